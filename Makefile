@@ -1,0 +1,74 @@
+# Each target prepares .venv by itself from python3 alone; stamp files make the second time fast.
+
+PYTHON ?= python3
+WORKERS ?= auto
+SOAK_EXAMPLES ?= 100000
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two installations into one environment must not run side by side under -j.
+.NOTPARALLEL:
+.PHONY: help demo test check format bench docs pages soak mutants clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+demo: .venv/.core ## watch a scripted agent being kept safe
+	@$(BIN)/holdfast demo
+
+test: check ## check, then run every test
+	@$(BIN)/python -m pytest -n $(WORKERS)
+
+check: .venv/.dev ## format, lint and strict types
+	@$(BIN)/ruff format --check --quiet . || { echo 'run `make format`'; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+
+format: .venv/.dev ## rewrite the code in the house format
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check --quiet --fix .
+
+bench: .venv/.core ## measure decisions beside the floor
+	@$(BIN)/python -m holdfast.lab.bench
+
+pages: .venv/.core ## write the generated pages of the docs
+	@$(BIN)/python -m tools.docs
+
+docs: .venv/.docs pages ## generate the reference, build the site into build/docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo 'open build/docs/index.html'
+
+soak: .venv/.dev ## long property runs and every mutant
+	@HOLDFAST_SOAK=1 HOLDFAST_SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
+		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores
+	@$(BIN)/python -m model.mutants
+
+mutants: .venv/.dev ## show that each seeded fault is caught
+	@$(BIN)/python -m model.mutants
+
+clean: ## remove everything that make created
+	rm -rf .venv build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find src model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+.venv/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Holdfast needs Python 3.11 or later; name one with `make PYTHON=python3.12`")'
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/.core: pyproject.toml | .venv/.made
+	@echo 'installing holdfast into .venv'
+	@$(PIP) -e .
+	@touch $@
+
+.venv/.dev: pyproject.toml | .venv/.made
+	@echo 'installing holdfast and its development tools into .venv'
+	@$(PIP) -e '.[dev]'
+	@touch .venv/.core $@
+
+.venv/.docs: pyproject.toml | .venv/.made
+	@echo 'installing the documentation tools into .venv'
+	@$(PIP) -e '.[docs]'
+	@touch .venv/.core $@

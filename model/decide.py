@@ -1,0 +1,143 @@
+"""The model of a decision: one moment at a time, guard by guard, line by line, on full history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from holdfast.kernel.actions import Action, Risk
+from holdfast.kernel.chain import EVERY_ACTION, Policy
+from holdfast.kernel.events import Moment
+from holdfast.kernel.findings import Finding, Patch
+from holdfast.kernel.guard import Kind
+from holdfast.kernel.lookups import Answer
+from model.count import Count
+from model.history import History
+from model.known import Found, Sitting, stops
+
+Records = Mapping[str, tuple[int, Any]]
+
+
+class Expected(NamedTuple):
+    """What a decision must be, and what its batch must have said; `went` is `None` where none was needed."""
+
+    action: Action
+    policy: str
+    findings: tuple[Finding, ...]
+    skipped: tuple[str, ...]
+    shadow: tuple[Finding, ...]
+    patches: tuple[Patch, ...]
+    effects: tuple[str, ...]
+    held: bool
+    mode: str
+    went: bool | None
+    settled: tuple[str, ...]
+
+
+class Remembered:
+    """What one process remembers of a store's records."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    def record(self, key: str) -> tuple[int, Any]:
+        """A record's version and value, as remembered."""
+        return self._records.get(key, (0, None))
+
+
+def expect(
+    policy: Policy,
+    moment: Moment,
+    history: History,
+    answers: Mapping[str, Answer],
+    can: tuple[Action, ...] = EVERY_ACTION,
+    remembered: Records | None = None,
+) -> Expected:
+    """Judge a moment now, write into history what it writes, and say what the decision must be.
+
+    `remembered` is given where the run's knowledge of the gates is young enough to decide on without the store;
+    it is used if the moment then has nothing to send.
+    """
+    if remembered is not None:
+        sitting = Sitting(policy, moment, Remembered(remembered), moment.events[0].at, answers, can)
+        if not _sends(sitting):
+            return _resolve(sitting, sitting.found, None, ())
+    sitting = Sitting(policy, moment, history, history.now, answers, can)
+    if remembered is not None and not _sends(sitting):
+        return _resolve(sitting, sitting.found, None, ())
+    count = Count(sitting, history)
+    settled = tuple(history.settle(hold, actual) for hold, actual in moment.settles)
+    count.walk()
+    count.write()
+    return _resolve(sitting, count.found, count.go, settled, count.held)
+
+
+def expect_lost(
+    policy: Policy,
+    moment: Moment,
+    answers: Mapping[str, Answer],
+    can: tuple[Action, ...],
+    remembered: Records,
+    must_send: bool,
+) -> Expected:
+    """The decision where the store cannot be reached: on what the process remembers, closed unless all may open."""
+    sitting = Sitting(policy, moment, Remembered(remembered), moment.events[0].at, answers, can)
+    if not must_send and not _sends(sitting):
+        return _resolve(sitting, sitting.found, None, ())
+    needing = [
+        sitting.chain[pos][0] for pos in range(min(sitting.cut + 1, len(sitting.chain))) if _needs_store(sitting, pos)
+    ]
+    opens = needing and all(placed.fail_open for placed in needing) and sitting.first.risk != Risk.CRITICAL
+    action = Action.ALLOW if opens else Action.BLOCK
+    lost = Finding(action, "kernel.store_lost", guard="kernel", shadow=policy.shadow)
+    if opens or policy.shadow:
+        return _resolve(sitting, [(-1, lost), *sitting.found], None, ())
+    return _resolve(sitting, [(-1, lost)], None, ())
+
+
+def _sends(sitting: Sitting) -> bool:
+    """Whether a moment has anything to ask of the store besides whether the gates still stand."""
+    count = Count(sitting, History())
+    count.walk()
+    return bool(count.said or sitting.recorded or sitting.gated or sitting.moment.settles)
+
+
+def _needs_store(sitting: Sitting, pos: int) -> bool:
+    """Whether a guard that is enforced has anything to look up or to count; one that cannot say what has not."""
+    placed, event = sitting.chain[pos]
+    try:
+        if placed.kind == Kind.METER:
+            sitting.own_lines(pos)
+        elif placed.kind == Kind.RECORD:
+            placed.guard.key(event)
+        else:
+            return False
+    except Exception:  # noqa: BLE001 - a guard may raise anything
+        return False
+    return not placed.shadow
+
+
+def _resolve(
+    sitting: Sitting, found: Found, went: bool | None, settled: tuple[str, ...], held: bool = False
+) -> Expected:
+    cut = min([pos for pos, finding in found if stops(finding)], default=len(sitting.chain))
+    reached = [finding for pos, finding in found if pos <= cut]
+    real = [finding for finding in reached if not finding.shadow]
+    action = max([finding.action for finding in real], default=Action.ALLOW)
+    effects: list[str] = []
+    for finding in real:
+        effects += [effect for effect in finding.effects if effect not in effects]
+    patches = tuple(patch for finding in real for patch in finding.patches)
+    return Expected(
+        action=action,
+        policy=sitting.policy.hash,
+        findings=tuple(real),
+        skipped=tuple(placed.id for placed, _ in sitting.chain[cut + 1 :]),
+        shadow=tuple(finding for finding in reached if finding.shadow),
+        patches=patches if action <= Action.DEGRADE else (),
+        effects=tuple(effects),
+        held=held,
+        mode=sitting.mode,
+        went=went,
+        settled=settled,
+    )

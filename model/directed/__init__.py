@@ -1,0 +1,18 @@
+"""Directed cases: combinations too rare for chance, each a small scene with one outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from model.directed import failures, gates, patching, records, tallies, trips
+
+Directed = Callable[[], None]
+
+CASES: Final[tuple[Directed, ...]] = tuple(
+    getattr(module, name)
+    for module in (failures, gates, patching, records, tallies, trips)
+    for name in vars(module)
+    if name.startswith("case_")
+)
+"""Every case, by module, in the order it is written there."""

@@ -1,0 +1,99 @@
+"""What breaks fails closed, unless it may fail open and little can go wrong."""
+
+from __future__ import annotations
+
+from holdfast.kernel.actions import Action, Risk
+from holdfast.kernel.findings import Finding
+from holdfast.kernel.guard import Placed
+from holdfast.kernel.lookups import Answered, Expired, Failed
+from holdfast.kernel.state import Line
+from model.directed.scene import Scene, broken, said, same, watcher
+from model.drawn.guards import Asker, Looper, Meter, Rule, Watcher
+
+
+def case_a_guard_that_raises_refuses() -> None:
+    """One that raises, one that gives nonsense, one that cannot even be planned: each is a refusal."""
+    for placed in (
+        broken("g"),
+        Placed("g", Watcher((Rule(-1, nonsense=True),))),
+        Placed("g", Meter((Line("run/n"),), fails_at="a")),
+        Placed("g", object()),
+    ):
+        decision = Scene(placed, watcher("behind", Action.HALT, priority=200)).judge()
+        same((decision.action, decision.code, decision.skipped), (Action.BLOCK, "kernel.guard_error", ("behind",)))
+        same(len(decision.errors), 1)
+
+
+def case_failing_open_is_never_for_critical_tools() -> None:
+    """A guard that may fail open does so up to high risk, and says that it did."""
+    for risk in Risk:
+        scene = Scene(broken("g", fail_open=True))
+        decision = scene.judge(scene.call(risk=risk))
+        same(decision.action, Action.BLOCK if risk == Risk.CRITICAL else Action.ALLOW)
+        same(said(decision)[0][:2], ("g", "kernel.guard_error"))
+
+
+def case_a_failure_does_not_hide_what_other_guards_say() -> None:
+    """A guard that fails open is noted; those before and behind it are heard."""
+    guards = (watcher("a", Action.WARN), broken("b", fail_open=True), watcher("c", Action.ESCALATE))
+    same([guard for guard, _, _ in said(Scene(*guards).judge())], ["a", "b", "c"])
+
+
+def case_an_answer_that_does_not_come_refuses() -> None:
+    """Expired and failed lookups refuse; a deep guard that is late lets low and medium risk go."""
+    for deep in (False, True):
+        for risk in Risk:
+            scene = Scene(Placed("g", Asker((), deep)))
+            decision = scene.judge(scene.call(risk=risk), answers={"g": Expired(50)})
+            late = deep and risk <= Risk.MEDIUM
+            same(decision.action, Action.ALLOW if late else Action.BLOCK)
+            same(decision.findings[0].code, "kernel.lookup_late" if late else "kernel.lookup_expired")
+            failed = scene.judge(scene.call(risk=risk), answers={"g": Failed("OSError")})
+            same((failed.action, failed.findings[0].args), (Action.BLOCK, ("g", "OSError")))
+
+
+def case_a_judgement_of_an_answer_that_raises_refuses() -> None:
+    """The answer came, the guard failed on it."""
+    scene = Scene(Placed("g", Asker((Rule(-1, raises=True),))))
+    same(scene.judge(answers={"g": Answered(0)}).code, "kernel.guard_error")
+
+
+def case_without_the_store_everything_is_refused() -> None:
+    """Nothing can be counted, not even that the shield still stands."""
+    for guards in ((), (watcher("p", Action.WARN),), (Placed("m", Meter((Line("run/n"),))),)):
+        decision = Scene(*guards).judge(lost=True)
+        same((decision.action, decision.code), (Action.BLOCK, "kernel.store_lost"))
+        same((decision.skipped, decision.inputs.lost), (tuple(placed.id for placed in guards), True))
+
+
+def case_without_the_store_guards_that_may_fail_open_do() -> None:
+    """All that need it must be allowed to, and the tool must not be critical; a guard in shadow is not asked."""
+    lines = (Line("run/n"),)
+    opens = Placed("a", Meter(lines), fail_open=True)
+    shut = Placed("b", Meter((Line("run/k"),)))
+    shadow = Placed("c", Looper("c", 1, Finding(Action.HALT, "scene.loop")), shadow=True)
+    for guards, risk, action in (
+        ((opens,), Risk.HIGH, Action.ALLOW),
+        ((opens,), Risk.CRITICAL, Action.BLOCK),
+        ((opens, shut), Risk.LOW, Action.BLOCK),
+        ((opens, shadow), Risk.LOW, Action.ALLOW),
+        ((shadow,), Risk.LOW, Action.BLOCK),
+    ):
+        scene = Scene(*guards)
+        decision = scene.judge(scene.call(risk=risk), lost=True)
+        same((decision.action, decision.findings[0].code), (action, "kernel.store_lost"))
+
+
+def case_a_policy_in_shadow_refuses_nothing_without_the_store() -> None:
+    """What it would have done is in the shadow findings."""
+    decision = Scene(watcher("p", Action.HALT, shadow=True), shadow=True).judge(lost=True)
+    same((decision.action, [f.code for f in decision.shadow]), (Action.ALLOW, ["kernel.store_lost", "scene.says"]))
+
+
+def case_words_cannot_change_what_was_counted() -> None:
+    """A meter that words nothing, or something milder, or raises: the store's finding stands."""
+    line = Line("run/n", ((0, Action.BLOCK),))
+    for guard in (Meter((line,), wordless=0), Meter((line,), milder=0)):
+        decision = Scene(Placed("m", guard)).judge()
+        same((decision.action, len(decision.findings)), (Action.BLOCK, 1))
+        same((decision.inputs.reply is not None and decision.inputs.reply.go), False)

@@ -1,0 +1,209 @@
+"""Guards of all four kinds whose judgement is a small table, made for being drawn."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from holdfast.kernel.actions import Action
+from holdfast.kernel.content import content_of
+from holdfast.kernel.events import Event
+from holdfast.kernel.findings import Finding, Patch
+from holdfast.kernel.guard import Kind, Ruling
+from holdfast.kernel.lookups import Lookup
+from holdfast.kernel.stages import Stage
+from holdfast.kernel.state import Line, When, key
+
+SECRET = "secret"
+GONE = "[gone]"
+
+PATHS: dict[Stage, tuple[str | int, ...]] = {
+    Stage.TOOL_CALL: ("text",),
+    Stage.TOOL_RESULT: ("text",),
+    Stage.MODEL_CALL: ("messages", 0, "text"),
+    Stage.EGRESS: ("payload", "text"),
+    Stage.HANDOFF: ("text",),
+    Stage.HANDOFF_DONE: ("text",),
+}
+"""Where a drawn event has its text, by stage; the others are a text themselves."""
+
+
+def mark_of(event: Event) -> int:
+    """The small number by which drawn guards tell events apart; no patch touches it."""
+    return int(event.call)
+
+
+def text_of(event: Event) -> str:
+    """The text of a drawn event; a charge has none."""
+    if event.stage == Stage.CHARGE:
+        return ""
+    value = content_of(event)
+    for step in PATHS.get(event.stage, ()):
+        value = value[step]
+    return str(value)
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """What is said of events with that mark (-1: any) and that word: a finding, an error, or nonsense."""
+
+    mark: int
+    word: str = ""
+    says: Finding | None = None
+    edit: str = ""
+    raises: bool = False
+    nonsense: bool = False
+
+    def matches(self, mark: int, text: str) -> bool:
+        """Whether the rule speaks of such an event."""
+        return self.mark in (-1, mark) and self.word in text
+
+    def say(self, event: Event) -> Any:
+        """The rule's answer."""
+        if self.raises:
+            raise LookupError("drawn to fail")
+        if self.nonsense or self.says is None:
+            return "nonsense" if self.nonsense else None
+        return msgspec.structs.replace(self.says, patches=edits(self.edit, event)) if self.edit else self.says
+
+
+def edits(kind: str, event: Event) -> tuple[Patch, ...]:
+    """Patches of a kind: those that fit, that must be made again, that do not fit, that fit no event at all."""
+    path = PATHS.get(event.stage, ())
+    text = text_of(event)
+    at = text.find(SECRET)
+    match kind:
+        case "span" if at >= 0:
+            return (Patch(path, GONE, at, at + len(SECRET)),)
+        case "whole":
+            return (Patch(path, f"nothing {GONE}"),)
+        case "stays" if at >= 0:
+            return (Patch(path, SECRET, at, at + len(SECRET)),)
+        case "wide":
+            return (Patch(path, GONE, len(text), len(text) + 1),)
+        case "lost":
+            return (Patch(("nowhere",), 1),)
+        case "odd":
+            return (Patch((), 7),)
+        case _:
+            return ()
+
+
+def _first(rules: tuple[Rule, ...], mark: int, event: Event) -> Any:
+    text = text_of(event)
+    for rule in rules:
+        if rule.matches(mark, text):
+            return rule.say(event)
+    return None
+
+
+class Watcher(msgspec.Struct, frozen=True):
+    """A pure guard by rules."""
+
+    kind: ClassVar[Kind] = Kind.PURE
+    rules: tuple[Rule, ...] = ()
+
+    def judge(self, event: Event) -> Any:
+        """The first rule that matches."""
+        return _first(self.rules, mark_of(event), event)
+
+
+class Asker(msgspec.Struct, frozen=True):
+    """An asking guard: the answer is a mark for its rules. It does not ask of one mark, and fails at another."""
+
+    kind: ClassVar[Kind] = Kind.ASKING
+    rules: tuple[Rule, ...] = ()
+    deep: bool = False
+    silent: int = -1
+    raises: int = -1
+
+    def ask(self, event: Event) -> Lookup | None:
+        """A question that only tells the mark."""
+        if mark_of(event) == self.raises:
+            raise LookupError("drawn to fail")
+        return None if mark_of(event) == self.silent else Lookup("", mark_of(event), 50)
+
+    def judge(self, event: Event, value: Any) -> Any:
+        """The first rule that matches the answer."""
+        return _first(self.rules, int(value), event)
+
+
+class Looper(msgspec.Struct, frozen=True):
+    """A record guard that keeps the last marks and speaks when one repeats."""
+
+    kind: ClassVar[Kind] = Kind.RECORD
+    name: str
+    repeats: int
+    says: Finding
+    writes: When = When.JUDGED
+    raises: int = -1
+    nonsense: int = -1
+
+    def key(self, event: Event) -> str:
+        """One record for all runs of a tenant."""
+        return key(event.run.tenant, "loop", self.name)
+
+    def judge(self, event: Event, value: Any, now: int) -> Any:
+        """Speaks when a mark is among the last five often enough."""
+        mark = mark_of(event)
+        if mark == self.raises:
+            raise LookupError("drawn to fail")
+        marks: list[int] = [*(value if value is not None else []), mark][-5:]
+        if mark == self.nonsense:
+            return Ruling("nonsense", marks)  # type: ignore[arg-type]  # a guard may return anything
+        return Ruling(self.says if marks.count(mark) >= self.repeats else None, marks)
+
+
+class Breaker(msgspec.Struct, frozen=True):
+    """A record guard that one mark opens for a while; what it says depends on the store's time."""
+
+    kind: ClassVar[Kind] = Kind.RECORD
+    name: str
+    trips: int
+    for_ms: int
+    says: Finding
+    writes: When = When.PROCEED
+
+    def key(self, event: Event) -> str:
+        """One record for each tool."""
+        return key(event.run.tenant, "breaker", self.name, event.tool)
+
+    def judge(self, event: Event, value: Any, now: int) -> Ruling | None:
+        """Speaks while it is open."""
+        put = {"until": event.at + self.for_ms} if mark_of(event) == self.trips else None
+        if value is None:
+            return Ruling(put=put) if put is not None else None
+        if now < value["until"]:
+            return Ruling(self.says, put, until=value["until"])
+        return Ruling(put=put, since=value["until"])
+
+
+class Meter(msgspec.Struct, frozen=True):
+    """A meter on drawn lines. At one tool it cannot say them; at one mark it cannot word what was found."""
+
+    kind: ClassVar[Kind] = Kind.METER
+    drawn: tuple[Line, ...] = ()
+    fails_at: str = ""
+    wordless: int = -1
+    milder: int = -1
+    effects: tuple[str, ...] = ()
+    edit: str = ""
+
+    def lines(self, event: Event) -> tuple[Line, ...]:
+        """The drawn lines, on counters of the tenant, the task and the run."""
+        if event.tool == self.fails_at:
+            raise LookupError("drawn to fail")
+        scopes = {"tenant": event.run.tenant, "task": event.run.task, "run": event.run.id}
+        return tuple([line._replace(key=_scoped(line.key, event.run.tenant, scopes)) for line in self.drawn])
+
+    def word(self, event: Event, action: Action, values: tuple[int, ...]) -> Any:
+        """The values as they are."""
+        if mark_of(event) == self.wordless:
+            return None
+        said = Action.ALLOW if mark_of(event) == self.milder else action
+        return Finding(said, "drawn.meter", values, effects=self.effects, patches=edits(self.edit, event))
+
+
+def _scoped(name: str, tenant: str, scopes: dict[str, str]) -> str:
+    scope, _, counter = name.partition("/")
+    return key(tenant, scope, scopes[scope], counter)

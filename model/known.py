@@ -1,0 +1,270 @@
+"""What is known of a moment before anything is counted: gates, late answers, guards in chain order, patches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from holdfast.kernel.actions import Action, Risk
+from holdfast.kernel.chain import Policy
+from holdfast.kernel.content import content_of, with_content
+from holdfast.kernel.events import Event, Moment
+from holdfast.kernel.findings import Finding, Patch
+from holdfast.kernel.gates import Ending, Standing, ending_key, standing_key
+from holdfast.kernel.guard import Kind, Placed, Ruling
+from holdfast.kernel.lookups import Answer, Answered, Expired, Failed
+from holdfast.kernel.patches import PatchError, apply
+from holdfast.kernel.stages import UNTALLIED
+from holdfast.kernel.state import Line, When
+from holdfast.kernel.table import carried
+
+cells = lru_cache(carried)
+"""The action × stage table as a host carries it out."""
+
+Found = list[tuple[int, Finding]]
+"""Findings with their places in the chain; -1 stands before it."""
+
+
+class View(Protocol):
+    """Where records are read: a store's history, or what one process remembers of it."""
+
+    def record(self, key: str) -> tuple[int, Any]: ...
+
+
+class Wish(NamedTuple):
+    """A record that a guard wants written."""
+
+    pos: int
+    key: str
+    value: Any
+    when: When
+
+
+class Sitting:
+    """One moment, one view of the world, one time: every guard that needs no counter is asked, in chain order."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        moment: Moment,
+        view: View,
+        now: int,
+        answers: Mapping[str, Answer],
+        can: tuple[Action, ...],
+    ) -> None:
+        self.policy = policy
+        self.moment = moment
+        self.events = moment.events
+        self.first = moment.events[0]
+        self.view = view
+        self.now = now
+        self.answers = answers
+        self.can = can
+        self.wishes: list[Wish] = []
+        self.recorded = False
+        self.gated = False
+        self.mode = ""
+        self.found: Found = self._gates()
+        self.chain = self._chain()
+        if not self.found:
+            self.found = self._late() + self._judge_all()
+            self._settle_patches()
+
+    @property
+    def cut(self) -> int:
+        """The place of the first real stop among what is known; the chain's length where there is none."""
+        return min([pos for pos, finding in self.found if stops(finding)], default=len(self.chain))
+
+    @property
+    def ceiling(self) -> Action:
+        """The most severe action under which this attempt is written: a first one that is degraded takes nothing."""
+        return Action.REDACT if self.moment.attempt == 1 else Action.DEGRADE
+
+    def proceeds(self) -> bool:
+        """Whether nothing known refuses."""
+        return all(finding.shadow or finding.action <= Action.DEGRADE for _, finding in self.found)
+
+    def tallied(self, pos: int) -> bool:
+        """Whether warnings of the guard at that place are counted."""
+        return self.event_at(pos).stage not in UNTALLIED
+
+    def event_at(self, pos: int) -> Event:
+        """The event that the guard at that place judges."""
+        return self.chain[pos][1] if pos >= 0 else self.first
+
+    def carried(self, pos: int, action: Action) -> Action:
+        """What an action becomes where the guard at that place says it."""
+        return cells(self.event_at(pos).stage, self.can)[action]
+
+    def own_lines(self, pos: int) -> tuple[Line, ...]:
+        """The lines of the meter at that place."""
+        placed, event = self.chain[pos]
+        lines: tuple[Line, ...] = placed.guard.lines(event)
+        if any(line.hold_ms and line.when == When.JUDGED for line in lines):
+            raise ValueError("a line that is written when judged cannot hold")
+        return lines
+
+    def entered(self, pos: int, finding: Any) -> Finding:
+        """A guard's finding as it stands in a decision."""
+        if not isinstance(finding, Finding):
+            raise TypeError("not a finding")
+        placed = self.chain[pos][0]
+        action = self.carried(pos, finding.action)
+        said = finding.action if action != finding.action else None
+        return msgspec.structs.replace(finding, action=action, guard=placed.id, shadow=placed.shadow, said=said)
+
+    def _gates(self) -> Found:
+        run = self.first.run
+        for run_id in (run.id, *run.parents):
+            _, value = self.view.record(ending_key(run.tenant, run_id))
+            if value is not None:
+                self.gated = True
+                ending = msgspec.convert(value, Ending)
+                return [(-1, Finding(Action.HALT, ending.code, (ending.why,), guard="kernel"))]
+        _, value = self.view.record(standing_key(run.tenant))
+        if value is None:
+            return []
+        self.gated = True
+        standing = msgspec.convert(value, Standing)
+        self.mode = standing.state
+        if standing.state == "halt":
+            return [(-1, Finding(Action.HALT, "kernel.halted", (standing.why,), guard="kernel"))]
+        for name in (f"tool:{self.first.tool}", f"agent:{run.agent}"):
+            if self.now < standing.isolated.get(name, 0):
+                return [(-1, Finding(Action.BLOCK, "kernel.quarantined", (name,), guard="kernel"))]
+        return []
+
+    def _chain(self) -> list[tuple[Placed, Event]]:
+        chain: list[tuple[Placed, Event]] = []
+        for event in self.events:
+            guards = list(self.policy.guards(event.stage, event.tool, event.run, self.mode))
+            guards.sort(key=lambda placed: (placed.priority, placed.category, placed.id))
+            chain += [(placed, event) for placed in guards]
+        return chain
+
+    def _late(self) -> Found:
+        late: Found = []
+        for finding in self.moment.late:
+            action = self.carried(-1, finding.action)
+            said = finding.action if action != finding.action else finding.said
+            late.append((-1, msgspec.structs.replace(finding, action=action, said=said)))
+        return late
+
+    def _judge_all(self) -> Found:
+        if any(stops(finding) for _, finding in self._late()):
+            return []
+        found: Found = []
+        for pos in range(len(self.chain)):
+            finding = self._judge(pos)
+            if finding is not None:
+                found.append((pos, finding))
+                if stops(finding):
+                    break
+        return found
+
+    def _judge(self, pos: int) -> Finding | None:
+        placed, event = self.chain[pos]
+        finding: Any = None
+        try:
+            match placed.kind:
+                case Kind.PURE:
+                    finding = placed.guard.judge(event)
+                case Kind.ASKING:
+                    return self._ask(pos)
+                case Kind.RECORD:
+                    finding = self._consult(pos)
+                case Kind.METER:
+                    self.own_lines(pos)
+            return None if finding is None else self.entered(pos, finding)
+        except Exception as error:  # noqa: BLE001 - a guard may raise anything
+            return self._broken(pos, "kernel.guard_error", type(error).__name__)
+
+    def _broken(self, pos: int, code: str, *args: str) -> Finding:
+        placed, event = self.chain[pos]
+        open_ = placed.fail_open and event.risk != Risk.CRITICAL
+        return self.entered(pos, Finding(Action.ALLOW if open_ else Action.BLOCK, code, (placed.id, *args)))
+
+    def _ask(self, pos: int) -> Finding | None:
+        placed, event = self.chain[pos]
+        answer: Answer
+        try:
+            if placed.guard.ask(event) is None:
+                return None
+            answer = self.answers[placed.id if event is self.first else f"{placed.id}#1"]
+        except Exception as error:  # noqa: BLE001 - a guard may raise anything
+            answer = Failed(type(error).__name__)
+        match answer:
+            case Answered(value):
+                finding = placed.guard.judge(event, value)
+                return None if finding is None else self.entered(pos, finding)
+            case Failed(error_name):
+                return self._broken(pos, "kernel.lookup_failed", error_name)
+            case Expired():
+                if placed.guard.deep and event.risk in (Risk.LOW, Risk.MEDIUM):
+                    return self.entered(pos, Finding(Action.ALLOW, "kernel.lookup_late", (placed.id,)))
+                return self._broken(pos, "kernel.lookup_expired")
+
+    def _consult(self, pos: int) -> Finding | None:
+        placed, event = self.chain[pos]
+        name = ("~" if placed.shadow else "") + placed.guard.key(event)
+        self.recorded = True
+        ruling: Ruling | None = placed.guard.judge(event, self.view.record(name)[1], self.now)
+        if ruling is None:
+            return None
+        if ruling.put is not None:
+            self.wishes.append(Wish(pos, name, ruling.put, placed.guard.writes))
+        return ruling.finding
+
+    def _settle_patches(self) -> None:
+        """Where all goes ahead with patches: pure guards judge the patched content once, and must be content."""
+        patching = [(pos, f) for pos, f in self.found if f.patches and not f.shadow]
+        if not patching or not self.proceeds():
+            return
+        try:
+            content = apply(content_of(self.first), [patch for _, f in patching for patch in f.patches])
+            patched = with_content(self.first, content)
+        except (PatchError, ValueError, TypeError):
+            self._refuse_patches(patching[0][0])
+            return
+        known = list(self.found)
+        for pos, (placed, event) in enumerate(self.chain):
+            if placed.kind != Kind.PURE:
+                continue
+            try:
+                finding = placed.guard.judge(patched if event is self.first else event)
+                again = None if finding is None else self.entered(pos, finding)
+            except Exception as error:  # noqa: BLE001 - a guard may raise anything
+                again = self._broken(pos, "kernel.guard_error", type(error).__name__)
+            if again is None:
+                continue
+            unclean = bool(again.patches) and not again.shadow and _changes(content, again.patches)
+            if unclean:
+                self._refuse_patches(pos)
+            elif not any(
+                f.guard == again.guard and f.code == again.code and f.action >= again.action for _, f in known
+            ):
+                self.found.append((pos, again))
+            if stops(again) or unclean:
+                break
+        self.found = sorted([entry for entry in self.found if entry[0] <= self.cut], key=lambda entry: entry[0])
+
+    def _refuse_patches(self, pos: int) -> None:
+        refusal = Finding(Action.BLOCK, "kernel.patch_failed", (self.chain[pos][0].id,))
+        self.found.append((pos, self.entered(pos, refusal)))
+        self.found = sorted([entry for entry in self.found if entry[0] <= self.cut], key=lambda entry: entry[0])
+
+
+def _changes(content: Any, patches: tuple[Patch, ...]) -> bool:
+    """Whether content that was patched would have to be patched again."""
+    try:
+        return bool(apply(content, patches) != content)
+    except PatchError:
+        return True
+
+
+def stops(finding: Finding) -> bool:
+    """Whether a finding skips everything behind it."""
+    return finding.action >= Action.BLOCK and not finding.shadow

@@ -1,0 +1,273 @@
+"""Seeded faults: one small change of a source each, which some test must notice."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Mutation(NamedTuple):
+    """A fault: in which file of the package, which text, replaced by what."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+CARRY = "kernel/carry.py"
+CELLS = "kernel/cells.py"
+CHAIN = "kernel/chain.py"
+ENGINE = "kernel/engine.py"
+GATES = "kernel/gates.py"
+GUARD = "kernel/guard.py"
+HOLDS = "kernel/holds.py"
+JUDGING = "kernel/judging.py"
+LAYOUT = "kernel/layout.py"
+MEMORY = "stores/memory.py"
+PATCHES = "kernel/patches.py"
+
+_M = Mutation
+
+ORDER: Final = (
+    _M("order swapped", GUARD, "return (placed.priority,", "return (-placed.priority,"),
+    _M("ties by id before category", GUARD, "placed.category, placed.id)", "placed.id, placed.category)"),
+    _M("short-circuit dropped", JUDGING, "return pos if action >= STOPS and not placed.shadow", "return pos if False"),
+    _M("stop at ESCALATE", JUDGING, "return pos if action >= STOPS and", "return pos if action >= Action.ESCALATE and"),
+    _M("lines behind a stop are judged", CARRY, "if stop >= 0 or refused.get(", "if refused.get("),
+    _M("skipped guards not told", ENGINE, "plan.guards[cut + 1 :]", "plan.guards[cut:]"),
+    _M(
+        "mildest finding wins",
+        ENGINE,
+        "max([finding.action for finding in real], default",
+        "min([finding.action for finding in real], default",
+    ),
+    _M(
+        "action × stage table ignored",
+        JUDGING,
+        "action = plan.cells[plan.event_of[pos]][finding.action]",
+        "action = finding.action",
+    ),
+    _M("effects twice", ENGINE, "tuple(dict.fromkeys(effect for", "tuple(list(effect for"),
+)
+
+PATCHING: Final = (
+    _M(
+        "patch lost",
+        ENGINE,
+        "patches_of(ordered) if action <= PROCEEDS",
+        "patches_of(ordered) if action <= Action.REDACT",
+    ),
+    _M("patches of refused calls", ENGINE, "patches_of(ordered) if action <= PROCEEDS else ()", "patches_of(ordered)"),
+    _M("patched content not judged", JUDGING, "judge_pure(plan, patched)", "judge_pure(plan, events)"),
+    _M("patch that must be made again", JUDGING, "_changes(patched[0], finding.patches):", "False:"),
+    _M(
+        "patch that does not fit passes",
+        JUDGING,
+        "return reached(found, cut), cut, False",
+        "return reached(found, cut), cut, True",
+    ),
+    _M("a degraded first attempt takes", ENGINE, "PROCEEDS if moment.attempt > 1 else UNCHANGED", "PROCEEDS"),
+    _M("a second attempt takes nothing", ENGINE, "PROCEEDS if moment.attempt > 1 else UNCHANGED", "UNCHANGED"),
+    _M("nested span leaks", PATCHES, "end = done = max(end, span.end)", "end = done = span.end"),
+    _M(
+        "shadow patches",
+        JUDGING,
+        "for _, finding in found if not finding.shadow for patch",
+        "for _, finding in found for patch",
+    ),
+)
+
+FAILING: Final = (
+    _M(
+        "error swallowed",
+        JUDGING,
+        "Finding(Action.ALLOW if opens else Action.BLOCK, code",
+        "Finding(Action.ALLOW, code",
+    ),
+    _M("fail_open on critical", JUDGING, "placed.fail_open and event.risk < Risk.CRITICAL", "placed.fail_open"),
+    _M(
+        "record guard's error swallowed",
+        ENGINE,
+        "cut = note(plan, pos, failed(plan, pos, first, error), found, cut)",
+        "str(error)",
+    ),
+    _M("store loss swallowed", ENGINE, "    return [(-1, lost)], -1\n", "    return found, cut\n"),
+    _M(
+        "store loss opens for critical",
+        ENGINE,
+        "for placed in enforced) and event.risk < Risk.CRITICAL",
+        "for placed in enforced)",
+    ),
+    _M("store loss opens for one guard", ENGINE, "and all(placed.fail_open", "and any(placed.fail_open"),
+    _M("late deep guard lets high risk go", JUDGING, "guard.deep and event.risk <= Risk.MEDIUM", "guard.deep"),
+    _M("any late guard lets go", JUDGING, "guard.deep and event.risk <= Risk.MEDIUM", "event.risk <= Risk.MEDIUM"),
+    _M(
+        "milder words believed",
+        LAYOUT,
+        "return finding if finding.action == action else",
+        "return finding if finding else",
+    ),
+    _M("late answer dropped", ENGINE, "if moment.late:", "if False:"),
+    _M(
+        "late answer stops nothing",
+        JUDGING,
+        "for _, finding in early):\n        return early, -1",
+        "for _, finding in early):\n        return early, cut",
+    ),
+)
+
+SHADOW: Final = (
+    _M(
+        "shadow leaks into the decision",
+        ENGINE,
+        "for _, finding in ordered if not finding.shadow)",
+        "for _, finding in ordered)",
+    ),
+    _M("shadow stops the chain", JUDGING, "action >= STOPS and not placed.shadow and", "action >= STOPS and"),
+    _M(
+        "shadow finding refuses",
+        JUDGING,
+        "finding.action <= ceiling or finding.shadow for",
+        "finding.action <= ceiling for",
+    ),
+    _M("shadow line refuses", CARRY, "if outcome > batch.ceiling and line.shadow:", "if False:"),
+    _M("shadow writes real counters", CHAIN, '("~" if shadow else "") + line.key', "line.key"),
+    _M("shadow writes real records", CHAIN, '("~" if shadow else "") + guard.key', '"" + guard.key'),
+    _M("shadow writes real tallies", CHAIN, '("~" if shadow else "") + key(run', '"" + key(run'),
+    _M("shadow takes what it refuses", CARRY, "not (go and line.shadow not in refused)", "not go"),
+    _M("late shadow warning is real", LAYOUT, "pos + 1 if pos >= 0 else plan.end + 1 + len(lines)", "pos + 1"),
+    _M("shadow writes a record it refuses", LAYOUT, "(when == When.JUDGED or pos not in refused)", "True"),
+)
+
+STATE: Final = (
+    _M("band off by one", CARRY, "if value + amounts[line.unit] > limit:", "if value + amounts[line.unit] >= limit:"),
+    _M("band off by one, common case", CARRY, "if value + amount > limit:", "if value + amount > limit + 1:"),
+    _M(
+        "lowest band instead of highest",
+        CARRY,
+        "outcome = max(outcome, int(action))",
+        "outcome = outcome or int(action)",
+    ),
+    _M(
+        "takes although refused",
+        CARRY,
+        "if line.when == When.PROCEED and not (go and",
+        "if line.when == When.PROCEED and not (True and",
+    ),
+    _M(
+        "takes although a refusal is known",
+        JUDGING,
+        "return found, cut, False\n    patches",
+        "return found, cut, True\n    patches",
+    ),
+    _M("partial take left standing", CARRY, "_take_back(bound.steps[: len(values)], amounts, now)", "pass"),
+    _M("looks take", CARRY, "outcome < 0 or line.when == When.LOOK:", "outcome < 0:"),
+    _M("put behind a stop written", CARRY, "and (stop < 0 or at <= stop)", "and True"),
+    _M("put behind a known stop written", LAYOUT, "if pos <= cut and (when", "if (when"),
+    _M("put of a refused call written", CARRY, "((go and shadow not in refused) or when == When.JUDGED)", "True"),
+    _M("tally behind the stop counts", LAYOUT, "while warned and warned[0][0] < pos:", "while warned:"),
+    _M("follows ignored", CARRY, "elif line.follows and max(said[-line.follows :]) != WARN:", "elif False:"),
+    _M("third warning comes fourth", CHAIN, "band = (self.warnings - 1,", "band = (self.warnings,"),
+    _M("warnings about chunks counted", CHAIN, "[event.stage not in UNTALLIED for", "[event is not None for"),
+    _M("third warning of the wrong guard", LAYOUT, "warner = part.warner if part.warner else plan", "warner = plan"),
+    _M("window bucket off by one", CELLS, "if b > bucket - BUCKETS}", "if b >= bucket - BUCKETS}"),
+    _M("correction misses the window", CELLS, "if bucket >= 0 and bucket in cell[BODY]:", "if False:"),
+    _M("touched counter forgotten", CELLS, "if cell[TOUCHED] + idle_ms > now:", "if False:"),
+    _M(
+        "held counter forgotten",
+        CELLS,
+        "line.idle_s * 1000 + line.hold_ms + line.window_ms if",
+        "line.idle_s * 1000 if",
+    ),
+    _M("shield's state forgotten", CELLS, "if not key.endswith(KEPT):", "if True:"),
+    _M("clock runs backwards", MEMORY, "if now > self._last:", "if True:"),
+)
+
+HOLDING: Final = (
+    _M("double settle", HOLDS, "        del state.holds[hold_id]\n        done", "        done"),
+    _M("hold not released at expiry", HOLDS, "                if not keep:\n", "                if False:\n"),
+    _M("spend released at expiry", HOLDS, "                if not keep:\n", "                if True:\n"),
+    _M("permit given back twice", HOLDS, "correction = -amount if held[0] == HELD else 0", "correction = -amount"),
+    _M(
+        "settled at its estimate",
+        HOLDS,
+        "(0 if actual is None else actual[unit]) - amount",
+        "(0 if actual is None else amount) - amount",
+    ),
+    _M("hold lasts as long as its last line", CARRY, "longest = max(longest, line.hold_ms)", "longest = line.hold_ms"),
+    _M("expiry a tick late", HOLDS, "while queue and queue[0][0] <= now:", "while queue and queue[0][0] < now:"),
+    _M("identity not checked", CARRY, "if batch_id in state.recent or", "if False and batch_id in state.recent or"),
+    _M("identity lost with the hold", HOLDS, "        done(state, hold_id, held[2])\n", ""),
+    _M(
+        "settles of a stale batch",
+        CARRY,
+        "    for key, lo, hi in batch.expects:\n        cell =",
+        "    settle(state, batch.settles)\n    for key, lo, hi in batch.expects:\n        cell =",
+    ),
+)
+
+TRIPS: Final = (
+    _M(
+        "expectations not checked",
+        CARRY,
+        "        if not lo <= (0 if cell is None else cell[0]) < hi:",
+        "        if False:",
+    ),
+    _M(
+        "expectation off by one",
+        CARRY,
+        "(0 if cell is None else cell[0]) < hi:\n            return _stale",
+        "(0 if cell is None else cell[0]) <= hi:\n            return _stale",
+    ),
+    _M("records not expected", ENGINE, "            expects.append((name, version, version + 1))\n", ""),
+    _M("span of a ruling not expected", ENGINE, "if since > 0 or until < FOREVER:", "if False:"),
+    _M(
+        "cache trusts its own version",
+        LAYOUT,
+        "records.get(name, ABSENT)[0] <= version:\n                records[name] = (version + 1, value)",
+        "True:\n                records[name] = (records.get(name, ABSENT)[0] + 1, value)",
+    ),
+    _M("cache goes back", LAYOUT, "records.get(name, ABSENT)[0] <= version:", "True:"),
+    _M(
+        "cache believes what was withheld",
+        LAYOUT,
+        "if not reply.actions and len(puts) == len(wanted):",
+        "if not reply.actions:",
+    ),
+    _M(
+        "cache believes what was refused",
+        LAYOUT,
+        "when == When.JUDGED) and at <= stop:",
+        "when == When.JUDGED or True) and at <= stop:",
+    ),
+    _M(
+        "no retry",
+        ENGINE,
+        "            continue\n\n        plans.confirmed",
+        "            break\n\n        plans.confirmed",
+    ),
+    _M("stale count unbounded", ENGINE, "for stale in range(TRIES):", "for stale in iter(int, 1):"),
+    _M("stale values not taken over", ENGINE, "records[fresh.key] = (fresh.number, fresh.value)", "pass"),
+    _M("store's time not taken over", ENGINE, "            now = reply.now\n", ""),
+    _M("lookups made again", JUDGING, "if pos > cut or question.name in answers:", "if pos > cut:"),
+    _M("lookups behind a stop", JUDGING, "if pos > cut or question.name in answers:", "if question.name in answers:"),
+    _M("one answer for two events", ENGINE, "zip([lookup.name for", "zip([lookup.guard for"),
+    _M("gate ignored", ENGINE, "found, cut = [(-1, gate.finding)], -1", "pass"),
+    _M("mode ignored", ENGINE, "            mode = gate.mode\n", "            mode = NORMAL\n"),
+    _M("ancestors ignored", GATES, "for r in (run.id, *run.parents)]", "for r in (run.id,)]"),
+    _M("isolation a tick too long", GATES, "if now < ends:", "if now <= ends:"),
+    _M("knowledge never ages", ENGINE, "aged = first.at - plans.confirmed > plans.max_age_ms or", "aged ="),
+)
+
+MUTATIONS: Final = (*ORDER, *PATCHING, *FAILING, *SHADOW, *STATE, *HOLDING, *TRIPS)
+"""Every fault that `python -m model.mutants` tries."""
+
+QUICK: Final = (
+    "short-circuit dropped",
+    "band off by one",
+    "put behind a known stop written",
+    "shadow leaks into the decision",
+    "error swallowed",
+    "cache believes what was withheld",
+)
+"""A handful for every test run."""

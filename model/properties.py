@@ -1,0 +1,179 @@
+"""The properties: the engine and a store do what the model says; each is a plain function that raises."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any
+
+from holdfast.kernel.actions import Action
+from holdfast.kernel.chain import Plans
+from holdfast.kernel.decision import Decision
+from holdfast.kernel.engine import TRIES, decide
+from holdfast.kernel.findings import Patch
+from holdfast.kernel.lookups import Answer, Ask, Lookup
+from holdfast.kernel.patches import apply
+from holdfast.kernel.state import Batch, Reply, StoreLost, When
+from holdfast.stores.memory import MemoryStore
+from holdfast.testing.clock import FakeClock
+from holdfast.testing.interleave import interleave
+from holdfast.testing.store_suite.random_batch import random_batch
+from model.compare import compare, compare_replay, compare_state
+from model.decide import expect, expect_lost
+from model.drawn.case import Case, Feature
+from model.drawn.moments import RUNS, Step, draw_step
+from model.drawn.policy import DrawnPolicy
+from model.history import History
+from model.store import StoreModel
+
+NO_AGE = -1_000_000
+"""A maximum age that no knowledge of the gates is under: every decision asks the store."""
+
+MAX_TRIPS = 20
+"""More trips than a decision may make."""
+
+
+def drive(deciding: Any, store: MemoryStore, answers: Mapping[str, Answer], lost: bool = False) -> Decision:
+    """Give a decision what it asks for, until it is made; with `lost` the store is."""
+    given: Any = None
+    try:
+        for _ in range(MAX_TRIPS):
+            need = deciding.send(given)
+            if isinstance(need, Ask):
+                given = tuple(answers[lookup.name] for lookup in need.lookups)
+            elif lost:
+                need = deciding.throw(StoreLost())
+            else:
+                given = store.carry(need)
+    except StopIteration as stop:
+        made: Decision = stop.value
+        return made
+    raise AssertionError(f"no decision after {MAX_TRIPS} trips")
+
+
+class Processes:
+    """Some processes that share a store: each has its own records, and plans for each run."""
+
+    def __init__(self, policy: DrawnPolicy, max_age_ms: int, count: int = 3) -> None:
+        self.records: list[dict[str, tuple[int, Any]]] = [{} for _ in range(count)]
+        self._plans = [{run.id: Plans(policy, run, policy.can, max_age_ms) for run in RUNS} for _ in range(count)]
+
+    def plans(self, step: Step) -> Plans:
+        """The plans of the step's run in the step's process."""
+        return self._plans[step.process][step.moment.events[0].run.id]
+
+
+def check_batches(case: Case) -> None:
+    """Batches of any shape get the model's replies, and leave what the model says they leave."""
+    drawn = case.drawn(0)
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    model = StoreModel()
+    for number in range(case.moments):
+        clock.advance(drawn.choice((0, 0, 1, 400, 3_000)))
+        batch = random_batch(drawn, number)
+        got, want = store.carry(batch), model.carry(batch, clock())
+        if got != want:
+            raise AssertionError(f"batch {number} of {case}: the reply to {batch!r} is\n  {got!r}\nnot\n  {want!r}")
+    compare_state(store, model.history, case)
+
+
+def check_spans(case: Case) -> None:
+    """Of a text nothing survives that a span covers, all else does, and each overlap is replaced once."""
+    drawn = case.drawn(0)
+    text = "".join(chr(0x3B1 + number) for number in range(24))
+    spans = []
+    for _ in range(case.moments):
+        start = drawn.randrange(len(text))
+        spans.append(Patch((), drawn.choice("123"), start, drawn.randint(start + 1, min(start + 6, len(text)))))
+    pieces = []
+    for at, char in enumerate(text):
+        over = [span for span in spans if span.start <= at < span.end]
+        begins = over and all(span.start == at for span in over)
+        pieces.append(max(over, key=lambda span: span.end).value if begins else "" if over else char)
+    if apply(text, spans) != "".join(pieces):
+        raise AssertionError(f"{spans!r} make {apply(text, spans)!r}, not {''.join(pieces)!r}")
+
+
+def check_decisions(case: Case) -> None:
+    """Decisions made one after the other are the model's, and so is what they leave in the store."""
+    policy = DrawnPolicy(case)
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    history = History()
+    max_age_ms = 500 if case.has(Feature.YOUNG) else NO_AGE
+    processes = Processes(policy, max_age_ms)
+    for number in range(case.moments):
+        step = draw_step(case, number, clock())
+        history.at(clock.advance(step.wait_ms))
+        operate(step, number, store, history)
+        plans, records = processes.plans(step), processes.records[step.process]
+        at = step.moment.events[0].at
+        young = plans.confirmed >= 0 and at - plans.confirmed <= max_age_ms
+        before = dict(records)
+        decision = drive(decide(plans, step.moment, records), store, step.answers, step.lost)
+        if step.lost:
+            expected = expect_lost(policy, step.moment, step.answers, policy.can, before, not young)
+        else:
+            expected = expect(policy, step.moment, history, step.answers, policy.can, before if young else None)
+        compare(decision, expected, f"moment {number} of {case}")
+        compare_replay(policy, step, decision)
+    compare_state(store, history, case)
+
+
+def check_interleaved(case: Case) -> None:
+    """Decisions of several processes made at once are the model's in the order in which their batches arrived."""
+    policy = DrawnPolicy(case)
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    history = History()
+    processes = Processes(policy, NO_AGE)
+    steps = [draw_step(case, number, clock()) for number in range(case.moments)]
+    drawn = case.drawn(99)
+    deciding = []
+    for number, step in enumerate(steps):
+        deciding.append(decide(processes.plans(step), step.moment, processes.records[step.process]))
+        if step.put is not None:
+            deciding.append(_operating(number, step))
+    owners = [at for at, step in enumerate(steps) for _ in range(2 if step.put is not None else 1)]
+
+    def answer(who: int, lookup: Lookup) -> Answer:
+        return steps[owners[who]].answers[lookup.name]
+
+    def pass_time() -> None:
+        clock.advance(drawn.choice((0, 0, 0, 0, 1, 25)))
+
+    done = interleave(deciding, store, drawn.randrange, answer, pass_time)
+    for trip in done.trips:
+        step = steps[owners[trip.who]]
+        if trip.reply is None or trip.reply.stale:
+            continue
+        history.at(trip.reply.now)
+        if trip.batch.id.startswith("operator-") and step.put is not None:
+            history.puts.append(step.put)
+            continue
+        expected = expect(policy, step.moment, history, step.answers, policy.can)
+        compare(done.decisions[trip.who], expected, f"{trip.batch.id} of {case}")
+        compare_replay(policy, step, done.decisions[trip.who])
+    for who in set(range(len(deciding))) - set(done.applied):
+        tries = [trip for trip in done.trips if trip.who == who]
+        said = [finding.code for finding in (*done.decisions[who].findings, *done.decisions[who].shadow)]
+        if len(tries) != TRIES or said != ["kernel.contention"]:
+            raise AssertionError(f"decision {who} of {case} was not applied, but made: {done.decisions[who]!r}")
+        compare_replay(policy, steps[owners[who]], done.decisions[who])
+    compare_state(store, history, case)
+
+
+def _operating(number: int, step: Step) -> Generator[Batch, Reply, Decision]:
+    """An operator's change, among decisions."""
+    if step.put is not None:
+        name, value = step.put
+        yield Batch(f"operator-{number}", puts=((name, value, When.JUDGED, 0, 0),))
+    return Decision(f"operator-{number}", Action.ALLOW, "")
+
+
+def operate(step: Step, number: int, store: MemoryStore, history: History) -> None:
+    """Let an operator change a gate."""
+    if step.put is not None:
+        name, value = step.put
+        store.carry(Batch(f"operator-{number}", puts=((name, value, When.JUDGED, 0, 0),)))
+        history.puts.append((name, value))

@@ -1,0 +1,1 @@
+"""The audit trail: what was decided, in canonical bytes, chained by hashes."""

@@ -1,0 +1,1 @@
+"""The `holdfast` command: thin commands over the public face."""

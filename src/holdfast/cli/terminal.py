@@ -1,0 +1,54 @@
+"""Writing for people: colours only where they are seen, control characters made visible, nothing lost."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TextIO
+
+STYLES: Final = {
+    "bold": "1",
+    "dim": "2",
+    "good": "1;32",
+    "mild": "1;33",
+    "asks": "1;35",
+    "bad": "1;31",
+}
+
+
+class Terminal(NamedTuple):
+    """What a stream can show; `width` is `None` where lines are left as long as they are."""
+
+    colour: bool = False
+    width: int | None = None
+
+    @classmethod
+    def of(cls, stream: TextIO, environ: Mapping[str, str]) -> Terminal:
+        """A terminal has colours unless `NO_COLOR` is set or it says that it is dumb; anything else has none."""
+        if not stream.isatty():
+            return cls()
+        colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+        return cls(colour, max(40, shutil.get_terminal_size().columns))
+
+    def paint(self, text: str, style: str) -> str:
+        """Text in a style, where there are colours."""
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour else text
+
+
+def visible(text: str) -> str:
+    """Text whose control characters are written out, so that what is shown cannot steer the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def say(stream: TextIO, text: str) -> None:
+    """Write one line that may hold anything; what the stream's encoding lacks is written out."""
+    put(stream, visible(text))
+
+
+def put(stream: TextIO, line: str) -> None:
+    """Write one line as it is, styles included."""
+    encoding = stream.encoding if stream.encoding else "utf-8"
+    stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.flush()

@@ -1,0 +1,1 @@
+"""The pure core: stages, events, actions, findings, decisions, state operations and the engine."""

@@ -1,0 +1,54 @@
+"""The one vocabulary of actions, ordered by severity."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+
+class Action(IntEnum):
+    """What is to be done with an event; a larger number is more severe."""
+
+    ALLOW = 0
+    WARN = 1
+    REDACT = 2
+    DEGRADE = 3
+    RETRY = 4
+    QUEUE = 5
+    ESCALATE = 6
+    BLOCK = 7
+    QUARANTINE = 8
+    HALT = 9
+
+
+PROCEEDS: Final = Action.DEGRADE
+"""The most severe action under which the event still goes ahead."""
+
+UNCHANGED: Final = Action.REDACT
+"""The most severe action under which a first attempt is written down: a lesser request is judged once more, and only
+the attempt that starts takes anything."""
+
+STOPS: Final = Action.BLOCK
+"""The mildest action that skips the rest of a chain."""
+
+NAMES: Final = tuple(action.name for action in Action)
+"""Names by number: a tuple index, because an enum's `name` is slow."""
+
+
+class Risk(IntEnum):
+    """How much harm a tool can do, declared in the policy's tool table."""
+
+    LOW = 0
+    MEDIUM = 1
+    HIGH = 2
+    CRITICAL = 3
+
+
+class Category(IntEnum):
+    """The order that breaks ties between guards of one priority."""
+
+    SAFETY = 0
+    COMPLIANCE = 1
+    BUDGET = 2
+    SCOPE = 3
+    QUALITY = 4

@@ -1,0 +1,178 @@
+"""What carrying a batch out means: one pure function, which the embedded stores run under their lock."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from holdfast.kernel import actions
+from holdfast.kernel.actions import Action
+from holdfast.kernel.cells import Bound, State, Step, add, counter, forget, idle_ms, live, put, read, turn
+from holdfast.kernel.holds import Taken, done, expire, hold, seen, settle
+from holdfast.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE, SKIPPED, Batch, Fresh, Line, Reply, When
+from holdfast.kernel.units import Amounts
+
+WARN: Final = int(Action.WARN)
+STOPS: Final = int(actions.STOPS)
+
+
+def carry_out(state: State, batch: Batch, now: int) -> Reply:
+    """Carry a batch out at store time `now`: identity, expectations, settles, lines, puts, in this order."""
+    batch_id = batch.id
+    if batch_id in state.recent or batch_id in state.holds or batch_id in state.older:
+        known = seen(state, batch_id)
+        assert known is not None
+        return known
+    cells = state.cells
+    cells[CLOCK][0] = now
+    for queue in state.due.values():
+        if queue and queue[0][0] <= now:
+            expire(state, now)
+            break
+    if state.forget and state.forget[0][0] <= now:
+        forget(state, now)
+    for key, lo, hi in batch.expects:
+        cell = cells.get(key)
+        if not lo <= (0 if cell is None else cell[0]) < hi:
+            return _stale(state, batch, now)
+    settled = settle(state, batch.settles) if batch.settles else ()
+    said = _clear(state, batch, now, settled) if batch.go else None
+    reply, taken, hold_ms = _judge(state, batch, now, settled) if said is None else said
+    if taken:
+        hold(state, batch_id, taken, reply, now, hold_ms)
+    else:
+        done(state, batch_id, reply)
+    return reply
+
+
+def _stale(state: State, batch: Batch, now: int) -> Reply:
+    fresh = []
+    for key, lo, hi in batch.expects:
+        number, value = read(state, key)
+        if not lo <= number < hi:
+            fresh.append(Fresh(key, number, value))
+    return Reply(now, True, fresh=tuple(fresh))
+
+
+def _bound(state: State, lines: tuple[Line, ...], now: int) -> Bound:
+    """Lines bound to their cells, once for each tuple of lines: a plan's are always the same."""
+    known = state.bound.get(id(lines))
+    if known is not None and known.lines is lines and known.epoch == state.epoch:
+        return known
+    steps: list[Step] = []
+    alone = len({line.key for line in lines}) == len(lines)
+    for line in lines:
+        if line.follows:
+            steps.append(([0, {}, 0, 0, 0], line.unit, FOREVER, 0, False))
+            continue
+        cell = counter(state, line.key, now, idle_ms(line))
+        limit = min([limit for limit, _ in line.bands], default=FOREVER)
+        steps.append((cell, line.unit, limit, line.window_ms // BUCKETS, line.when != When.LOOK))
+    kept = [line for line in lines if line.hold_ms and not line.follows and line.when != When.LOOK]
+    held = [(line.key, line.unit, line.keep, line.window_ms // BUCKETS, line.hold_ms) for line in kept]
+    keys = [line.key for line in lines if not line.follows and line.when != When.LOOK]
+    bound = Bound(lines, state.epoch, steps if alone else None, keys, held)
+    if len(state.bound) >= 4_096:
+        state.bound.clear()
+    state.bound[id(lines)] = bound
+    return bound
+
+
+def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tuple[Reply, Taken, int] | None:
+    """The common case, all goes ahead and no line has anything to say: look and write in one pass.
+
+    `None` where some line does have something to say; what was written until then is taken back.
+    """
+    amounts = batch.amounts
+    bound = _bound(state, batch.lines, now)
+    if bound.steps is None:
+        return None
+    values: list[int] = []
+    bucket = -1
+    for cell, unit, limit, width, takes in bound.steps:
+        amount = amounts[unit]
+        if width:
+            bucket = now // width
+            if cell[2] != bucket:
+                turn(cell, bucket)
+            value = cell[3]
+        else:
+            value = cell[0]
+        if value + amount > limit:
+            _take_back(bound.steps[: len(values)], amounts, now)
+            return None
+        values.append(value)
+        if takes:
+            cell[0] += amount
+            cell[4] = now
+            if width:
+                cell[1][bucket] = cell[1].get(bucket, 0) + amount
+                cell[3] += amount
+    taken: Taken = []
+    longest = 0
+    for key, unit, keep, width, hold_ms in bound.held:
+        if amounts[unit]:
+            longest = max(longest, hold_ms)
+            taken.append((key, amounts[unit], keep, now // width if width else -1, unit))
+    for key, record, _when, _at, _shadow in batch.puts:
+        put(state, key, record, now)
+    if state.dirty is not None:
+        state.dirty.update(bound.keys)
+    return Reply(now, False, True, tuple(values), (), settled), taken, longest
+
+
+def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
+    for cell, unit, _limit, width, takes in steps:
+        if takes:
+            cell[0] -= amounts[unit]
+            if width:
+                cell[1][now // width] -= amounts[unit]
+                cell[3] -= amounts[unit]
+
+
+def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tuple[Reply, Taken, int]:
+    """The general case: outcomes in chain order, then what may be written by them."""
+    amounts = batch.amounts
+    go = batch.go
+    stop = -1
+    values: list[int] = []
+    said: list[int] = []
+    refused: dict[int, bool] = {}
+    for line in batch.lines:
+        value = outcome = 0
+        if stop >= 0 or refused.get(line.shadow):
+            outcome = SKIPPED
+        elif line.follows and max(said[-line.follows :]) != WARN:
+            outcome = IDLE
+        else:
+            cell = state.cells.get(line.key)
+            if cell is not None:
+                value = live(cell, line.window_ms // BUCKETS, now) if line.window_ms else cell[0]
+            for limit, action in line.bands:
+                if value + amounts[line.unit] > limit:
+                    outcome = max(outcome, int(action))
+        values.append(value)
+        said.append(outcome)
+        if outcome > batch.ceiling and line.shadow:
+            refused[line.shadow] = refused.get(line.shadow, False) or outcome >= STOPS
+        elif outcome > batch.ceiling:
+            go = False
+            stop = len(said) - 1 if outcome >= STOPS else stop
+
+    taken: Taken = []
+    longest = 0
+    for line, outcome in zip(batch.lines, said, strict=True):
+        amount = amounts[line.unit]
+        if not amount or outcome < 0 or line.when == When.LOOK:
+            continue
+        if line.when == When.PROCEED and not (go and line.shadow not in refused):
+            continue
+        width = line.window_ms // BUCKETS
+        add(state, line.key, amount, width, now, idle_ms(line))
+        if line.hold_ms:
+            taken.append((line.key, amount, line.keep, now // width if width else -1, line.unit))
+            longest = max(longest, line.hold_ms)
+    for key, record, when, at, shadow in batch.puts:
+        if ((go and shadow not in refused) or when == When.JUDGED) and (stop < 0 or at <= stop):
+            put(state, key, record, now)
+    actions_said = tuple(said) if any(outcome > 0 for outcome in said) else ()
+    return Reply(now, False, go, tuple(values), actions_said, settled), taken, longest

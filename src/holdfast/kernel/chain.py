@@ -1,0 +1,211 @@
+"""Chains and plans: the guards that apply to a moment, in order, and what they become for one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from holdfast.kernel.actions import Action
+from holdfast.kernel.events import Event, RunInfo
+from holdfast.kernel.gates import gates_of
+from holdfast.kernel.guard import Kind, Placed, order
+from holdfast.kernel.stages import UNTALLIED, Stage
+from holdfast.kernel.state import ABSENT, Expect, Line, Records, When, key
+from holdfast.kernel.table import carried
+
+EVERY_ACTION: Final = tuple(Action)
+MAX_AGE_MS: Final = 1_000
+"""How old a run's knowledge of shield state and cancellation may be where a chain has nothing to send."""
+
+
+class Policy(Protocol):
+    """What the engine asks of a compiled policy."""
+
+    @property
+    def hash(self) -> str:
+        """The content hash that every decision carries."""
+
+    @property
+    def shadow(self) -> bool:
+        """Whether the whole policy only watches."""
+
+    @property
+    def warnings(self) -> int:
+        """Which warning of one guard in a task escalates."""
+
+    def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
+        """The guards that apply, in chain order."""
+
+
+class Slice(msgspec.Struct, frozen=True, gc=False):
+    """Which lines of a batch belong to the guard at `pos`; a tally's belong to the warning of `warner` it counts,
+    where that is not the guard at `pos` itself."""
+
+    pos: int
+    start: int
+    end: int
+    tally: bool = False
+    warner: str = ""
+
+
+Recorded = tuple[int, Callable[..., Any], str, int, When, int, int]
+"""A record guard in a plan: its place, its judgement, its record's key, its event, when its record is written,
+how many lines stand before it, its number if it is in shadow mode."""
+
+
+class Plan:
+    """A chain for one run and tool, built once: judgements bound, lines and keys made."""
+
+    __slots__ = (
+        "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters", "policy", "pure", "records",
+        "run", "shadow", "slices", "tallied", "warnings",
+    )  # fmt: skip
+
+    def __init__(self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...]) -> None:
+        self.policy = policy.hash
+        self.shadow = policy.shadow
+        self.warnings = policy.warnings
+        self.run = events[0].run
+        self.guards: list[Placed] = []
+        self.event_of: list[int] = []
+        for index, event in enumerate(events):
+            chain = policy.guards(event.stage, event.tool, event.run, mode)
+            self.guards += sorted(chain, key=order)
+            self.event_of += [index] * len(chain)
+        self.end = len(self.guards)
+        self.cells = [carried(event.stage, can) for event in events]
+        self.tallied = [event.stage not in UNTALLIED for event in events]
+        self.pure: list[tuple[int, Callable[[Any], Any], int]] = []
+        self.asks: list[tuple[int, Any, int]] = []
+        self.meters: list[tuple[int, tuple[Line, ...]]] = []
+        self.records: list[Recorded] = []
+        self._sort_out(events)
+        lines: list[Line] = []
+        self.slices: list[Slice] = []
+        for pos, own in self.meters:
+            start = len(lines)
+            lines += own
+            tallied = bool(own and own[-1].follows)
+            self.slices.append(Slice(pos, start, len(lines) - tallied))
+            if tallied:
+                self.slices.append(Slice(pos, len(lines) - 1, len(lines), tally=True))
+        self.lines = tuple(lines)
+        self.holds = any(line.hold_ms for line in lines)
+
+    def _sort_out(self, events: tuple[Event, ...]) -> None:
+        at = 0
+        for pos, placed in enumerate(self.guards):
+            try:
+                at += self._enter(pos, placed, events, at)
+            except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
+                self.pure.append((pos, _always_raises(error), self.event_of[pos]))
+
+    def _enter(self, pos: int, placed: Placed, events: tuple[Event, ...], at: int) -> int:
+        """Enter one guard by its kind; returns how many lines it brings."""
+        index = self.event_of[pos]
+        guard = placed.guard
+        match placed.kind:
+            case Kind.PURE:
+                self.pure.append((pos, guard.judge, index))
+            case Kind.ASKING:
+                self.asks.append((pos, guard, index))
+            case Kind.METER:
+                own = self._lines(pos, guard.lines(events[index]))
+                self.meters.append((pos, own))
+                return len(own)
+            case Kind.RECORD:
+                shadow = pos + 1 if placed.shadow else 0
+                name = ("~" if shadow else "") + guard.key(events[index])
+                self.records.append((pos, guard.judge, name, index, guard.writes, at, shadow))
+        return 0
+
+    def _lines(self, pos: int, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+        """A meter's lines as they stand here: actions as they are carried out, shadow keys apart, its tally behind."""
+        shadow = pos + 1 if self.guards[pos].shadow else 0
+        cells = self.cells[self.event_of[pos]]
+        made: list[Line] = []
+        for line in lines:
+            if line.hold_ms and line.when == When.JUDGED:
+                raise ValueError(
+                    f"guard `{self.guards[pos].id}` holds a line that is written when judged: hold nothing"
+                )
+            name = ("~" if shadow else "") + line.key + (f"/{line.window_ms}" if line.window_ms else "")
+            bands = tuple(sorted((limit, cells[action]) for limit, action in line.bands))
+            made.append(line._replace(key=name, bands=bands, shadow=shadow))
+        warns = any(action == Action.WARN for line in made for _, action in line.bands)
+        if warns and self.tallied[self.event_of[pos]]:
+            made.append(self.tally(pos, len(made)))
+        return tuple(made)
+
+    def tally(self, pos: int, follows: int = 0) -> Line:
+        """The line that counts the warnings of the guard at `pos` in this task, and escalates at the last one."""
+        placed = self.guards[pos]
+        return self.tally_of(placed.id, pos + 1 if placed.shadow else 0, self.event_of[pos], follows)
+
+    def tally_of(self, guard: str, shadow: int, event: int, follows: int = 0) -> Line:
+        """The same for a guard known by its id alone (a late answer's)."""
+        run = self.run
+        scope = ("task", run.task) if run.task else ("run", run.id)
+        name = ("~" if shadow else "") + key(run.tenant, "warn", *scope, guard)
+        band = (self.warnings - 1, self.cells[event][Action.ESCALATE])
+        return Line(name, (band,), when=When.JUDGED, follows=follows, shadow=shadow)
+
+
+def _always_raises(error: Exception) -> Callable[[Any], Any]:
+    """A judgement for a guard that could not even be planned: it fails as any guard that raises."""
+
+    def judge(_event: Any) -> Any:
+        raise error
+
+    return judge
+
+
+Watch = tuple[tuple[tuple[str, tuple[int, Any]], ...], tuple[Expect, ...], tuple[tuple[str, int, Any], ...], bool]
+"""The gates' records as last seen, what a batch expects of them, what a decision was made from, and whether any
+of them has something to say."""
+
+
+class Plans:
+    """The plans of one run under one policy, and what it knows of the gates."""
+
+    __slots__ = ("_plans", "can", "confirmed", "gates", "max_age_ms", "policy", "run", "watch")
+
+    def __init__(
+        self,
+        policy: Policy,
+        run: RunInfo,
+        can: tuple[Action, ...] = EVERY_ACTION,
+        max_age_ms: int = MAX_AGE_MS,
+    ) -> None:
+        self.policy = policy
+        self.run = run
+        self.can = can
+        self.max_age_ms = max_age_ms
+        self.gates = gates_of(run)
+        self.confirmed = -1
+        self.watch = self.look({})
+        self._plans: dict[tuple[Any, ...], Plan] = {}
+
+    def look(self, records: Records) -> Watch:
+        """Look at the gates' records; what a decision needs of them is kept until one of them moves."""
+        seen = [(name, records.get(name, ABSENT)) for name in self.gates]
+        self.watch = (
+            tuple(seen),
+            tuple([(name, version, version + 1) for name, (version, _) in seen]),
+            tuple([(name, known[0], known[1]) for name, known in seen if known is not ABSENT]),
+            any(known[1] is not None for _, known in seen),
+        )
+        return self.watch
+
+    def of(self, events: tuple[Event, ...], mode: str) -> Plan:
+        """The plan for these events: by their stages, tool and mode."""
+        first = events[0]
+        shape = (type(first), first.tool, mode) if len(events) == 1 else (*map(type, events), first.tool, mode)
+        plan = self._plans.get(shape)
+        if plan is None:
+            if len(self._plans) >= 1_024:
+                self._plans.clear()
+            plan = self._plans[shape] = Plan(self.policy, events, mode, self.can)
+        return plan

@@ -1,0 +1,196 @@
+"""The engine: one generator that judges a moment, yields what it needs of the world, and returns a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, Final
+
+from holdfast.kernel.actions import PROCEEDS, UNCHANGED, Action, Risk
+from holdfast.kernel.chain import Plan, Plans
+from holdfast.kernel.decision import Decision, Inputs
+from holdfast.kernel.events import Event, Moment
+from holdfast.kernel.findings import Finding
+from holdfast.kernel.gates import NORMAL, Gate, pass_gates
+from holdfast.kernel.judging import (
+    Found,
+    answers_of,
+    failed,
+    judge_answers,
+    judge_pure,
+    lookups_of,
+    note,
+    patches_of,
+    reached,
+    settle_known,
+    with_late,
+)
+from holdfast.kernel.layout import Wanted, keep, lay, place, word
+from holdfast.kernel.lookups import Answer, Ask
+from holdfast.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Records, Reply, StoreLost
+
+TRIES: Final = 8
+"""How often a moment is judged because state moved meanwhile; then it is refused."""
+
+Need = Ask | Batch
+Given = tuple[Answer, ...] | Reply
+
+
+def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, Any, Decision]:
+    """Judge a moment. Yields an `Ask` or a `Batch`, receives answers or a `Reply`, returns the decision."""
+    events = moment.events
+    first = events[0]
+    now = first.at
+    mode = NORMAL
+    judged: Plan | None = None
+    answers: dict[str, Answer] = {}
+    before: Found = []
+    before_cut = 0
+    ceiling = PROCEEDS if moment.attempt > 1 else UNCHANGED
+    for stale in range(TRIES):
+        watch = plans.watch
+        for name, known in watch[0]:
+            if records.get(name, ABSENT) is not known:
+                watch = plans.look(records)
+                break
+        _, gate_expects, gate_used, closed = watch
+        expects, used = [*gate_expects], [*gate_used]
+        gate: Gate | None = None
+        if closed:
+            gate = pass_gates([known[1] for _, known in watch[0]], first, now)
+            mode = gate.mode
+        else:
+            mode = NORMAL
+        plan = plans.of(events, mode)
+        if plan is not judged:
+            judged = plan
+            before, before_cut = judge_pure(plan, events)
+            if moment.late:
+                before, before_cut = with_late(plan, moment.late, before, before_cut)
+        found, cut = before, before_cut
+        since, until = 0, FOREVER
+        if gate is not None:
+            since, until = gate.since, gate.until
+            if gate.finding is not None:
+                found, cut = [(-1, gate.finding)], -1
+
+        asked: tuple[tuple[str, Answer], ...] = ()
+        if plan.asks and cut > -1:
+            lookups = lookups_of(plan, events, cut, answers)
+            if lookups:
+                given: tuple[Answer, ...] = yield Ask(tuple(lookups))
+                answers.update(zip([lookup.name for lookup in lookups], given, strict=True))
+            asked = answers_of(plan, answers, cut)
+            found, cut = judge_answers(plan, events, answers, list(found), cut)
+
+        wanted: Wanted = []
+        for recorded in plan.records:
+            pos, judge, name, index, _when, _at, _shadow = recorded
+            if pos > cut:
+                break
+            seen = records.get(name, ABSENT)
+            version = seen[0]
+            used.append((name, version, seen[1]))
+            expects.append((name, version, version + 1))
+            try:
+                ruling = judge(events[index], seen[1], now)
+                if ruling is None:
+                    continue
+                if ruling.since > since:
+                    since = ruling.since
+                if ruling.until < until:
+                    until = ruling.until
+                if ruling.put is not None:
+                    wanted.append((recorded, ruling.put, version))
+                if ruling.finding is not None:
+                    found = list(found) if found is before else found
+                    cut = note(plan, pos, ruling.finding, found, cut)
+            except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
+                found = list(found) if found is before else found
+                cut = note(plan, pos, failed(plan, pos, first, error), found, cut)
+
+        go = True
+        if found:
+            found, cut, go = settle_known(plan, events, found, cut, ceiling)
+        if since > 0 or until < FOREVER:
+            expects.append((CLOCK, since, until))
+
+        if found or cut < plan.end:
+            lines, slices = lay(plan, found, cut)
+        else:
+            lines, slices = plan.lines, plan.slices
+        puts = place(wanted, slices, cut, found, ceiling) if wanted else ()
+        stateful = len(expects) > len(gate_expects)
+        aged = first.at - plans.confirmed > plans.max_age_ms or plans.confirmed < 0
+        if not (lines or stateful or moment.settles or gate is not None or aged):
+            inputs = Inputs(tuple(used), asked, None, False, mode, now, stale)
+            if not found:
+                return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), False, inputs)
+            return _resolve(plan, moment, found, cut, inputs)
+
+        try:
+            reply: Reply = yield Batch(
+                first.id,
+                first.run.tenant,
+                go,
+                tuple(expects),
+                moment.settles,
+                lines,
+                moment.amounts,
+                puts,
+                ceiling,
+            )
+        except StoreLost:
+            found, cut = _store_lost(plan, first, found, cut)
+            return _resolve(plan, moment, found, cut, Inputs(tuple(used), asked, None, True, mode, now, stale))
+        if reply.stale:
+            now = reply.now
+            for fresh in reply.fresh:
+                if fresh.key != CLOCK:
+                    records[fresh.key] = (fresh.number, fresh.value)
+            continue
+
+        plans.confirmed = first.at
+        if puts:
+            keep(records, wanted, puts, lines, reply, ceiling)
+        inputs = Inputs(tuple(used), asked, reply, False, mode, now, stale)
+        held = reply.go and (plan.holds if lines is plan.lines else any(line.hold_ms for line in lines))
+        if reply.actions:
+            found, cut = word(plan, events, found, cut, lines, slices, reply)
+        elif not found:
+            return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs)
+        return _resolve(plan, moment, found, cut, inputs, held)
+
+    plan = plans.of(events, mode)
+    refusal = Finding(Action.BLOCK, "kernel.contention", (TRIES,), guard="kernel", shadow=plan.shadow)
+    return _resolve(plan, moment, [(-1, refusal)], -1, Inputs(mode=mode, now=now, stale=TRIES))
+
+
+def _store_lost(plan: Plan, event: Event, found: Found, cut: int) -> tuple[Found, int]:
+    """Without the store nothing can be counted: refuse, unless every guard that needs it may fail open."""
+    needing = [pos for pos in (*[m[0] for m in plan.meters], *[r[0] for r in plan.records]) if pos <= cut]
+    enforced = [plan.guards[pos] for pos in needing if not plan.guards[pos].shadow]
+    opens = bool(enforced) and all(placed.fail_open for placed in enforced) and event.risk < Risk.CRITICAL
+    lost = Finding(Action.ALLOW if opens else Action.BLOCK, "kernel.store_lost", guard="kernel", shadow=plan.shadow)
+    if opens or plan.shadow:
+        return [(-1, lost), *found], cut
+    return [(-1, lost)], -1
+
+
+def _resolve(plan: Plan, moment: Moment, found: Found, cut: int, inputs: Inputs, held: bool = False) -> Decision:
+    """The most severe finding wins; patches apply if it goes ahead; effects are joined, once each, in order."""
+    ordered = reached(found, cut)
+    real = tuple(finding for _, finding in ordered if not finding.shadow)
+    action = max([finding.action for finding in real], default=Action.ALLOW)
+    effects = tuple(dict.fromkeys(effect for finding in real for effect in finding.effects))
+    return Decision(
+        moment.id,
+        action,
+        plan.policy,
+        real,
+        tuple([placed.id for placed in plan.guards[cut + 1 :]]) if cut < plan.end else (),
+        tuple(finding for _, finding in ordered if finding.shadow),
+        patches_of(ordered) if action <= PROCEEDS else (),
+        effects,
+        held,
+        inputs,
+    )

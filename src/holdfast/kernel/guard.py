@@ -1,0 +1,114 @@
+"""The four kinds of guard, each a small protocol, and a guard's place in a policy."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol
+
+import msgspec
+
+from holdfast.kernel.actions import Action, Category
+from holdfast.kernel.events import Event
+from holdfast.kernel.findings import Finding
+from holdfast.kernel.lookups import Lookup
+from holdfast.kernel.stages import Stage
+from holdfast.kernel.state import FOREVER, Line, When
+
+
+class Kind(StrEnum):
+    """What a guard asks of the world."""
+
+    PURE = "pure"
+    ASKING = "asking"
+    RECORD = "record"
+    METER = "meter"
+
+
+class PureGuard(Protocol):
+    """Judges the event alone."""
+
+    kind: ClassVar[Kind]
+
+    def judge(self, event: Any, /) -> Finding | None: ...
+
+
+class AskingGuard(Protocol):
+    """Asks one question with a deadline, then judges the event and the answer."""
+
+    kind: ClassVar[Kind]
+    deep: ClassVar[bool]
+
+    def ask(self, event: Any, /) -> Lookup | None: ...
+
+    def judge(self, event: Any, value: Any, /) -> Finding | None: ...
+
+
+class Ruling(msgspec.Struct, frozen=True, gc=False):
+    """A record guard's answer: a finding, a new value, and the span of store time for which both are true."""
+
+    finding: Finding | None = None
+    put: Any = None
+    since: int = 0
+    until: int = FOREVER
+
+
+class RecordGuard(Protocol):
+    """Judges the event and one small record; may give a new value. `key` may depend on run, stage and tool only."""
+
+    kind: ClassVar[Kind]
+    writes: ClassVar[When]
+
+    def key(self, event: Any, /) -> str: ...
+
+    def judge(self, event: Any, value: Any, now: int, /) -> Ruling | None: ...
+
+
+class MeterGuard(Protocol):
+    """Gives lines on counters, once per chain and run, and words what the store found on them."""
+
+    kind: ClassVar[Kind]
+
+    def lines(self, event: Any, /) -> tuple[Line, ...]: ...
+
+    def word(self, event: Any, action: Action, values: tuple[int, ...], /) -> Finding: ...
+
+
+Guard = PureGuard | AskingGuard | RecordGuard | MeterGuard
+
+
+class Placed(msgspec.Struct, frozen=True, gc=False):
+    """A guard at its place: what the engine needs to know of it besides its judgement."""
+
+    id: str
+    guard: Any
+    priority: int = 100
+    category: Category = Category.SAFETY
+    stages: frozenset[Stage] = frozenset()
+    shadow: bool = False
+    fail_open: bool = False
+    log_pass: bool = True
+
+    @property
+    def kind(self) -> Kind:
+        """Which of the four protocols the guard speaks."""
+        kind: Kind = self.guard.kind
+        return kind
+
+
+def order(placed: Placed) -> tuple[int, Category, str]:
+    """The order of a chain: priority ascending, ties by category, then by id."""
+    return (placed.priority, placed.category, placed.id)
+
+
+__all__ = [
+    "AskingGuard",
+    "Event",
+    "Guard",
+    "Kind",
+    "MeterGuard",
+    "Placed",
+    "PureGuard",
+    "RecordGuard",
+    "Ruling",
+    "order",
+]

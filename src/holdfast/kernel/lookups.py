@@ -1,0 +1,48 @@
+"""Lookups: what an asking guard wants from the world, and what can come back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Lookup(msgspec.Struct, frozen=True, gc=False):
+    """One question of one guard. The driver hands `payload` to whatever answers `guard`, within the deadline."""
+
+    guard: str
+    payload: Any
+    deadline_ms: int
+    event: int = 0
+
+    @property
+    def name(self) -> str:
+        """What its answer is recorded under: its guard, and the number of its event unless that is the first."""
+        return f"{self.guard}#{self.event}" if self.event else self.guard
+
+
+class Answered(msgspec.Struct, frozen=True, gc=False, tag="answered"):
+    """The answer came in time."""
+
+    value: Any
+
+
+class Expired(msgspec.Struct, frozen=True, gc=False, tag="expired"):
+    """No answer in time."""
+
+    deadline_ms: int
+
+
+class Failed(msgspec.Struct, frozen=True, gc=False, tag="failed"):
+    """Whatever was to answer raised; only the error's type is kept, its text may hold secrets."""
+
+    error: str
+
+
+Answer = Answered | Expired | Failed
+
+
+class Ask(msgspec.Struct, frozen=True, gc=False):
+    """All lookups of a decision, answered together."""
+
+    lookups: tuple[Lookup, ...]

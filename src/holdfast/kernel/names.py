@@ -1,0 +1,48 @@
+"""Matching names: exact unless a glob is written, and an empty list matches nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+
+class Names(msgspec.Struct, frozen=True, gc=False):
+    """A set of names, some of them patterns: `*` stands for any characters, `?` for one."""
+
+    exact: frozenset[str] = frozenset()
+    globs: tuple[str, ...] = ()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.exact or (bool(self.globs) and any(glob(pattern, name) for pattern in self.globs))
+
+
+def names(patterns: Iterable[str]) -> Names:
+    """The set of these names and patterns."""
+    given = tuple(dict.fromkeys(patterns))
+    globs = tuple(pattern for pattern in given if is_glob(pattern))
+    return Names(frozenset(given) - frozenset(globs), globs)
+
+
+def is_glob(pattern: str) -> bool:
+    """Whether a name was written as a pattern."""
+    return "*" in pattern or "?" in pattern
+
+
+def glob(pattern: str, name: str) -> bool:
+    """Whether a name matches a pattern, in at most len(pattern) × len(name) steps."""
+    at = place = mark = 0
+    star = -1
+    while place < len(name):
+        if at < len(pattern) and pattern[at] == "*":
+            star, mark = at, place
+            at += 1
+        elif at < len(pattern) and pattern[at] in ("?", name[place]):
+            at += 1
+            place += 1
+        elif star >= 0:
+            mark += 1
+            at, place = star + 1, mark
+        else:
+            return False
+    return all(char == "*" for char in pattern[at:])

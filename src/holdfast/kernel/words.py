@@ -1,0 +1,104 @@
+"""Codes and their words: a finding carries a code and arguments, the text is made when somebody reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+
+class Words(msgspec.Struct, frozen=True, gc=False):
+    """What a code says to the agent: why, and what to do instead. `{}` takes the finding's arguments."""
+
+    message: str
+    advice: str = ""
+
+
+_table: dict[str, Words] = {}
+
+
+def declare(codes: Mapping[str, Words]) -> Mapping[str, Words]:
+    """Enter a module's codes into the one table; a code that means something else already is an error."""
+    for code, words in codes.items():
+        known = _table.setdefault(code, words)
+        if known != words:
+            raise ValueError(f"code `{code}` is taken: codes are never reused, choose another `area.reason`")
+    return codes
+
+
+def declared() -> Mapping[str, Words]:
+    """All codes known so far."""
+    return dict(_table)
+
+
+def say(template: str, args: tuple[object, ...]) -> str:
+    """Fill a template's `{}` places in order; a missing argument leaves its place visible, never an error."""
+    if not args:
+        return template
+    head, *rest = template.split("{}")
+    filled = [head]
+    for at, piece in enumerate(rest):
+        filled.append(str(args[at]) if at < len(args) else "{}")
+        filled.append(piece)
+    return "".join(filled)
+
+
+def message_of(code: str, args: tuple[object, ...]) -> str:
+    """The message of a code, or the bare code where nobody declared words for it."""
+    words = _table.get(code)
+    return say(words.message, args) if words else code
+
+
+def advice_of(code: str, args: tuple[object, ...]) -> str:
+    """The advice of a code, empty where there is none."""
+    words = _table.get(code)
+    return say(words.advice, args) if words else ""
+
+
+KERNEL: Final = declare(
+    {
+        "kernel.guard_error": Words(
+            "guard `{}` failed with `{}`, so the action is refused",
+            "report the failing guard to whoever keeps the policy; do not repeat the action",
+        ),
+        "kernel.lookup_expired": Words(
+            "guard `{}` got no answer in time, so the action is refused",
+            "try again later, or choose an action that does not need this check",
+        ),
+        "kernel.lookup_failed": Words(
+            "the question of guard `{}` failed with `{}`, so the action is refused",
+            "try again later, or choose an action that does not need this check",
+        ),
+        "kernel.lookup_late": Words("guard `{}` is late; the action goes ahead, its answer enters the next event"),
+        "kernel.store_lost": Words(
+            "the state store cannot be reached, so nothing can be counted and the action is refused",
+            "wait until the store is back, then try again",
+        ),
+        "kernel.contention": Words(
+            "the state changed {} times while this was judged, so the action is refused",
+            "try again in a moment",
+        ),
+        "kernel.patch_failed": Words(
+            "the redaction of guard `{}` does not fit the content, so the action is refused",
+            "report the guard to whoever keeps the policy",
+        ),
+        "kernel.third_warning": Words(
+            "guard `{}` has now warned {} times in this task; a person has to look at it",
+            "stop what causes the warnings, or ask for approval",
+        ),
+        "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
+        "kernel.ended": Words("the run has ended: {}", "nothing of this run proceeds any more"),
+        "kernel.halted": Words("everything is halted by an operator: {}", "wait until an operator resumes"),
+        "kernel.quarantined": Words(
+            "`{}` is quarantined", "use something else until the quarantine ends; others are not affected"
+        ),
+        "kernel.late_answer": Words("a late answer of guard `{}` about an earlier event: {}"),
+        "kernel.deadline": Words(
+            "the run's deadline has passed", "stop working on this task; report what is done so far"
+        ),
+        "kernel.bad_event": Words(
+            "the event cannot be read: {}", "send the event again with the fields its stage asks for"
+        ),
+    }
+)

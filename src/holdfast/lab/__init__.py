@@ -1,0 +1,1 @@
+"""The lab: what judges a policy and measures the engine."""

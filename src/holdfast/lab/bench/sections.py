@@ -1,0 +1,168 @@
+"""What is measured: each section gives rows of contenders that ran side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from holdfast.lab.bench.chain import ARGS, by_hand, checked, whole
+from holdfast.lab.bench.measure import Cost, compare, cost_of
+from holdfast.runtime.run import Run
+from holdfast.runtime.shield import Shield
+
+RULES = (0, 1, 10, 100, 1_000, 10_000)
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One line of the table; `ratio` is to the row it is measured against."""
+
+    name: str
+    cost: Cost
+    ratio: float | None = None
+
+
+class Section(msgspec.Struct, frozen=True):
+    """Rows under a heading, with what they mean."""
+
+    title: str
+    note: str
+    rows: list[Row]
+
+
+class Effort(msgspec.Struct, frozen=True):
+    """How long to measure: rounds of calls."""
+
+    rounds: int
+    calls: int
+
+
+def sections(effort: Effort) -> Iterator[Section]:
+    """All sections, one after the other, so that each can be shown as soon as it is done."""
+    yield _chain(effort)
+    yield _public(effort)
+    yield _rules(effort)
+    yield _guards(effort)
+    yield _idle(effort)
+    yield _import()
+
+
+def _rows(costs: dict[str, Cost], against: str | None = None) -> list[Row]:
+    base = costs[against].p50_us if against is not None else None
+    return [
+        Row(name, cost, None if base is None or name == against else round(cost.p50_us / base, 2))
+        for name, cost in costs.items()
+    ]
+
+
+def _chain(effort: Effort) -> Section:
+    _, run = whole()
+    costs = compare({"by hand": by_hand(), "engine": checked(run)}, effort.rounds, effort.calls)
+    note = "8 pure and 4 stateful guards apply: event, decision and chained record, state in memory"
+    return Section("the whole chain, hot", note, _rows(costs, "by hand"))
+
+
+def _public(effort: Effort) -> Section:
+    shield, run = whole()
+
+    def tool(path: str, content: str) -> str:
+        return path
+
+    def judged() -> None:
+        run.check("write_file", ARGS, tokens=1_200)
+
+    shield_tool = shield.tool(name="write_file")(tool)
+    contenders: dict[str, Callable[[], object]] = {
+        "by hand": by_hand(),
+        "run.check": judged,
+        "run.call (judge, run, judge the result, settle)": lambda: run.call(shield_tool, **ARGS),
+    }
+    costs = compare(contenders, effort.rounds, effort.calls)
+    costs["await run.acheck"] = asyncio.run(_asynchronous(run, effort))
+    return Section(
+        "the same through the public face", "arguments are projected to plain data first", _rows(costs, "by hand")
+    )
+
+
+async def _asynchronous(run: Run, effort: Effort) -> Cost:
+    took = []
+    for _ in range(effort.rounds * effort.calls):
+        begun = time.perf_counter_ns()
+        await run.acheck("write_file", ARGS, tokens=1_200)
+        took.append(time.perf_counter_ns() - begun)
+    return cost_of(took)
+
+
+def _rules(effort: Effort) -> Section:
+    contenders = {f"{rules:,} rules": checked(whole(rules)[1]) for rules in RULES}
+    costs = compare(contenders, effort.rounds, effort.calls)
+    return Section(
+        "rules that do not apply", "the whole chain beside as many rules for other tools", _rows(costs, "10 rules")
+    )
+
+
+def _guards(effort: Effort) -> Section:
+    alone: dict[str, dict[str, Any]] = {
+        "no guard": {},
+        "size_limits": {"use": "size_limits"},
+        "tool_allowlist": {"use": "tool_allowlist", "tools": ["write_file"]},
+        "tool_denylist": {"use": "tool_denylist", "tools": ["rm"]},
+        "step_limit": {"use": "step_limit", "max_steps": 1_000_000_000},
+        "safe_mode (refuses)": {"use": "safe_mode"},
+    }
+    contenders = {name: _judging(entry) for name, entry in alone.items()}
+    contenders["python (a thread a call)"] = _asking()
+    costs = compare(contenders, max(2, effort.rounds // 2), effort.calls)
+    return Section("each guard alone", "run.check with one guard in the policy", _rows(costs, "no guard"))
+
+
+def _judging(entry: dict[str, Any]) -> Callable[[], object]:
+    shield = Shield.load({"name": "one", "guards": [entry] if entry else []})
+    run = shield.run("a1", "t1")
+    return lambda: run.check("write_file", ARGS)
+
+
+def _asking() -> Callable[[], object]:
+    def passes(_event: object) -> None:
+        return None
+
+    run = Shield.load({"name": "one"}, guards=[passes]).run("a1", "t1")
+    return lambda: run.check("write_file", ARGS)
+
+
+def _idle(effort: Effort) -> Section:
+    rows = []
+    for idle_ms in (0, 2, 20):
+        _, run = whole()
+        calls = effort.calls if not idle_ms else max(10, effort.calls // (idle_ms * 2))
+        rounds = effort.rounds if not idle_ms else 4
+        costs = compare({"by hand": by_hand(), "engine": checked(run)}, rounds, calls, idle_ms / 1000)
+        ratio = round(costs["engine"].p50_us / costs["by hand"].p50_us, 2)
+        when = "hot" if not idle_ms else f"after {idle_ms} ms"
+        rows += [Row(f"by hand, {when}", costs["by hand"]), Row(f"engine, {when}", costs["engine"], ratio)]
+    return Section("after idleness", "what an agent feels: caches are cold after a pause", rows)
+
+
+def _import() -> Section:
+    """CPU time of a fresh interpreter with and without the import, alternating, bytecode cached."""
+    code = "import time; {0}; print(time.process_time_ns())"
+    took: dict[str, list[int]] = {"bare python": [], "import holdfast": []}
+    with TemporaryDirectory() as folder:
+        cached = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        cached["PYTHONPYCACHEPREFIX"] = folder
+        for turn in range(8):
+            for name, statement in (("bare python", "pass"), ("import holdfast", "import holdfast")):
+                command = [sys.executable, "-c", code.format(statement)]
+                out = subprocess.run(command, capture_output=True, check=True, env=cached)
+                took[name] += [int(out.stdout)] if turn else []
+    rows = [Row(name, Cost(median(times) / 1000, max(times) / 1000, len(times))) for name, times in took.items()]
+    added = rows[1].cost.p50_us - rows[0].cost.p50_us
+    return Section("import", f"CPU time of the process; holdfast adds {added / 1000:.0f} ms", rows)

@@ -1,0 +1,138 @@
+"""The scripted agent: tries what a hazard tells it, and keeps what came of every step."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from holdfast.audit.journal import MemoryJournal
+from holdfast.kernel.decision import Decision
+from holdfast.kernel.events import Moment
+from holdfast.kernel.stages import Stage
+from holdfast.lab.demo.hazard import Shadowed, Step
+from holdfast.lab.demo.tools import Tools, answer
+from holdfast.runtime.errors import DeadlineExceeded, Refused
+from holdfast.runtime.run import Run
+from holdfast.runtime.shield import Shield
+
+MAX_SHOWN: Final = 40
+"""How much of an argument is shown."""
+
+DEADLINE: Final = "DEADLINE"
+"""The verdict on a tool that went ahead and was cut off."""
+
+
+class Tap:
+    """A journal that also keeps the decisions themselves, so that what is shown is what was decided."""
+
+    def __init__(self) -> None:
+        self.journal = MemoryJournal()
+        self.decisions: list[tuple[Stage, Decision]] = []
+
+    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> None:
+        """Write one decision down, and keep it at hand."""
+        self.journal.write(moment, decision, took_ns, notes)
+        self.decisions.append((moment.events[0].stage, decision))
+
+    def close(self) -> None:
+        """Let go of the journal."""
+        self.journal.close()
+
+
+class Agent:
+    """One agent in one run. Its script calls `tries` and `asks`; `operator` and `user` act beside it."""
+
+    def __init__(self, shield: Shield, tap: Tap, tools: Tools, run: Run, steps: list[Step], who: str = "agent") -> None:
+        self.shield = shield
+        self.tap = tap
+        self.tools = tools
+        self.run = run
+        self.steps = steps
+        self.who = who
+        self.got: Any = None
+
+    def tries(self, tool: Callable[..., Any], **args: Any) -> bool:
+        """Call a tool under the shield; says whether it went ahead. `got` is what came back."""
+        name = tool.__name__
+        ran = len(self.tools.reached)
+        began = len(self.tap.decisions)
+        late = ""
+        self.got = None
+        try:
+            self.got = self._awaited(tool, args) if inspect.iscoroutinefunction(tool) else self.run.call(tool, **args)
+        except Refused:
+            pass
+        except DeadlineExceeded as error:
+            late = str(error)
+        step = self._judged(f"{name}({_shown(args)})", began, name, len(self.tools.reached) > ran, late)
+        return step.proceeds
+
+    def asks(self, question: str) -> bool:
+        """Ask the scripted model something; says whether that went ahead."""
+        began = len(self.tap.decisions)
+        self.got = None
+        with suppress(Refused):
+            self.got = self.run.model(answer, [{"role": "user", "content": question}])
+        return self._judged(f"asks the model: {_quoted(question)}", began).proceeds
+
+    def spawns(self, agent: str) -> Agent:
+        """Start a child agent on the same task."""
+        self.acts(self.who, f"spawns a child agent, `{agent}`")
+        return Agent(
+            self.shield, self.tap, self.tools, self.run.spawn(agent, id=f"{self.run.id}-{agent}"), self.steps, "child"
+        )
+
+    def acts(self, who: str, did: str) -> None:
+        """Note what somebody did that nobody judges."""
+        self.steps.append(Step(who, did))
+
+    def reached(self, tool: str) -> list[dict[str, Any]]:
+        """The arguments of every call of a tool that got through to it, over all hazards."""
+        return [args for name, args in self.tools.reached if name == tool]
+
+    def ran(self, tool: str) -> str:
+        """How often a tool really ran, in words, over all hazards."""
+        times = len(self.reached(tool))
+        return f"{tool} {('never ran', 'ran once')[times] if times < 2 else f'ran {times} times'}"
+
+    def _awaited(self, tool: Callable[..., Any], args: dict[str, Any]) -> Any:
+        import asyncio
+
+        async def call() -> Any:
+            return await self.run.acall(tool, **args)
+
+        return asyncio.run(call())
+
+    def _judged(self, did: str, began: int, tool: str = "", ran: bool = True, late: str = "") -> Step:
+        decisions = [decision for _, decision in self.tap.decisions[began:]]
+        decision = max(decisions, key=lambda made: made.action)
+        determining = decision.determining
+        step = Step(
+            self.who,
+            did,
+            DEADLINE if late and decision.proceeds else decision.action.name,
+            decision.code,
+            "" if determining is None else determining.guard,
+            late if late and decision.proceeds else decision.message,
+            decision.advice,
+            tuple(Shadowed(f.guard, f.action.name, f.code, f.message) for made in decisions for f in made.shadow),
+            decision.proceeds,
+            ran,
+            tool,
+        )
+        self.steps.append(step)
+        return step
+
+
+def _shown(args: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_quoted(value)}" for name, value in args.items())
+
+
+def _quoted(value: Any) -> str:
+    if not isinstance(value, str):
+        return str(value)
+    if len(value) <= MAX_SHOWN:
+        return f'"{value}"'
+    return f'"{value[:12]}..." ({len(value):,} characters)'

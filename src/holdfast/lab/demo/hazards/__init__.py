@@ -1,0 +1,10 @@
+"""Every hazard of the demo, in the order in which it is played."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from holdfast.lab.demo.hazard import Hazard
+from holdfast.lab.demo.hazards import limits, people, tools, user_code
+
+HAZARDS: Final[tuple[Hazard, ...]] = (*tools.HAZARDS, *limits.HAZARDS, *user_code.HAZARDS, *people.HAZARDS)

@@ -1,0 +1,23 @@
+"""What is wrong with a policy, said so that its author can put it right."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Fault(msgspec.Struct, frozen=True, gc=False):
+    """One mistake: where it is and what to do about it."""
+
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+class PolicyError(ValueError):
+    """A policy cannot be used; nothing of it was applied."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        super().__init__("\n".join(str(fault) for fault in faults))
+        self.faults = tuple(faults)

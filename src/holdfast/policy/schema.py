@@ -1,0 +1,112 @@
+"""The structs that are the schema of a policy file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
+
+import msgspec
+
+from holdfast.guards import SHIPPED
+
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+RiskName = Literal["low", "medium", "high", "critical"]
+StageName = Literal[
+    "prompt",
+    "model_call",
+    "model_chunk",
+    "model_reply",
+    "tool_call",
+    "tool_result",
+    "egress",
+    "error",
+    "charge",
+    "handoff",
+    "handoff_done",
+]
+
+
+class AppliesTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom a guard concerns; a name is exact unless a glob is written."""
+
+    agents: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
+
+
+class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An agent, or all agents whose ids match a glob."""
+
+    role: str = ""
+    allowed_tools: tuple[str, ...] | None = None
+
+
+class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A task, or all tasks whose names match a glob."""
+
+    additional_tools: tuple[str, ...] = ()
+    deadline_s: Seconds | None = None
+
+
+class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A tool, or all tools whose names match a glob."""
+
+    risk: RiskName = "medium"
+    timeout_s: Seconds | None = None
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Limits of the engine itself."""
+
+    warnings: Annotated[int, msgspec.Meta(ge=1)] = 3
+
+
+class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What every guard entry may say besides its guard's own options."""
+
+    id: str = ""
+    enabled: bool = True
+    priority: int | None = None
+    category: Literal["safety", "compliance", "budget", "scope", "quality"] | None = None
+    stages: tuple[StageName, ...] | None = None
+    mode: Literal["enforce", "shadow"] = "enforce"
+    applies_to: AppliesTo = AppliesTo()
+    fail_open: bool = False
+
+
+def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
+    """The struct of one guard's entry: its placement and its options in one mapping, told apart by `use`."""
+    options = [
+        (field.name, field.type) if field.required else (field.name, field.type, field.default)
+        for field in msgspec.structs.fields(guard)
+    ]
+    return msgspec.defstruct(
+        f"{guard.__name__}Entry",
+        options,
+        bases=(Placement,),
+        tag_field="use",
+        tag=name,
+        frozen=True,
+        forbid_unknown_fields=True,
+        kw_only=True,
+        namespace={"__doc__": guard.__doc__},
+    )
+
+
+ENTRIES: Final[dict[str, type[msgspec.Struct]]] = {name: _entry(name, guard) for name, guard in SHIPPED.items()}
+if TYPE_CHECKING:
+    GuardEntry = Any
+else:
+    GuardEntry = Union[tuple(ENTRIES.values())]  # noqa: UP007 - made from data
+
+
+class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One policy document."""
+
+    name: str
+    version: str | int | float = "1"
+    mode: Literal["enforce", "shadow"] = "enforce"
+    agents: dict[str, AgentEntry] = {}
+    tasks: dict[str, TaskEntry] = {}
+    tools: dict[str, ToolEntry] = {}
+    guards: tuple[GuardEntry, ...] = ()
+    limits: Limits = Limits()

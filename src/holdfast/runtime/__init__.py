@@ -1,0 +1,1 @@
+"""The runtime: what stands between an agent and everything it touches."""

@@ -1,0 +1,124 @@
+"""Answering lookups: a user's code judges in a thread or a task, within its deadline."""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from holdfast.kernel.lookups import Answer, Answered, Expired, Failed, Lookup
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+Answerer = Callable[[Any], Any]
+OnLate = Callable[[Lookup, Any], None]
+"""Called with a lookup and the value of its answer when that comes after the deadline."""
+
+
+class Answering:
+    """Asks the code that is known for each guard; what it does not know fails closed."""
+
+    def __init__(self, answerers: dict[str, Answerer], on_late: OnLate) -> None:
+        self._answerers = answerers
+        self._on_late = on_late
+
+    def answer(self, lookups: tuple[Lookup, ...]) -> tuple[Answer, ...]:
+        """All answers, asked side by side, each an answer or its expiry."""
+        begun = time.monotonic()
+        asked = [(lookup, self._ask_in_thread(lookup)) for lookup in lookups]
+        return tuple(slot.take(begun + lookup.deadline_ms / 1000) for lookup, slot in asked)
+
+    async def aanswer(self, lookups: tuple[Lookup, ...]) -> tuple[Answer, ...]:
+        """The same on an event loop."""
+        import asyncio
+
+        return tuple(await asyncio.gather(*[self._ask_in_loop(lookup) for lookup in lookups]))
+
+    def _ask_in_thread(self, lookup: Lookup) -> _Slot:
+        slot = _Slot(lookup, self._on_late)
+        answerer = self._answerers.get(lookup.guard)
+        if answerer is None:
+            slot.give(Failed("NoAnswerer"))
+            return slot
+        context = contextvars.copy_context()
+
+        def ask() -> None:
+            try:
+                value = context.run(answerer, lookup.payload)
+                if hasattr(type(value), "__await__"):
+                    import asyncio
+
+                    value = asyncio.run(_await(value))
+                slot.give(Answered(value))
+            except BaseException as error:  # noqa: BLE001 - whatever a user's code raises is its answer
+                slot.give(Failed(type(error).__name__))
+
+        threading.Thread(target=ask, name=f"holdfast-{lookup.guard}", daemon=True).start()
+        return slot
+
+    async def _ask_in_loop(self, lookup: Lookup) -> Answer:
+        import asyncio
+        import inspect
+
+        answerer = self._answerers.get(lookup.guard)
+        if answerer is None:
+            return Failed("NoAnswerer")
+        if inspect.iscoroutinefunction(answerer):
+            task = asyncio.ensure_future(answerer(lookup.payload))
+            done, _ = await asyncio.wait({task}, timeout=lookup.deadline_ms / 1000)
+            if done:
+                return _answer_of(task)
+            task.add_done_callback(lambda late: self._late(lookup, _answer_of(late)))
+            return Expired(lookup.deadline_ms)
+        slot = self._ask_in_thread(lookup)
+        deadline = time.monotonic() + lookup.deadline_ms / 1000
+        return await asyncio.to_thread(slot.take, deadline)
+
+    def _late(self, lookup: Lookup, answer: Answer) -> None:
+        if isinstance(answer, Answered):
+            self._on_late(lookup, answer.value)
+
+
+class _Slot:
+    """Where an answer is put by one thread and taken by another, at most until the deadline."""
+
+    def __init__(self, lookup: Lookup, on_late: OnLate) -> None:
+        self._lookup = lookup
+        self._on_late = on_late
+        self._queue: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._expired = False
+
+    def give(self, answer: Answer) -> None:
+        with self._lock:
+            if not self._expired:
+                self._queue.put(answer)
+                return
+        if isinstance(answer, Answered):
+            self._on_late(self._lookup, answer.value)
+
+    def take(self, deadline: float) -> Answer:
+        try:
+            return self._queue.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            pass
+        with self._lock:
+            if not self._queue.empty():
+                return self._queue.get()
+            self._expired = True
+        return Expired(self._lookup.deadline_ms)
+
+
+def _answer_of(task: Future[Any]) -> Answer:
+    if task.cancelled():
+        return Failed("CancelledError")
+    error = task.exception()
+    return Answered(task.result()) if error is None else Failed(type(error).__name__)
+
+
+async def _await(value: Any) -> Any:
+    return await value

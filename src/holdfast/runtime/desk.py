@@ -1,0 +1,198 @@
+"""A run's desk: what flows need of it. Ids, events, moments, plans, open calls, notices."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict, deque
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from holdfast.kernel.actions import Action, Risk
+from holdfast.kernel.chain import Plans
+from holdfast.kernel.decision import Decision
+from holdfast.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
+from holdfast.kernel.findings import Finding
+from holdfast.kernel.gates import Ending
+from holdfast.kernel.late import late_finding
+from holdfast.kernel.lookups import Lookup
+from holdfast.kernel.stages import Stage
+from holdfast.kernel.state import Settle
+from holdfast.kernel.units import JUST_ONE, Amounts
+from holdfast.runtime.answering import Answering
+
+if TYPE_CHECKING:
+    from holdfast.runtime.shield import Shield
+
+MAX_OPEN: Final = 10_000
+"""How many judged calls a run remembers until their results are reported; the oldest is forgotten first."""
+MAX_NOTICES: Final = 100
+"""How many notices wait for the agent; the oldest is forgotten first."""
+
+STREAMED: Final = tuple(a for a in Action if a not in (Action.REDACT, Action.RETRY))
+"""What can still be done about a reply whose chunks have been delivered."""
+
+
+class Open(msgspec.Struct, frozen=True, gc=False):
+    """A call that was judged and has not reported back: what it was, and what it reserved."""
+
+    tool: str
+    args: dict[str, Any]
+    held: bool
+    spent: Amounts
+
+
+class Desk:
+    """What one run has in hand. Safe to use from several threads; nothing in it grows with the run's length."""
+
+    def __init__(self, shield: Shield, info: RunInfo, nonce: str, deadline_at_ms: int | None) -> None:
+        self.shield = shield
+        self.store = shield.store
+        self.info = info
+        self.deadline_at_ms = deadline_at_ms
+        self.ended: Ending | None = None
+        self.answering = Answering(shield.answerers, self._answered_late)
+        self._prefix = f"{info.id}.{nonce}."
+        self._count = itertools.count(1)
+        self._plans = Plans(shield.policy, info)
+        self._streamed = Plans(shield.policy, info, STREAMED)
+        self._charges = Stage.CHARGE in shield.policy.stages
+        self._risks: dict[str, Risk] = {}
+        self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
+        self._notices: deque[str] = deque(maxlen=MAX_NOTICES)
+        self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._open: OrderedDict[str, Open] = OrderedDict()
+
+    @property
+    def plans(self) -> Plans:
+        """The run's plans under the policy in force; a new policy gets new ones."""
+        if self._plans.policy is not self.shield.policy:
+            self._replan()
+        return self._plans
+
+    @property
+    def streamed(self) -> Plans:
+        """Plans for a reply whose chunks are delivered: what can no longer be done becomes stricter."""
+        if self._streamed.policy is not self.shield.policy:
+            self._replan()
+        return self._streamed
+
+    def _replan(self) -> None:
+        policy = self.shield.policy
+        self.info = self.shield.described(self.info, policy)
+        self._risks = {}
+        self._charges = Stage.CHARGE in policy.stages
+        self._streamed = Plans(policy, self.info, STREAMED)
+        self._plans = Plans(policy, self.info)
+
+    def new_id(self) -> str:
+        """An id that no other event has."""
+        return self._prefix + str(next(self._count))
+
+    def event(self, kind: type[Any], **fields: Any) -> Any:
+        """An event of this run, now."""
+        return kind(id=self._prefix + str(next(self._count)), at=self.shield.clock(), run=self.plans.run, **fields)
+
+    def tool_call(self, tool: str, args: dict[str, Any], registered: Risk | None = None) -> ToolCall:
+        """The event of a tool call, now; made here by hand because it is made most often."""
+        return ToolCall(
+            id=self._prefix + str(next(self._count)),
+            at=self.shield.clock(),
+            run=self.plans.run,
+            tool=tool,
+            risk=self.risk(tool, registered),
+            args=args,
+        )
+
+    def renewed(self, event: Event) -> Event:
+        """The same event once more, now, for a new judgement."""
+        return msgspec.structs.replace(event, id=self.new_id(), at=self.shield.clock())
+
+    def moment(
+        self,
+        event: Event,
+        spent: Amounts = JUST_ONE,
+        settles: tuple[Settle, ...] = (),
+        attempt: int = 1,
+        refused: tuple[Finding, ...] = (),
+    ) -> Moment:
+        """An event with what enters beside it: its cost, late answers, the run's end, its deadline, and what the
+        runtime itself has against it."""
+        events: tuple[Event, ...] = (event,)
+        if self._charges and spent is not JUST_ONE and event.stage is not Stage.CHARGE:
+            events = (event, self._charge(event, spent))
+        if not self._late and self.ended is None and self.deadline_at_ms is None:
+            return Moment(events, spent, settles, refused, attempt)
+        late = [*refused, *[self._late.popleft() for _ in range(len(self._late))]]
+        if self.ended is not None:
+            late.append(Finding(Action.HALT, self.ended.code, (self.ended.why,), guard="kernel"))
+        elif self.deadline_at_ms is not None and event.at >= self.deadline_at_ms:
+            late.append(Finding(Action.BLOCK, "kernel.deadline", guard="kernel"))
+        return Moment(events, spent, settles, tuple(late), attempt)
+
+    def _charge(self, event: Event, spent: Amounts) -> Event:
+        _, tokens, cost, _, _ = spent
+        charge: Event = self.event(
+            Charge, tool=event.tool, risk=event.risk, call=event.id, tokens=tokens, cost_microusd=cost
+        )
+        return charge
+
+    def risk(self, tool: str, declared: Risk | None = None) -> Risk:
+        """A tool's risk by the policy in force and its registration."""
+        policy = self.shield.policy
+        if self._plans.policy is not policy:
+            self._replan()
+        risk = self._risks.get(tool)
+        if risk is None:
+            registered = declared if declared is not None else self.shield.registered_risk(tool)
+            if len(self._risks) >= 1_024:
+                self._risks.clear()
+            risk = self._risks[tool] = policy.risk(tool, registered)
+        return risk
+
+    def time_left_s(self, tool: str, declared_s: float | None) -> float | None:
+        """How long a tool may take: the least of its own limit, the policy's and the run's deadline."""
+        entry = self.shield.policy.tool(tool)
+        limits = [declared_s, None if entry is None else entry.timeout_s]
+        if self.deadline_at_ms is not None:
+            limits.append(max(0, self.deadline_at_ms - self.shield.clock()) / 1000)
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def opened(self, decision: Decision, tool: str, args: dict[str, Any], spent: Amounts) -> None:
+        """Remember a call that goes ahead until its outcome is reported."""
+        if len(self._open) >= MAX_OPEN:
+            self._open.popitem(last=False)
+        self._open[decision.id] = Open(tool, args, decision.held, spent)
+
+    def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, Open | None]:
+        """Find and forget an open call: by its decision's id, or the oldest with that tool and those arguments."""
+        if not call:
+            match = (name for name, known in list(self._open.items()) if known.tool == tool and known.args == args)
+            call = next(match, "")
+        return call, self._open.pop(call, None)
+
+    def notice(self, event: Event, finding: Finding) -> None:
+        """Keep a warning: for the agent, and for the record of what comes of the call."""
+        self.tell(f"{finding.message}; {finding.advice}" if finding.advice else finding.message)
+        if event.stage is Stage.TOOL_CALL:
+            if len(self._notes) >= MAX_OPEN:
+                self._notes.popitem(last=False)
+            self._notes[event.id] = (*self._notes.get(event.id, ()), finding.message)
+
+    def tell(self, words: str) -> None:
+        """Keep words for the agent."""
+        self._notices.append(words)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """The words kept for the agent since the last call."""
+        return tuple([self._notices.popleft() for _ in range(len(self._notices))])
+
+    def take_notes(self, call: str) -> tuple[str, ...]:
+        """The warnings that a call's outcome is annotated with."""
+        return self._notes.pop(call, ()) if self._notes else ()
+
+    def _answered_late(self, lookup: Lookup, value: Any) -> None:
+        placed = self.shield.policy.placed(lookup.guard)
+        finding = None if placed is None else late_finding(placed, lookup.payload, value)
+        if finding is not None:
+            self._late.append(finding)

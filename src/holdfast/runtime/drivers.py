@@ -1,0 +1,92 @@
+"""The sync driver: does what a flow asks for in the calling thread. `loop` has the one for event loops."""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+import time
+from collections.abc import Generator
+from typing import Any, Protocol, TypeVar
+
+from holdfast.kernel.lookups import Ask
+from holdfast.kernel.state import Batch
+from holdfast.runtime.effects import Invoke, Pause
+from holdfast.runtime.errors import DeadlineExceeded
+
+T = TypeVar("T")
+Flow = Generator[Any, Any, T]
+"""A flow yields needs (`Batch`, `Ask`, `Invoke`, `Pause`) and returns its result."""
+
+
+class World(Protocol):
+    """What a driver reaches: the store, and whatever answers lookups."""
+
+    @property
+    def store(self) -> Any: ...
+
+    @property
+    def answering(self) -> Any: ...
+
+
+def drive(flow: Flow[T], world: World) -> T:
+    """Run a flow to its end in this thread."""
+    try:
+        need = flow.send(None)
+        while True:
+            try:
+                if type(need) is Batch:
+                    given: Any = world.store.carry(need)
+                elif type(need) is Invoke:
+                    given = _invoke(need)
+                elif type(need) is Ask:
+                    given = world.answering.answer(need.lookups)
+                elif type(need) is Pause:
+                    given = None
+                    time.sleep(need.seconds)
+                else:
+                    raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
+            except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                need = flow.throw(error)
+            else:
+                need = flow.send(given)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+def _invoke(need: Invoke) -> Any:
+    """Call a sync function. With a time limit it works in a thread of its own, so that the caller is kept to it."""
+    if need.timeout_s is None:
+        return _not_awaitable(need.fn(*need.args, **need.kwargs))
+    answer: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            answer.put((True, context.run(need.fn, *need.args, **need.kwargs)))
+        except BaseException as error:  # noqa: BLE001 - handed to the caller as it is
+            answer.put((False, error))
+
+    threading.Thread(target=work, name="holdfast-tool", daemon=True).start()
+    try:
+        done, value = answer.get(timeout=max(0.0, need.timeout_s))
+    except queue.Empty:
+        raise too_late(need) from None
+    if not done:
+        raise value
+    return _not_awaitable(value)
+
+
+def _not_awaitable(value: Any) -> Any:
+    if hasattr(type(value), "__await__"):
+        if hasattr(value, "close"):
+            value.close()
+        raise TypeError("the tool is async: call it with `await run.acall(...)`")
+    return value
+
+
+def too_late(need: Invoke) -> DeadlineExceeded:
+    """The error for a function that did not finish in time."""
+    name = getattr(need.fn, "__name__", type(need.fn).__name__)
+    return DeadlineExceeded(f"`{name}` did not finish within {need.timeout_s:g} s")

@@ -1,0 +1,23 @@
+"""What a flow asks of its driver besides the engine's needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+
+class Invoke(msgspec.Struct, frozen=True, gc=False):
+    """Run somebody's function; within `timeout_s` where that is given."""
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = {}
+    timeout_s: float | None = None
+
+
+class Pause(msgspec.Struct, frozen=True, gc=False):
+    """Let time pass."""
+
+    seconds: float

@@ -1,0 +1,224 @@
+"""Flows: what happens round an action, written once as generators that both drivers run."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from holdfast.kernel.actions import STOPS, Action
+from holdfast.kernel.chain import Plans
+from holdfast.kernel.content import content_of, with_content
+from holdfast.kernel.decision import Decision
+from holdfast.kernel.engine import decide
+from holdfast.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
+from holdfast.kernel.findings import Finding, Isolate, Patch, Retry, Wait
+from holdfast.kernel.state import Batch, Settle, StoreLost
+from holdfast.kernel.units import JUST_ONE, Amounts
+from holdfast.runtime.data import Unreadable, project
+from holdfast.runtime.desk import Desk
+from holdfast.runtime.drivers import Flow
+from holdfast.runtime.effects import Invoke, Pause
+from holdfast.runtime.errors import Refused, ToolFailed
+from holdfast.runtime.standing import end_run, isolate
+from holdfast.runtime.tool import Tool
+
+Named = TypeVar("Named", Wait, Retry, Isolate)
+
+WAIT: Final = Wait()
+RETRY: Final = Retry()
+ISOLATE: Final = Isolate()
+
+
+def judge(desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans | None = None) -> Flow[Decision]:
+    """Judge a moment, write the decision down, and carry out what concerns the run as a whole."""
+    begun = perf_counter_ns()
+    shield = desk.shield
+    decision = yield from decide(desk.plans if plans is None else plans, moment, shield.records)
+    shield.journal.write(moment, decision, perf_counter_ns() - begun, notes)
+    if decision.findings:
+        yield from _aftermath(desk, moment.events[0], decision)
+    return decision
+
+
+def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+    for finding in decision.findings:
+        if finding.action == Action.WARN:
+            desk.notice(event, finding)
+    determining = decision.determining
+    if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
+        yield from end_run(desk, "kernel.ended", decision.message)
+    elif decision.action == Action.QUARANTINE:
+        terms = terms_of(decision, ISOLATE)
+        whole = terms.what == "agent" or not event.tool
+        name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
+        yield from isolate(desk, name, terms.for_ms)
+
+
+def terms_of(decision: Decision, default: Named) -> Named:
+    """The terms of the determining finding, or the defaults where it has none of that kind."""
+    determining = decision.determining
+    terms = None if determining is None else determining.terms
+    return terms if isinstance(terms, type(default)) else default
+
+
+def shown(value: Any) -> tuple[Any, tuple[Finding, ...]]:
+    """A value as data; one that cannot be read as a whole is refused as a whole."""
+    try:
+        return project(value), ()
+    except Unreadable as error:
+        return None, (Finding(Action.BLOCK, "kernel.bad_event", (str(error),), guard="kernel"),)
+
+
+def assess(
+    desk: Desk, event: Event, spent: Amounts = JUST_ONE, refused: tuple[Finding, ...] = ()
+) -> Flow[tuple[Decision, Event]]:
+    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more.
+
+    Returns the decision and the event as it goes ahead, patched.
+    """
+    waited_ms = 0
+    lesser: Decision | None = None
+    shield = desk.shield
+    while True:
+        moment = desk.moment(event, spent, (), 1 if lesser is None else 2, refused)
+        begun = perf_counter_ns()
+        decision = yield from decide(desk.plans, moment, shield.records)
+        shield.journal.write(moment, decision, perf_counter_ns() - begun)
+        if not decision.findings and lesser is None:
+            return decision, event
+        yield from _aftermath(desk, event, decision)
+        if decision.action == Action.QUEUE:
+            terms = terms_of(decision, WAIT)
+            if waited_ms + terms.pause_ms > terms.timeout_ms:
+                return decision, event
+            waited_ms += terms.pause_ms
+            yield Pause(terms.pause_ms / 1000)
+            event = desk.renewed(event)
+            continue
+        if decision.patches:
+            event = with_content(event, decision.patched(content_of(event)))
+        if decision.action == Action.DEGRADE and lesser is None:
+            lesser = decision
+            event = desk.renewed(event)
+            continue
+        return (decision if lesser is None else _joined(lesser, decision, event)), event
+
+
+def _joined(lesser: Decision, decision: Decision, event: Event) -> Decision:
+    """The decision about a lesser request, as one that a host can carry out: degraded, with the whole new content."""
+    if not decision.proceeds:
+        return decision
+    return msgspec.structs.replace(
+        decision,
+        action=Action.DEGRADE,
+        findings=lesser.findings + decision.findings,
+        patches=(Patch((), content_of(event)),),
+        effects=tuple(dict.fromkeys(lesser.effects + decision.effects)),
+    )
+
+
+def admit(
+    desk: Desk, event: Event, spent: Amounts = JUST_ONE, refused: tuple[Finding, ...] = ()
+) -> Flow[tuple[Decision, Event]]:
+    """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go ahead."""
+    decision, event = yield from assess(desk, event, spent, refused)
+    if not decision.proceeds:
+        raise Refused(decision)
+    return decision, event
+
+
+def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flow[Any]:
+    """A tool's whole life: judged, run, its result or error judged, settled, recorded."""
+    attempt = 1
+    while True:
+        decision, event, args, kwargs = yield from begin(desk, tool, args, kwargs)
+        try:
+            value = yield Invoke(tool.fn, args, kwargs, desk.time_left_s(tool.name, tool.timeout_s))
+        except Exception as error:
+            if not (yield from failed(desk, event, decision, error, attempt)):
+                raise
+            attempt += 1
+            continue
+        except BaseException:
+            yield from close_hold(desk, decision)
+            raise
+        return (yield from deliver(desk, tool, event, decision, value, args, kwargs))
+
+
+def begin(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Flow[tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any]]]:
+    """Judge a call and give it back as it goes ahead: event and arguments patched."""
+    proposed, refused = shown(tool.values(args, kwargs))
+    event: Any = desk.tool_call(tool.name, {} if refused else proposed, tool.risk)
+    decision, event = yield from admit(desk, event, refused=refused)
+    if decision.patches:
+        args, kwargs = tool.patched(args, kwargs, proposed, event.args)
+    return decision, event, args, kwargs
+
+
+def failed(desk: Desk, event: ToolCall, decision: Decision, error: Exception, attempt: int) -> Flow[bool]:
+    """Judge an error; says whether the action is tried again. Raises where the error may not be handed on."""
+    fault: Any = desk.event(
+        Failure,
+        call=decision.id,
+        tool=event.tool,
+        risk=event.risk,
+        error=type(error).__name__,
+        text=str(error),
+        args=event.args,
+        attempt=attempt,
+    )
+    moment = desk.moment(fault, settles=settlement(decision))
+    answer = yield from judge(desk, moment, desk.take_notes(decision.id))
+    if answer.action == Action.RETRY:
+        return attempt < terms_of(answer, RETRY).max_attempts
+    if answer.action == Action.HALT:
+        raise Refused(answer) from error
+    if answer.patches:
+        raise ToolFailed(answer.patched(fault.text)) from None
+    return False
+
+
+def deliver(
+    desk: Desk,
+    tool: Tool,
+    event: ToolCall,
+    decision: Decision,
+    value: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    part: int = 0,
+    settles: bool = True,
+) -> Flow[Any]:
+    """Judge a result before the agent sees it; one that is refused is thrown away and undone."""
+    seen, refused = shown(value)
+    result: Any = desk.event(
+        ToolResult, call=decision.id, tool=tool.name, risk=event.risk, args=event.args, result=seen, part=part
+    )
+    moment = desk.moment(result, settles=settlement(decision) if settles else (), refused=refused)
+    answer = yield from judge(desk, moment, desk.take_notes(decision.id))
+    if answer.proceeds:
+        return answer.patched(seen) if answer.patches else value
+    if answer.action >= STOPS and tool.undo is not None:
+        try:
+            yield Invoke(tool.undo, args, kwargs)
+        except Exception as error:  # noqa: BLE001 - whatever an undo raises, the refusal is what the caller must see
+            desk.tell(f"the action could not be undone: `{type(error).__name__}`")
+    raise Refused(answer)
+
+
+def settlement(decision: Decision, spent: Amounts = JUST_ONE) -> tuple[Settle, ...]:
+    """How a decision's hold is closed: with what was used."""
+    return ((decision.id, spent),) if decision.held else ()
+
+
+def close_hold(desk: Desk, decision: Decision) -> Flow[None]:
+    """Close a hold at its estimate where the outcome of its action is not known."""
+    if decision.held:
+        try:
+            yield Batch(desk.new_id(), desk.info.tenant, settles=settlement(decision))
+        except StoreLost:
+            desk.tell("the store could not be reached: what the last call reserved stays charged")

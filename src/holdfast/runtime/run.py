@@ -1,0 +1,210 @@
+"""Runs: one agent's work on one task, with a method for everything it can do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Any
+
+from holdfast.kernel.decision import Decision
+from holdfast.kernel.gates import Ending
+from holdfast.kernel.stages import Stage
+from holdfast.kernel.units import JUST_ONE
+from holdfast.runtime import flows, modelling, streams
+from holdfast.runtime.desk import Desk
+from holdfast.runtime.drivers import Flow, T, drive
+from holdfast.runtime.reports import check, report, spending
+from holdfast.runtime.standing import end_run
+from holdfast.runtime.tool import Shape, Tool
+
+_open: ContextVar[tuple[Run, ...]] = ContextVar("holdfast_runs", default=())
+
+
+def open_runs() -> tuple[Run, ...]:
+    """The runs whose `with shield.run(...)` stands around the caller, the innermost last."""
+    return _open.get()
+
+
+def current_run() -> Run | None:
+    """The run of the innermost `with shield.run(...)` around the caller."""
+    runs = _open.get()
+    return runs[-1] if runs else None
+
+
+class Run:
+    """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or as it is."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._tokens: list[Token[tuple[Run, ...]]] = []
+
+    @property
+    def id(self) -> str:
+        """The run's identity."""
+        return self._desk.info.id
+
+    @property
+    def agent(self) -> str:
+        """Who is at work."""
+        return self._desk.info.agent
+
+    @property
+    def task(self) -> str:
+        """What is worked on."""
+        return self._desk.info.task
+
+    @property
+    def desk(self) -> Desk:
+        """What the runtime and adapters work with; not for agents."""
+        return self._desk
+
+    def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a tool: judged, run, its result judged, settled, recorded. Returns the tool's own result.
+
+        Raises `Refused` where it does not go ahead, and whatever the tool raises. A generator tool gives an
+        iterator that judges every item.
+        """
+        known = self._desk.shield.tool_of(tool)
+        if known.shape is Shape.GENERATOR:
+            return streams.items(self._desk, known, args, kwargs)
+        if known.shape is not Shape.PLAIN:
+            raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
+        return drive(flows.call(self._desk, known, args, kwargs), self._desk)
+
+    def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """`call` for async code: await it, or iterate over it for an async generator. Sync tools run in a thread."""
+        known = self._desk.shield.tool_of(tool)
+        if known.shape is Shape.ASYNC_GENERATOR:
+            return streams.aitems(self._desk, known, args, kwargs)
+        if known.shape is Shape.GENERATOR:
+            raise TypeError(f"`{known.name}` is a sync generator: call it with `run.call(...)`")
+        return self._adrive(flows.call(self._desk, known, args, kwargs))
+
+    def check(self, tool: str, args: dict[str, Any], **usage: Any) -> Decision:
+        """Judge a tool call that the host will run itself; report what came of it with `result` or `error`.
+
+        It is judged for real: a step is a step, and what it reserves (`tokens`, `cost_usd`, `api_calls`: estimates)
+        stays reserved until its outcome is reported.
+        """
+        return drive(check(self._desk, tool, args, spending(usage) if usage else JUST_ONE), self._desk)
+
+    async def acheck(self, tool: str, args: dict[str, Any], **usage: Any) -> Decision:
+        """`check` for async code."""
+        return await self._adrive(check(self._desk, tool, args, spending(usage) if usage else JUST_ONE))
+
+    def result(self, tool: str, args: dict[str, Any], result: Any, **fields: Any) -> Decision:
+        """Judge the result of a call that the host ran itself; `decision.patched(result)` is what the agent may see.
+
+        `call` names the decision of its `check` (found by tool and arguments otherwise); `tokens`, `cost_usd` and
+        `api_calls` are what it really used.
+        """
+        return self.judge(Stage.TOOL_RESULT, tool=tool, args=args, result=result, **fields)
+
+    async def aresult(self, tool: str, args: dict[str, Any], result: Any, **fields: Any) -> Decision:
+        """`result` for async code."""
+        return await self.ajudge(Stage.TOOL_RESULT, tool=tool, args=args, result=result, **fields)
+
+    def model(self, fn: Callable[..., Any], messages: Iterable[Any], **options: Any) -> Any:
+        """Call a model through any function of its messages; gives its reply.
+
+        Guidance and notices are added as system messages, a refused reply is asked for again, and where a guard
+        ends the run its safe message is the reply. Options: `model`, `params` (handed to `fn`), `final`, and
+        estimates (`tokens`, `cost_usd`).
+        """
+        return drive(modelling.converse(self._desk, fn, messages, **options), self._desk)
+
+    async def amodel(self, fn: Callable[..., Any], messages: Iterable[Any], **options: Any) -> Any:
+        """`model` for async code."""
+        return await self._adrive(modelling.converse(self._desk, fn, messages, **options))
+
+    def stream(self, chunks: Iterable[str], channel: str = "text") -> Iterator[str]:
+        """Pass a streamed reply on, chunk by chunk, each judged; the whole is judged at the end."""
+        return streams.chunks(self._desk, chunks, channel)
+
+    def astream(self, chunks: AsyncIterable[str], channel: str = "text") -> AsyncIterator[str]:
+        """`stream` for async code."""
+        return streams.achunks(self._desk, chunks, channel)
+
+    def spawn(self, agent: str = "", task: str | None = None, **options: Any) -> Run:
+        """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its parent does."""
+        return self._desk.shield.run(agent, self.task if task is None else task, parent=self, **options)
+
+    def cancel(self, why: str = "by the caller") -> None:
+        """End this run and its children, in every process; what is under way is refused its next step."""
+        drive(end_run(self._desk, "kernel.cancelled", why), self._desk)
+
+    def notices(self) -> tuple[str, ...]:
+        """Warnings for the agent since the last call."""
+        return self._desk.take_notices()
+
+    def judge(self, stage: Stage | str, /, **fields: Any) -> Decision:
+        """Judge an event of any stage, given the fields its stage has."""
+        return drive(report(self._desk, Stage(stage), fields), self._desk)
+
+    async def ajudge(self, stage: Stage | str, /, **fields: Any) -> Decision:
+        """`judge` for async code."""
+        return await self._adrive(report(self._desk, Stage(stage), fields))
+
+    def prompt(self, text: str, source: str = "user", trusted: bool = True) -> Decision:
+        """Words enter the run: the user's own, or another's (`trusted=False`)."""
+        return self.judge(Stage.PROMPT, text=text, source=source, trusted=trusted)
+
+    def model_call(self, messages: list[Any], model: str = "", **fields: Any) -> Decision:
+        """A request is about to go to a model; `params` and estimates may be given."""
+        return self.judge(Stage.MODEL_CALL, messages=messages, model=model, **fields)
+
+    def model_chunk(self, text: str, channel: str = "text", index: int = 0) -> Decision:
+        """A streamed piece of a reply has come."""
+        return self.judge(Stage.MODEL_CHUNK, text=text, channel=channel, index=index)
+
+    def model_reply(self, text: str, final: bool = False, **fields: Any) -> Decision:
+        """A whole reply has come; `final` if it is the run's answer. `model`, `call` and usage may be given."""
+        return self.judge(Stage.MODEL_REPLY, text=text, final=final, **fields)
+
+    def egress(self, url: str, method: str = "GET", **fields: Any) -> Decision:
+        """An HTTP request is about to leave; `headers`, `payload` and `tool` may be given."""
+        return self.judge(Stage.EGRESS, url=url, method=method, **fields)
+
+    def error(self, tool: str, error: BaseException | str, **fields: Any) -> Decision:
+        """A call that the host ran has failed; `args`, `call`, `status` and usage may be given."""
+        kind, text = (error, "") if isinstance(error, str) else (type(error).__name__, str(error))
+        return self.judge(Stage.ERROR, tool=tool, error=kind, **{"text": text, **fields})
+
+    def charge(self, tokens: int = 0, cost_usd: float = 0.0, **fields: Any) -> Decision:
+        """A cost is about to be booked, or has become known (`settled`)."""
+        return self.judge(Stage.CHARGE, tokens=tokens, cost_usd=cost_usd, **fields)
+
+    def handoff(self, to: str, payload: dict[str, Any]) -> Decision:
+        """Control is about to pass to another agent."""
+        return self.judge(Stage.HANDOFF, to=to, payload=payload)
+
+    def handoff_done(self, to: str, **fields: Any) -> Decision:
+        """The other agent has accepted."""
+        return self.judge(Stage.HANDOFF_DONE, to=to, **fields)
+
+    def close(self) -> None:
+        """Close the run: nothing of it proceeds any more."""
+        if self._desk.ended is None:
+            self._desk.ended = Ending("kernel.ended", "it was closed")
+
+    def __enter__(self) -> Run:
+        self._tokens.append(_open.set((*_open.get(), self)))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        _open.reset(self._tokens.pop())
+        self.close()
+
+    async def __aenter__(self) -> Run:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, at)
+
+    async def _adrive(self, flow: Flow[T]) -> T:
+        from holdfast.runtime.loop import adrive
+
+        return await adrive(flow, self._desk)

@@ -1,0 +1,229 @@
+"""The shield: a policy, a store, a journal, and the runs they judge."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from holdfast.audit.journal import Journal, MemoryJournal
+from holdfast.kernel.actions import Risk
+from holdfast.kernel.events import RunInfo
+from holdfast.kernel.gates import HALTED, NORMAL, SAFE, Standing, standing_key
+from holdfast.kernel.names import names
+from holdfast.kernel.state import Records
+from holdfast.runtime.desk import Desk
+from holdfast.runtime.drivers import drive
+from holdfast.runtime.errors import NoRun
+from holdfast.runtime.run import Run, open_runs
+from holdfast.runtime.standing import stand
+from holdfast.runtime.tool import MARK, Tool
+from holdfast.runtime.wrapping import wrapped
+from holdfast.stores.memory import MemoryStore, wall_ms
+from holdfast.stores.protocol import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from holdfast.policy.compile import CompiledPolicy
+
+F = TypeVar("F", bound=Callable[..., Any])
+RiskName = Literal["low", "medium", "high", "critical"]
+
+SAFE_MODE_VARIABLES: Final = ("HOLDFAST_SAFE_MODE", "VERONICA_SAFE_MODE")
+MAX_CACHED: Final = 100_000
+"""How many records a shield keeps at hand; what is dropped is read again."""
+
+
+class Shield:
+    """Stands between agents and everything they touch. It wires; policy and engine decide."""
+
+    def __init__(
+        self,
+        policy: CompiledPolicy,
+        *,
+        store: Store | None = None,
+        journal: Journal | None = None,
+        clock: Callable[[], int] = wall_ms,
+        guards: Iterable[Any] = (),
+        safe_mode: bool | None = None,
+        nonces: Callable[[], str] = lambda: _random(4),
+    ) -> None:
+        from holdfast.policy.custom import with_guards
+
+        self.policy, self.answerers = with_guards(policy, tuple(guards))
+        self.store: Any = MemoryStore(clock) if store is None else store
+        self.journal: Any = MemoryJournal() if journal is None else journal
+        self.clock = clock
+        self.records: Records = {}
+        self._nonces = nonces
+        self._tools: WeakKeyDictionary[Any, Tool] = WeakKeyDictionary()
+        self._registered: dict[str, Risk] = {}
+        if _asked_for_safe_mode() if safe_mode is None else safe_mode:
+            self.safe_mode(True, "switched on at start")
+
+    @classmethod
+    def load(cls, source: str | Path | dict[str, Any] = "default", **options: Any) -> Shield:
+        """A shield for a policy: a pack's name, a file, or a mapping. Options are those of `Shield` itself."""
+        from holdfast.policy.load import load_policy
+
+        return cls(load_policy(source), **options)
+
+    def run(
+        self,
+        agent: str = "",
+        task: str = "",
+        *,
+        id: str | None = None,
+        role: str | None = None,
+        tenant: str | None = None,
+        deadline_s: float | None = None,
+        tools: Iterable[str] | None = None,
+        parent: Run | None = None,
+    ) -> Run:
+        """Begin a run. `tools` are additional ones for this run; a parent hands its tenant and deadline down."""
+        above = None if parent is None else parent.desk
+        if deadline_s is not None and not 0 < deadline_s < 1e9:
+            raise ValueError(f"deadline_s is `{deadline_s}`: give a positive number of seconds")
+        info = RunInfo(
+            id=f"run-{self._nonces()}{self._nonces()}" if id is None else id,
+            agent=agent,
+            role="" if role is None else role,
+            task=task,
+            tenant=tenant if tenant is not None else "default" if above is None else above.info.tenant,
+            parents=() if above is None else (above.info.id, *above.info.parents),
+            additional_tools=names(() if tools is None else tools),
+        )
+        limits = [deadline_s, self.policy.task(task).deadline_s]
+        ends = [self.clock() + int(limit * 1000) for limit in limits if limit is not None]
+        if above is not None and above.deadline_at_ms is not None:
+            ends.append(above.deadline_at_ms)
+        return Run(Desk(self, self.described(info, self.policy), self._nonces(), min(ends, default=None)))
+
+    def described(self, info: RunInfo, policy: CompiledPolicy) -> RunInfo:
+        """A run as a policy describes it: its agent's role and tools, its task's additional tools."""
+        agent, task = policy.agent(info.agent), policy.task(info.task)
+        extra = info.additional_tools
+        return msgspec.structs.replace(
+            info,
+            role=info.role if info.role else agent.role,
+            allowed_tools=None if agent.allowed_tools is None else names(agent.allowed_tools),
+            additional_tools=names((*extra.exact, *extra.globs, *task.additional_tools)),
+        )
+
+    @overload
+    def tool(self, fn: F, /) -> F: ...
+
+    @overload
+    def tool(
+        self,
+        fn: None = None,
+        /,
+        *,
+        name: str | None = None,
+        risk: RiskName | None = None,
+        undo: Callable[..., Any] | None = None,
+        timeout_s: float | None = None,
+    ) -> Callable[[F], F]: ...
+
+    def tool(
+        self,
+        fn: Callable[..., Any] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        risk: RiskName | None = None,
+        undo: Callable[..., Any] | None = None,
+        timeout_s: float | None = None,
+    ) -> Any:
+        """Put every call of a function under the shield: the same function to look at, judged whenever it is called.
+
+        `undo` takes the call's own arguments and runs where a finished result is refused.
+        """
+
+        def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
+            made = Tool(target, name, None if risk is None else Risk[risk.upper()], undo, timeout_s)
+            if made.risk is not None:
+                self._registered[made.name] = made.risk
+            return wrapped(made, self._run_for)
+
+        return shielded if fn is None else shielded(fn)
+
+    def tool_of(self, fn: Callable[..., Any] | Tool) -> Tool:
+        """The tool that a function is: as it was registered, or as it looks."""
+        if isinstance(fn, Tool):
+            return fn
+        made = getattr(fn, MARK, None)
+        if isinstance(made, Tool):
+            bound = getattr(fn, "__self__", None)
+            return (
+                made if bound is None else Tool(made.fn.__get__(bound), made.name, made.risk, made.undo, made.timeout_s)
+            )
+        if not callable(fn):
+            raise TypeError(f"`{fn!r}` cannot be called: give the function itself, `run.check` takes names")
+        try:
+            known = self._tools.get(fn)
+            if known is None:
+                known = self._tools[fn] = Tool(fn)
+            return known
+        except TypeError:
+            return Tool(fn)
+
+    def _run_for(self, tool: Tool) -> Run:
+        """The innermost run of this shield around the caller."""
+        for run in reversed(open_runs()):
+            if run.desk.shield is self:
+                return run
+        raise NoRun(f"`{tool.name}` is shielded: call it inside `with shield.run(...):`")
+
+    def registered_risk(self, tool: str) -> Risk | None:
+        """The risk a tool was registered with."""
+        return self._registered.get(tool)
+
+    def safe_mode(self, on: bool, why: str = "by an operator", tenant: str = "default") -> None:
+        """Switch safe mode on or off for every process on this store: tool calls and retries are refused."""
+        self._stand(tenant, SAFE if on else NORMAL, why if on else "")
+
+    def halt(self, why: str = "by an operator", tenant: str = "default") -> None:
+        """Stop everything; only `resume` lets it go on."""
+        self._stand(tenant, HALTED, why)
+
+    def resume(self, tenant: str = "default") -> None:
+        """Back to normal after a halt or safe mode; what is isolated stays so."""
+        self._stand(tenant, NORMAL, "")
+
+    def standing(self, tenant: str = "default") -> Standing:
+        """The shield's state as the store has it."""
+        value = self.store.read(standing_key(tenant))[1]
+        return Standing() if value is None else msgspec.convert(value, Standing)
+
+    def _stand(self, tenant: str, state: str, why: str) -> None:
+        flow = stand(self.records, f"stand-{_random(8)}", tenant, state, why)
+        drive(flow, self)
+
+    @property
+    def answering(self) -> Any:
+        """Nothing here asks: only runs do."""
+        raise NoRun("lookups belong to a run")
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self.store.close()
+        self.journal.close()
+
+    def __enter__(self) -> Shield:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _random(size: int) -> str:
+    return os.urandom(size).hex()
+
+
+def _asked_for_safe_mode() -> bool:
+    return any(os.environ.get(name, "").strip().lower() in ("1", "true", "yes", "on") for name in SAFE_MODE_VARIABLES)

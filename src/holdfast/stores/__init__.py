@@ -1,0 +1,1 @@
+"""Stores: each carries a batch out atomically."""

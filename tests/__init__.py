@@ -1,0 +1,1 @@
+"""Holdfast's own tests."""

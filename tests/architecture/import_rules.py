@@ -1,0 +1,164 @@
+"""The import rule as data, and the judge that reads a source file by it.
+
+Imports point inward. Every import counts, wherever it stands: in a function, under TYPE_CHECKING, or as a
+literal name given to `import_module`.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
+INNER = frozenset({"kernel", "guards", "tutor", "policy"})
+OUTER = INNER | SIDE | {"runtime", "root"}
+
+# Room → rooms it may import besides itself. `root` is `holdfast/__init__.py`.
+ALLOWED: dict[str, frozenset[str]] = {
+    "kernel": frozenset(),
+    "guards": frozenset({"kernel"}),
+    "tutor": frozenset({"kernel"}),
+    "policy": frozenset({"kernel", "guards", "tutor"}),
+    **dict.fromkeys(SIDE, frozenset({"kernel"})),
+    "runtime": INNER | SIDE,
+    "dialects": OUTER,
+    "adapters": OUTER - {"guards"},
+    "service": OUTER,
+    "lab": OUTER,
+    "testing": frozenset({"kernel", "policy", "runtime", "stores"}),
+    "cli": OUTER | {"dialects", "adapters", "service", "lab"},
+    "root": INNER | {"runtime"},
+    "__main__": frozenset({"cli"}),
+}
+
+PURE = frozenset({"kernel", "guards", "tutor"})
+CLOCK_AND_CHANCE = {"random", "sched", "secrets", "time", "uuid"}
+FILES = {
+    "fcntl",
+    "glob",
+    "io",
+    "mmap",
+    "os",
+    "pathlib",
+    "platformdirs",
+    "shelve",
+    "shutil",
+    "sqlite3",
+    "tempfile",
+}
+NETWORK = {"http", "select", "selectors", "socket", "socketserver", "ssl", "urllib.request"}
+TASKS = {"_thread", "asyncio", "concurrent", "multiprocessing", "queue", "signal", "subprocess", "threading"}
+SURROUNDINGS = {"ctypes", "getpass", "importlib", "locale", "logging", "platform", "resource", "yaml"}
+IMPURE_MODULES = CLOCK_AND_CHANCE | FILES | NETWORK | TASKS | SURROUNDINGS
+PURE_PARTS = frozenset({"pathlib.PurePath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath"})
+IMPURE_CALLS = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "open", "print"})
+CLOCK_CALLS = frozenset({"now", "today", "utcnow"})
+
+
+class Import(NamedTuple):
+    """One imported name: its line, the module it is taken from, and the name, empty for a whole module."""
+
+    line: int
+    module: str
+    name: str
+
+    @property
+    def full(self) -> str:
+        """The dotted path of what is imported."""
+        return f"{self.module}.{self.name}" if self.name else self.module
+
+
+def imports(path: PurePosixPath, tree: ast.AST) -> Iterator[Import]:
+    """Yield every import in a file; `path` is relative to src and resolves relative imports."""
+    package = path.parent.parts
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                for alias in node.names:
+                    yield Import(node.lineno, alias.name, "")
+            case ast.ImportFrom():
+                above = package[: len(package) - node.level + 1] if node.level else ()
+                module = ".".join([*above, *([node.module] if node.module else [])])
+                for alias in node.names:
+                    yield Import(node.lineno, module, alias.name)
+            case ast.Call(
+                func=ast.Name(id=called) | ast.Attribute(attr=called),
+                args=[ast.Constant(value=str(name)), *_],
+            ):
+                if called in {"import_module", "__import__"}:
+                    yield Import(node.lineno, name, "")
+
+
+def room_of(path: PurePosixPath) -> str:
+    """Name the room a file belongs to."""
+    if len(path.parts) > 2:
+        return path.parts[1]
+    return "root" if path.stem == "__init__" else path.stem
+
+
+def violations(path: PurePosixPath, source: str) -> list[str]:
+    """Say, one line each, where a file breaks the rule and what to do; `path` is relative to src."""
+    room = room_of(path)
+    if room not in ALLOWED:
+        return [f"src/{path}: `{room}` is no room of the design; move the file into one"]
+    tree = ast.parse(source)
+    found = []
+    for each in imports(path, tree):
+        complaint = _between_rooms(path, room, each)
+        if complaint is None and room in PURE:
+            complaint = _impure_import(room, each)
+        if complaint is not None:
+            found.append(f"src/{path}:{each.line}: {complaint}")
+    if room in PURE:
+        found += [f"src/{path}:{line}: {complaint}" for line, complaint in _impure_code(room, tree)]
+    return found
+
+
+def _between_rooms(path: PurePosixPath, room: str, each: Import) -> str | None:
+    parts = each.full.split(".")
+    if parts[0] != "holdfast":
+        return None
+    target = parts[1] if len(parts) > 1 and parts[1] in ALLOWED else "root"
+    if target == "testing" and room != "testing":
+        return "`holdfast.testing` is for tests; move what you need into a room"
+    if room == "guards" and target == "guards":
+        return _between_guards(path, parts)
+    if target == room or target in ALLOWED[room]:
+        return None
+    allowed = ", ".join(f"`{name}`" for name in sorted(ALLOWED[room]))
+    may = f"may import only {allowed}" if allowed else "may import no other room"
+    return f"room `{room}` imports `{each.full}`, but {may}; turn the dependency round or hand the thing in"
+
+
+def _between_guards(path: PurePosixPath, parts: list[str]) -> str | None:
+    own = path.with_suffix("").parts[2]
+    imported = parts[2] if len(parts) > 2 else ""
+    if own in {"__init__", imported} or imported.startswith("_"):
+        return None
+    shown = ".".join(parts)
+    return f"guard `{own}` imports `{shown}`; guards never import each other: move what they share to `kernel`"
+
+
+def _impure_import(room: str, each: Import) -> str | None:
+    steps = each.full.split(".")
+    prefixes = {".".join(steps[: end + 1]) for end in range(len(steps))}
+    if prefixes & IMPURE_MODULES and each.full not in PURE_PARTS:
+        return f"room `{room}` is pure but imports `{each.full}`; take the fact from the event or from a lookup"
+    return None
+
+
+def _impure_code(room: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.AsyncFunctionDef() | ast.Await() | ast.AsyncFor() | ast.AsyncWith():
+                yield (
+                    node.lineno,
+                    f"room `{room}` is pure but awaits; yield what is needed and let a driver fetch it",
+                )
+            case ast.Call(func=ast.Name(id=called)) if called in IMPURE_CALLS:
+                yield node.lineno, f"room `{room}` is pure but calls `{called}`; leave that to the runtime"
+            case ast.Call(func=ast.Attribute(attr=called), args=[]) if called in CLOCK_CALLS:
+                yield (
+                    node.lineno,
+                    f"room `{room}` is pure but reads a clock by `{called}`; time is in the event",
+                )

@@ -1,0 +1,67 @@
+"""`import holdfast` is light and leaves no trace."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HEAVY = ("argparse", "asyncio", "http", "logging", "platformdirs", "sqlite3", "ssl", "urllib.request", "yaml")
+
+PROBE = """
+import json, signal, sys
+handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+before = set(sys.modules)
+import MODULE
+loaded = sorted(set(sys.modules) - before)
+changed = [number for number, handler in handlers.items() if signal.getsignal(number) is not handler]
+print(json.dumps({"loaded": loaded, "changed": changed}))
+"""
+
+
+def probe(module: str, home: Path) -> dict[str, Any]:
+    """Import a module in a fresh interpreter whose home and working directory are `home`; say what it did."""
+    places = {"HOME": str(home), "XDG_STATE_HOME": str(home), "HOLDFAST_STATE_DIR": str(home / "state")}
+    environment = {**os.environ, **places, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", PROBE.replace("MODULE", module)]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=True)
+    seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty directory."""
+    empty = tmp_path / "home"
+    empty.mkdir()
+    return empty
+
+
+def test_nothing_heavy_is_loaded(home: Path) -> None:
+    loaded = probe("holdfast", home)["loaded"]
+    assert "holdfast" in loaded
+    heavy = [name for name in loaded if name in HEAVY]
+    assert not heavy, f"`import holdfast` loads {heavy}; import them inside the function that needs them"
+
+
+def test_no_file_is_written(home: Path) -> None:
+    probe("holdfast", home)
+    assert list(home.rglob("*")) == [], "`import holdfast` writes files; write them on first use"
+
+
+def test_no_signal_handler_is_installed(home: Path) -> None:
+    assert probe("holdfast", home)["changed"] == [], "`import holdfast` installs signal handlers; leave them alone"
+
+
+def test_the_probe_sees_all_three(home: Path) -> None:
+    (home / "greedy.py").write_text(
+        "import argparse, signal\nopen('x', 'w').close()\nsignal.signal(signal.SIGTERM, lambda *_: None)\n",
+        encoding="utf-8",
+    )
+    seen = probe("greedy", home)
+    assert "argparse" in seen["loaded"]
+    assert seen["changed"]
+    assert (home / "x").exists()

@@ -1,0 +1,35 @@
+"""Settings every test shares: Hypothesis profiles, and a world apart from the developer's own."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The wall clock decides nothing here: no deadlines, no complaint about a slow machine.
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    database=None,
+    max_examples=100,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "soak",
+    max_examples=int(os.environ.get("HOLDFAST_SOAK_EXAMPLES", "100000")),
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("soak" if os.environ.get("HOLDFAST_SOAK") else "ci")
+
+
+@pytest.fixture(autouse=True)
+def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep state in the test's own folder, and keep the developer's settings out."""
+    for name in os.environ:
+        if name.startswith(("HOLDFAST_", "VERONICA_")) and not name.startswith("HOLDFAST_SOAK"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOLDFAST_STATE_DIR", str(tmp_path / "state"))

@@ -1,0 +1,289 @@
+"""The demo shows real decisions, says so when a hazard is not caught, and leaves every terminal as it was."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from holdfast.cli.main import main
+from holdfast.guards import SHIPPED
+from holdfast.lab.demo.chain import first_break
+from holdfast.lab.demo.hazard import Hazard, Outcome, Proof, Step, Tally
+from holdfast.lab.demo.hazards import HAZARDS
+from holdfast.lab.demo.play import POLICY, Demo
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "demo.txt"
+ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+COMMAND = [sys.executable, "-c", "import sys; from holdfast.cli.main import main; sys.exit(main())", "demo"]
+
+
+def without_hashes(text: str) -> str:
+    """The text with every hash blotted out: a policy's hash changes whenever a guard gets an option."""
+    return re.sub(r"\b[0-9a-f]{64}\b", "<hash>", text)
+
+
+def on_terminal(*options: str, columns: int = 80, stop_at: str = "", **environ: str) -> tuple[int, str]:
+    """Run the demo on a terminal; gives its status and all it wrote. `stop_at` presses Ctrl-C at that text."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
+    env = {**kept, "TERM": "xterm", "PYTHONIOENCODING": "utf-8", **environ}
+    child = subprocess.Popen(
+        [*COMMAND, *options], stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),
+    )  # fmt: skip
+    os.close(theirs)
+    written = b""
+    while True:
+        try:
+            piece = os.read(ours, 65_536)
+        except OSError:
+            break
+        if not piece:
+            break
+        written += piece
+        if stop_at and stop_at.encode() in written:
+            os.write(ours, b"\x03")
+            stop_at = ""
+    os.close(ours)
+    return child.wait(), written.decode()
+
+
+def shown(written: str) -> list[str]:
+    """The lines that stay on the terminal: what an erase took away is gone."""
+    text = written.replace("\r\n", "\n")
+    return [ESCAPE.sub("", line.split("\r\x1b[K")[-1]) for line in text.split("\n")]
+
+
+@pytest.fixture(scope="module")
+def plain() -> str:
+    """What the demo prints where there is no terminal."""
+    done = subprocess.run(COMMAND, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_plain_output_is_golden(plain: str) -> None:
+    golden = GOLDEN.read_text(encoding="utf-8")
+    assert without_hashes(plain) == without_hashes(golden), "if it should be so: holdfast demo > tests/golden/demo.txt"
+
+
+def test_plain_output_is_plain_and_always_the_same(plain: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    assert capsys.readouterr().out == plain, "every record, and so the head of the chain, is the same each time"
+    assert plain.isascii()
+    assert "\x1b" not in plain
+    assert max(map(len, plain.splitlines())) <= 80
+
+
+def test_safe_mode_of_the_surroundings_changes_nothing(
+    plain: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_SAFE_MODE", "1")
+    assert main(["demo"]) == 0
+    assert capsys.readouterr().out == plain
+
+
+def test_json_has_one_line_for_each_hazard(plain: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["hazard"] for line in lines] == [hazard.name for hazard in HAZARDS]
+    assert all(line["handled"] and not line["faults"] for line in lines)
+    assert lines[-1]["head"] in plain
+    denied = next(line for line in lines if line["hazard"] == "denylist")
+    (step,) = denied["steps"]
+    assert (step["verdict"], step["code"], step["guard"]) == ("BLOCK", "tool.denied", "tool-denylist")
+    assert (step["proceeds"], step["ran"]) == (False, False)
+
+
+def test_every_shipped_guard_has_a_hazard() -> None:
+    demo = Demo()
+    ids = {id for outcome in demo.play(HAZARDS) for step in outcome.steps for id in (step.guard,) if id}
+    placed = {id: demo.shield.policy.placed(id) for id in ids}
+    seen = {id.replace("-", "_") if at is None else at.guard.name for id, at in placed.items()}
+    missing = set(SHIPPED) - seen
+    assert not missing, f"no hazard shows {sorted(missing)}: add one to `holdfast.lab.demo.hazards`"
+
+
+def broken(tmp_path: Path, without: str) -> Path:
+    """The demo's policy without one of its rules."""
+    document: dict[str, Any] = yaml.safe_load(POLICY.read_text("utf-8"))
+    if without in document:
+        del document[without]
+    else:
+        kept = [guard for guard in document["guards"] if guard.get("id", guard["use"]) != without]
+        assert len(kept) == len(document["guards"]) - 1
+        document["guards"] = kept
+    if without == "tool_allowlist":
+        del document["agents"]  # a list of tools that no guard reads is a fault of the policy
+    path = tmp_path / "broken.yaml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("without", "missed"),
+    [
+        ("agents", "allowlist"),
+        ("tools", "deadline"),
+        ("size_limits", "flood"),
+        ("tool_denylist", "denylist"),
+        ("tool_allowlist", "allowlist"),
+        ("step_limit", "loop"),
+        ("no-publishing", "shadow"),
+        ("hide-passwords", "password"),
+        ("outside-mail", "warnings"),
+        ("fraud-check", "crash"),
+    ],
+)
+def test_a_rule_taken_out_is_missed_loudly(
+    without: str, missed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--policy", str(broken(tmp_path, without))]) == 1
+    out = capsys.readouterr().out
+    assert f"1 of {len(HAZARDS)} hazards NOT handled as expected: {missed}\n" in out
+    assert out.count("!!         NOT HANDLED AS EXPECTED") == 1
+    assert "were handled as expected" not in out
+
+
+def test_json_says_what_was_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--json", "--policy", str(broken(tmp_path, "hide-passwords"))]) == 1
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["hazard"], line["faults"]) for line in lines if not line["handled"]] == [
+        (
+            "password",
+            [
+                "step 1: expected REDACT demo.password, got ALLOW",
+                'in fact login got "swordfish"; records with the real password: 1',
+            ],
+        )
+    ]
+
+
+def test_the_policy_shown_is_the_one_used(tmp_path: Path, plain: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--show-policy"]) == 0
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert main(["demo", "--policy", str(mine)]) == 0
+    assert capsys.readouterr().out == plain
+
+
+def test_a_policy_that_cannot_be_used_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text("name: wrong\ngards: []\n", encoding="utf-8")
+    assert main(["demo", "--policy", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "guards" in err
+    assert err.count("\n") == 1
+
+
+def outcome(step: Step, *expects: str, holds: bool = True) -> Outcome:
+    """A played hazard of one step."""
+    hazard = Hazard("h", "H", "a story", expects, lambda _: Proof("", True))
+    return Outcome(1, 1, hazard, (step,), "", Proof("it rained", holds), Tally(), 1, "")
+
+
+REFUSED = Step("agent", "t()", "BLOCK", "tool.denied", proceeds=False, ran=False, tool="t")
+
+
+def test_a_hazard_handled_as_expected_has_no_faults() -> None:
+    assert outcome(REFUSED, "BLOCK tool.denied").faults == ()
+
+
+@pytest.mark.parametrize(
+    ("played", "fault"),
+    [
+        (outcome(REFUSED, "BLOCK tool.other"), "step 1: expected BLOCK tool.other, got BLOCK tool.denied"),
+        (outcome(REFUSED), "step 1: expected no more steps, got BLOCK tool.denied"),
+        (outcome(REFUSED, "BLOCK tool.denied", "ALLOW"), "step 2: expected ALLOW, got nothing"),
+        (outcome(REFUSED, "BLOCK tool.denied", holds=False), "in fact it rained"),
+        (
+            outcome(msgspec.structs.replace(REFUSED, ran=True), "BLOCK tool.denied"),
+            "`t` ran despite BLOCK tool.denied",
+        ),
+        (outcome(Step("agent", "t()", "ALLOW", ran=False, tool="t"), "ALLOW"), "`t` did not run despite ALLOW"),
+    ],
+)
+def test_each_fault_is_named(played: Outcome, fault: str) -> None:
+    assert played.faults == (fault,)
+
+
+def test_the_chain_breaks_where_it_was_forged() -> None:
+    demo = Demo()
+    list(demo.play(HAZARDS[:4]))
+    bodies, head = [kept.body for kept in demo.tap.journal.kept()], demo.tap.journal.head
+    assert first_break(bodies, head) is None
+    assert first_break(bodies, "0" * 64) == len(bodies)
+    assert first_break(bodies[:-1], head) == len(bodies) - 1
+    assert first_break([*bodies[:2], *bodies[3:]], head) == 2
+    assert first_break([bodies[1], bodies[0], *bodies[2:]], head) == 0
+    assert first_break([bodies[0].replace(b"ALLOW", b"BLOCK"), *bodies[1:]], head) == 1
+    assert first_break([b"no record", *bodies[1:]], head) == 0
+
+
+def test_a_terminal_shows_the_same_in_colour(plain: str) -> None:
+    status, written = on_terminal("--fast")
+    assert status == 0
+    words = "\n".join(shown(written)).translate({0x2713: "ok", 0x00D7: "x"})
+    assert words.split() == plain.split()
+    assert "\x1b[1;97;41m BLOCK \x1b[0m" in written
+    assert "12/12   went ahead" in written, "the status line counts"
+    assert not any("12/12" in line for line in shown(written)), "and is gone at the end"
+
+
+def test_styles_never_outlast_a_write() -> None:
+    _, written = on_terminal("--fast")
+    styles = re.findall(r"\x1b\[([0-9;]*)m", written)
+    assert styles
+    assert all((style == "0") == bool(at % 2) for at, style in enumerate(styles)), "a reset follows every style"
+    assert set(re.findall(r"\x1b(.[^A-Za-z]*[A-Za-z])", written)) - {f"[{style}m" for style in styles} == {"[K"}
+
+
+def test_no_color_takes_the_colours_only() -> None:
+    status, written = on_terminal("--fast", NO_COLOR="1")
+    assert status == 0
+    assert not re.search(r"\x1b\[[0-9;]*m", written)
+    assert "12/12   went ahead" in written
+
+
+def test_a_dumb_terminal_gets_plain_text(plain: str) -> None:
+    status, written = on_terminal(TERM="dumb")
+    assert status == 0
+    assert written.replace("\r\n", "\n") == plain
+
+
+def test_an_ascii_terminal_gets_ascii() -> None:
+    status, written = on_terminal("--fast", PYTHONIOENCODING="ascii")
+    assert status == 0
+    assert written.isascii()
+    assert "############ 12/12" in written
+
+
+@pytest.mark.parametrize("columns", [200, 60, 36, 20])
+def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
+    status, written = on_terminal("--fast", columns=columns)
+    assert status == 0
+    drawn = re.split(r"\r\x1b\[K|\r\n", written)
+    assert max(len(ESCAPE.sub("", line)) for line in drawn) <= min(columns, 96)
+    assert "12/12" in written
+
+
+def test_ctrl_c_ends_it_and_leaves_the_terminal_alone() -> None:
+    status, written = on_terminal(stop_at="An honest call")
+    assert status == 130
+    assert "Traceback" not in written
+    assert "Summary" not in written
+    assert "12/12" not in written
+    assert written.count("\x1b[0m") == len(re.findall(r"\x1b\[[1-9][0-9;]*m", written))

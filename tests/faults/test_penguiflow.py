@@ -1,0 +1,225 @@
+"""Faults of an earlier guardrail gateway, by number; each test fails where Holdfast has the fault."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import pytest
+
+from holdfast import Action, Finding, Patch, Refused
+from holdfast.guards.size_limits import SizeLimits
+from holdfast.guards.tool_allowlist import ToolAllowlist
+from holdfast.guards.tool_denylist import ToolDenylist
+from holdfast.kernel.events import RunInfo, ToolCall
+from holdfast.kernel.findings import Retry
+from holdfast.kernel.guard import Kind
+from holdfast.stores.memory import MemoryStore
+from holdfast.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
+from tests.guards.steps import steps_of
+
+SECRET: Final = "sk-123"
+FREE: dict[str, Any] = {"name": "free"}
+
+
+class Redactor:
+    """A guard that takes the secret out of texts, arguments and messages."""
+
+    id = "redactor"
+    kind = Kind.PURE
+    priority = 10
+    stages = ("prompt", "model_call", "model_reply", "tool_call", "tool_result", "error")
+
+    def judge(self, event: Any) -> Finding | None:
+        content = _content(event)
+        patches = tuple(Patch(path, "***", text.index(SECRET), text.index(SECRET) + 6) for path, text in _hits(content))
+        return Finding(Action.REDACT, "own.secret", patches=patches) if patches else None
+
+
+def _content(event: Any) -> Any:
+    for name in ("text", "messages", "args"):
+        if event.stage == "tool_result":
+            return event.result
+        if hasattr(event, name):
+            value = getattr(event, name)
+            return {"messages": value} if name == "messages" else value
+    return None
+
+
+def _hits(content: Any, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], str]]:
+    """Paths of the texts that hold the secret."""
+    if isinstance(content, str):
+        return [(path, content)] if SECRET in content else []
+    if isinstance(content, dict):
+        return [hit for name, value in content.items() for hit in _hits(value, (*path, name))]
+    if isinstance(content, list):
+        return [hit for at, value in enumerate(content) for hit in _hits(value, (*path, at))]
+    return []
+
+
+class Says:
+    """A guard that gives the same finding for every event, or only for the first few."""
+
+    kind = Kind.PURE
+
+    def __init__(self, action: Action, stage: str, *, times: int = 1_000, **more: Any) -> None:
+        self.id = f"says-{action.name.lower()}"
+        self.stages = (stage,)
+        self.priority = 20
+        self._finding = Finding(action, "own.said", guidance="try otherwise", **more)
+        self._left = times
+
+    def judge(self, _event: Any) -> Finding | None:
+        self._left -= 1
+        return self._finding if self._left >= 0 else None
+
+
+@pytest.mark.parametrize(
+    ("guard", "name", "args"),
+    [
+        (ToolDenylist(("*a*a*a*a*a*a*a*b",)), "a", {}),
+        (ToolAllowlist(("a*?a*?a*?a*?b", "*aab")), "a", {}),
+        (ToolDenylist(("?" * 40 + "*" * 40 + "b",)), "a", {}),
+        (SizeLimits(max_chars=10**9, max_depth=10**9, max_values=10**9), "", {"a": "(a+)+$"}),
+    ],
+    ids=["stars", "stars and marks", "runs of both", "size"],
+)
+def test_fault_04_no_pattern_and_no_text_makes_a_guard_superlinear(guard: Any, name: str, args: dict[str, Any]) -> None:
+    """Texts that make a backtracking matcher explode cost twice the steps at twice the size, and no more."""
+
+    def steps(size: int) -> int:
+        shown = {key: [value] * size for key, value in args.items()}
+        event = ToolCall(id="e", at=0, run=RunInfo("r"), tool=name * size, args=shown)
+        return steps_of(lambda: guard.judge(event))
+
+    assert steps(1_200) <= 2.1 * steps(600) + 20
+
+
+@pytest.mark.parametrize("action", [Action.ALLOW, Action.WARN, Action.REDACT, Action.DEGRADE], ids=lambda a: a.name)
+def test_fault_05_redactions_apply_under_every_outcome_that_proceeds(action: Action) -> None:
+    """Whatever wins, a tool never gets the secret that another guard took out, and no record has it."""
+    shield = shield_for(FREE, guards=[Redactor(), Says(action, "tool_call")])
+    tool = ScriptedTool("done")
+    shield.run("a").call(tool, body=f"key {SECRET} here", other=1)
+    assert tool.calls == [{"body": "key *** here", "other": 1}]
+    assert all(SECRET.encode() not in kept.body for kept in shield.journal.kept())
+
+
+@pytest.mark.parametrize("action", [Action.ALLOW, Action.WARN, Action.REDACT], ids=lambda a: a.name)
+def test_fault_05_a_redacted_result_is_what_the_agent_gets(action: Action) -> None:
+    """The same on the way back."""
+    run = shield_for(FREE, guards=[Redactor(), Says(action, "tool_result")]).run("a")
+    assert run.call(ScriptedTool({"rows": [f"x {SECRET}"]})) == {"rows": ["x ***"]}
+
+
+@pytest.mark.parametrize("stage", ["model_call", "model_reply"])
+@pytest.mark.parametrize("driver", ["sync", "async"])
+def test_fault_05_a_retry_does_not_bring_the_secret_back(stage: str, driver: str) -> None:
+    """A step that is asked for again is asked with guidance, and still without the secret."""
+    shield = shield_for(FREE, guards=[Redactor(), Says(Action.RETRY, stage, times=1, terms=Retry(3))])
+    model = ScriptedModel(f"the key is {SECRET}", f"the key is {SECRET}")
+    asked = [{"role": "user", "content": f"use {SECRET}"}]
+    run = shield.run("a")
+    reply = run.model(model, asked) if driver == "sync" else asyncio.run(run.amodel(model.as_async(), asked))
+    assert reply == "the key is ***"
+    assert SECRET not in str(model.asked)
+    assert model.asked[-1] == [{"role": "user", "content": "use ***"}, {"role": "system", "content": "try otherwise"}]
+    assert all(SECRET.encode() not in kept.body for kept in shield.journal.kept())
+
+
+@pytest.mark.parametrize("action", [Action.RETRY, Action.ESCALATE, Action.BLOCK, Action.HALT], ids=lambda a: a.name)
+def test_fault_05_what_does_not_proceed_shows_the_secret_to_nobody(action: Action) -> None:
+    """A refusal's words and its record are as clean as what would have gone ahead."""
+    shield = shield_for(FREE, guards=[Redactor(), Says(action, "tool_call")])
+    tool = ScriptedTool("done")
+    with pytest.raises(Refused) as refused:
+        shield.run("a").call(tool, body=f"key {SECRET}")
+    assert tool.count == 0
+    assert SECRET not in str(refused.value)
+    assert shield.journal.kept()[0].read().content == {"body": "key ***"}
+
+
+def test_fault_05_notices_reach_the_next_prompt_and_the_secret_does_not() -> None:
+    """A warning beside a redaction is told to the model at its next call; the content stays redacted."""
+    run = shield_for(FREE, guards=[Redactor(), Says(Action.WARN, "tool_result")]).run("a")
+    result = run.call(ScriptedTool(f"text {SECRET}"))
+    model = ScriptedModel("fine")
+    run.model(model, [{"role": "tool", "content": result}])
+    assert model.asked == [
+        [{"role": "tool", "content": "text ***"}, {"role": "system", "content": "own.said; try otherwise"}]
+    ]
+
+
+class Effects:
+    """A guard with effects."""
+
+    kind = Kind.PURE
+    stages = ("tool_call",)
+
+    def __init__(self, name: str, priority: int, *effects: str, action: Action = Action.WARN, mode: str = "") -> None:
+        self.id = name
+        self.priority = priority
+        self.mode = mode
+        self._finding = Finding(action, "own.effects", effects=effects)
+
+    def judge(self, _event: Any) -> Finding:
+        return self._finding
+
+
+def test_fault_09_effects_are_joined_once_each_in_chain_order() -> None:
+    """Two guards that want the same effect get it once, at the place of the first; the order never varies."""
+    guards = [
+        Effects("c", 30, "alert", "strike", "page"),
+        Effects("a", 10, "strike", "flag"),
+        Effects("b", 20, "flag", "note", "flag"),
+    ]
+    for order in (guards, guards[::-1], [guards[1], guards[2], guards[0]]):
+        shield = shield_for(FREE, guards=order)
+        decision = shield.run("a").check("t", {})
+        assert decision.effects == ("strike", "flag", "note", "alert", "page")
+        assert shield.journal.kept()[0].read().effects == decision.effects
+
+
+def test_fault_09_effects_behind_a_stop_do_not_happen() -> None:
+    """What was not judged has no effects; what stopped it has."""
+    guards = [Effects("a", 10, "x"), Effects("b", 20, "y", action=Action.BLOCK), Effects("c", 30, "z")]
+    assert shield_for(FREE, guards=guards).run("a").check("t", {}).effects == ("x", "y")
+
+
+def test_fault_09_shadow_mode_changes_nothing() -> None:
+    """A guard that only watches leaves no effect, no count, no patch, no notice and no end of the run."""
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    watched = {
+        "name": "watched",
+        "guards": [
+            {"use": "step_limit", "id": "watch", "max_steps": 0, "mode": "shadow"},
+            {"use": "step_limit", "id": "real", "max_steps": 3},
+        ],
+    }
+    shadows = [
+        Effects("halts", 1, "strike", action=Action.HALT, mode="shadow"),
+        Effects("warns", 2, "flag", mode="shadow"),
+    ]
+    run = shield_for(watched, clock=clock, store=store, guards=shadows).run("a", "task", id="r")
+    plain = shield_for({**watched, "guards": watched["guards"][1:]}).run("a", "task", id="r")
+    for _ in range(5):
+        seen, bare = run.check("t", {"a": 1}), plain.check("t", {"a": 1})
+        assert (seen.action, seen.findings, seen.effects, seen.patches) == (bare.action, bare.findings, (), ())
+    assert run.notices() == ()
+    codes = [finding.code for finding in run.check("t", {}).shadow]
+    assert codes == ["own.effects", "own.effects", "kernel.third_warning"]
+    run.close()
+
+
+def test_fault_09_counting_in_shadow_mode_is_apart_from_real_counting() -> None:
+    """Warnings that were only watched do not bring a real escalation nearer."""
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    entry = {"use": "tool_denylist", "tools": ["t"], "action": "warn"}
+    watching, real = (
+        shield_for({"name": "p", "guards": [{**entry, "mode": mode}]}, clock=clock, store=store).run("a", "task")
+        for mode in ("shadow", "enforce")
+    )
+    assert [watching.check("t", {}).action for _ in range(4)] == [Action.ALLOW] * 4
+    assert [real.check("t", {}).action for _ in range(3)] == [Action.WARN, Action.WARN, Action.ESCALATE]

@@ -1,0 +1,47 @@
+"""Small guards for tests: each answers what it is told, at the stage it is told."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from holdfast.kernel.actions import Action, Category
+from holdfast.kernel.findings import Finding, Patch, Terms
+from holdfast.kernel.guard import Kind
+from holdfast.kernel.stages import Stage
+
+
+class Says(msgspec.Struct, frozen=True):
+    """A pure guard that gives one finding at some stages, for some tools."""
+
+    kind: ClassVar[Kind] = Kind.PURE
+    action: Action
+    stages: frozenset[Stage]
+    id: str = "says"
+    priority: int = 50
+    category: Category = Category.SAFETY
+    tools: frozenset[str] | None = None
+    patches: tuple[Patch, ...] = ()
+    effects: tuple[str, ...] = ()
+    terms: Terms | None = None
+    guidance: str = ""
+    mode: str = "enforce"
+
+    def judge(self, event: Any, /) -> Finding | None:
+        if self.tools is not None and event.tool not in self.tools:
+            return None
+        return Finding(
+            self.action,
+            "test.said",
+            text=f"{self.id} says {self.action.name}",
+            guidance=self.guidance,
+            patches=self.patches,
+            effects=self.effects,
+            terms=self.terms,
+        )
+
+
+def says(action: Action, *stages: Stage, **fields: Any) -> Says:
+    """A guard that gives that action at these stages."""
+    return Says(action, frozenset(stages), **fields)

@@ -1,0 +1,248 @@
+"""Runs: children, cancellation, deadlines, notices, models, streams, and what stands before every chain."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from holdfast import Action, Refused, Shield, Stage
+from holdfast.kernel.findings import Isolate, Patch, Retry, Wait
+from holdfast.stores.memory import MemoryStore
+from holdfast.testing import FakeClock
+from tests.runtime.guards import says
+
+BARE = {"name": "bare"}
+
+
+def test_cancelling_a_parent_cancels_its_children_at_once() -> None:
+    """Also grandchildren, and also those of another shield on the same store."""
+    store = MemoryStore()
+    here, there = Shield.load(BARE, store=store), Shield.load(BARE, store=store)
+    parent = here.run("a", id="parent")
+    child = parent.spawn("b")
+    grandchild = child.spawn("c")
+    elsewhere = there.run("d", parent=there.run("a", id="parent"))
+    assert grandchild.check("t", {}).proceeds
+    parent.cancel("the user left")
+    for run in (parent, child, grandchild, elsewhere):
+        decision = run.check("t", {})
+        assert (decision.action, decision.code) == (Action.HALT, "kernel.cancelled")
+        assert decision.message == "the run was cancelled: the user left"
+
+
+def test_cancelling_a_child_leaves_its_parent_alone() -> None:
+    """Cancellation goes down, not up."""
+    parent = Shield.load(BARE).run("a")
+    child = parent.spawn("b")
+    child.cancel()
+    assert parent.check("t", {}).proceeds
+
+
+def test_a_halt_ends_the_run_for_every_process() -> None:
+    """Nothing of it proceeds any more, wherever it is judged next."""
+    store = MemoryStore()
+    guard = says(Action.HALT, Stage.PROMPT)
+    run = Shield.load(BARE, store=store, guards=[guard]).run(id="r")
+    assert run.prompt("do harm").action == Action.HALT
+    assert run.check("t", {}).code == "kernel.ended"
+    assert Shield.load(BARE, store=store).run(id="r").check("t", {}).code == "kernel.ended"
+
+
+def test_a_closed_run_refuses() -> None:
+    """A run that was left cannot be used by mistake."""
+    shield = Shield.load(BARE)
+    with shield.run() as run:
+        pass
+    assert run.check("t", {}).code == "kernel.ended"
+
+
+def test_a_deadline_is_kept_and_inherited() -> None:
+    """A child cannot have more time than its parent; afterwards nothing starts."""
+    clock = FakeClock()
+    shield = Shield.load(BARE, clock=clock)
+    parent = shield.run(deadline_s=10)
+    child = parent.spawn("b", deadline_s=60)
+    clock.advance(9_999)
+    assert child.check("t", {}).proceeds
+    clock.advance(1)
+    for run in (parent, child):
+        assert run.check("t", {}).code == "kernel.deadline"
+
+
+def test_a_task_of_the_policy_sets_a_deadline() -> None:
+    """What the policy says of a task holds without the caller saying it."""
+    clock = FakeClock()
+    shield = Shield.load({"name": "p", "tasks": {"fix-*": {"deadline_s": 5}}}, clock=clock)
+    run, other = shield.run("a", "fix-login"), shield.run("a", "other")
+    clock.advance(5_000)
+    assert run.check("t", {}).code == "kernel.deadline"
+    assert other.check("t", {}).proceeds
+
+
+def test_warnings_reach_the_agent_once_and_annotate_the_result() -> None:
+    """`notices` hands them over; the record of the result carries them too."""
+    shield = Shield.load(BARE, guards=[says(Action.WARN, Stage.TOOL_CALL, guidance="slow down")])
+    with shield.run() as run:
+        run.call(lambda: None)
+        assert run.notices() == ("says says WARN; slow down",)
+        assert run.notices() == ()
+    assert shield.journal.kept()[-1].read().notes == ("says says WARN",)
+
+
+def test_a_model_hears_notices_and_guidance_and_its_retries_are_bounded() -> None:
+    """Three attempts where the guard grants three, each with one more word of guidance."""
+    heard: list[list[Any]] = []
+    guard = says(Action.RETRY, Stage.MODEL_REPLY, terms=Retry(3), guidance="answer in one word")
+    run = Shield.load(BARE, guards=[guard]).run()
+    run.desk.tell("mind the budget")
+
+    def model(messages: list[Any]) -> str:
+        heard.append([m["content"] for m in messages])
+        return "many words"
+
+    with pytest.raises(Refused):
+        run.model(model, [{"role": "user", "content": "hi"}])
+    assert heard == [
+        ["hi", "mind the budget"],
+        ["hi", "mind the budget", "answer in one word"],
+        ["hi", "mind the budget", "answer in one word", "answer in one word"],
+    ]
+
+
+def test_a_model_call_can_be_patched_and_degraded_once() -> None:
+    """The lesser request is judged once more, and is what the model gets."""
+    guard = says(Action.DEGRADE, Stage.MODEL_CALL, patches=(Patch(("model",), "small"), Patch(("params", "n"), 1)))
+    shield = Shield.load(BARE, guards=[guard])
+    got: list[Any] = []
+
+    def model(messages: list[Any], **params: Any) -> dict[str, Any]:
+        got.append((messages, params))
+        return {"content": "fine", "usage": {"input_tokens": 3, "output_tokens": 4}}
+
+    reply = shield.run().model(model, ["hello"], model="large", params={"n": 5})
+    assert reply["content"] == "fine"
+    assert got == [(["hello"], {"n": 1})]
+    calls = [kept.read() for kept in shield.journal.kept() if kept.read().stage == "model_call"]
+    assert [entry.content["model"] for entry in calls] == ["small", "small"]
+
+
+def test_a_degraded_call_uses_one_step() -> None:
+    """The first attempt takes nothing: only the call that starts is counted."""
+    policy = {"name": "p", "guards": [{"use": "step_limit", "max_steps": 2}]}
+    shield = Shield.load(policy, guards=[says(Action.DEGRADE, Stage.TOOL_CALL)])
+    run = shield.run()
+    assert [run.check("t", {}).action for _ in range(3)] == [Action.DEGRADE, Action.DEGRADE, Action.BLOCK]
+
+
+def test_a_patched_reply_keeps_its_shape() -> None:
+    """A mapping stays a mapping, with its text replaced."""
+    guard = says(Action.REDACT, Stage.MODEL_REPLY, patches=(Patch((), "hidden"),))
+    run = Shield.load(BARE, guards=[guard]).run()
+    assert run.model(lambda _: {"role": "assistant", "content": "secret"}, []) == {
+        "role": "assistant",
+        "content": "hidden",
+    }
+    assert run.model(lambda _: "secret", []) == "hidden"
+
+
+def test_an_async_model_and_stream() -> None:
+    """The same flows on an event loop."""
+    run = Shield.load(BARE).run()
+
+    async def model(messages: list[Any]) -> str:
+        return f"{len(messages)} messages"
+
+    async def chunks() -> AsyncIterator[str]:
+        yield "a"
+        yield "b"
+
+    async def main() -> tuple[str, list[str]]:
+        return await run.amodel(model, [1, 2]), [chunk async for chunk in run.astream(chunks())]
+
+    assert asyncio.run(main()) == ("2 messages", ["a", "b"])
+
+
+def test_a_streamed_reply_that_needs_redaction_at_the_end_is_refused() -> None:
+    """What was delivered cannot be taken back, so the milder thing becomes the stricter one."""
+    guard = says(Action.REDACT, Stage.MODEL_REPLY, patches=(Patch((), "hidden"),))
+    run = Shield.load(BARE, guards=[guard]).run()
+    with pytest.raises(Refused) as refused:
+        list(run.stream(["se", "cret"]))
+    assert refused.value.decision.action > Action.DEGRADE
+
+
+def test_a_stream_of_anything_but_text_says_what_it_takes() -> None:
+    """A chunk object is not silently stringified."""
+    with pytest.raises(TypeError, match="give the text of each chunk"):
+        list(Shield.load(BARE).run().stream([b"bytes"]))  # type: ignore[list-item]  # the mistake that is tested
+
+
+def test_a_queued_call_waits_and_is_judged_again() -> None:
+    """It goes ahead as soon as it may, and gives up at its timeout."""
+    asked: list[int] = []
+
+    class Busy:
+        id = "busy"
+        stages = (Stage.TOOL_CALL,)
+
+        def judge(self, _event: Any) -> Any:
+            asked.append(1)
+            found = says(Action.QUEUE, Stage.TOOL_CALL, terms=Wait(pause_ms=1, timeout_ms=5))
+            return found.judge(_event) if len(asked) < 3 else None
+
+    with Shield.load(BARE, guards=[Busy()]).run() as run:
+        assert run.call(lambda: "went") == "went"
+    assert len(asked) == 3
+
+
+def test_a_quarantine_isolates_one_tool_for_a_time() -> None:
+    """Others go on; afterwards it is back."""
+    clock = FakeClock()
+    terms = Isolate("tool", 1_000)
+    guard = says(Action.QUARANTINE, Stage.EGRESS, terms=terms)
+    shield = Shield.load(BARE, clock=clock, guards=[guard])
+    run, other = shield.run("a"), shield.run("b")
+    assert run.egress("https://x", tool="mail").action == Action.QUARANTINE
+    assert other.check("mail", {}).code == "kernel.quarantined"
+    assert other.check("read", {}).proceeds
+    clock.advance(1_000)
+    assert other.check("mail", {}).proceeds
+
+
+def test_safe_mode_is_switched_for_all_runs_and_back() -> None:
+    """By API, while runs are under way; completions pass, tools and retries do not."""
+    shield = Shield.load(BARE)
+    run = shield.run()
+    assert run.check("t", {}).proceeds
+    shield.safe_mode(True, "incident")
+    assert run.check("t", {}).code == "safe_mode.tool_refused"
+    assert run.check("", {}).code == "safe_mode.tool_refused"
+    assert run.model(lambda _: "hi", []) == "hi"
+    assert run.error("t", "ValueError").code == "safe_mode.no_retry"
+    assert run.egress("https://example.org").proceeds
+    assert run.charge(tokens=1).proceeds
+    shield.safe_mode(False)
+    assert run.check("t", {}).proceeds
+
+
+@pytest.mark.parametrize("variable", ["HOLDFAST_SAFE_MODE", "VERONICA_SAFE_MODE"])
+def test_safe_mode_is_switched_on_by_environment(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours and VERONICA's variable, read when a shield is made, not on import."""
+    monkeypatch.setenv(variable, "1")
+    assert Shield.load(BARE).run().check("t", {}).code == "safe_mode.tool_refused"
+    monkeypatch.setenv(variable, "0")
+    assert Shield.load(BARE).run().check("t", {}).proceeds
+
+
+def test_an_operators_halt_stops_everything_until_resumed() -> None:
+    """Model calls too."""
+    shield = Shield.load(BARE)
+    run = shield.run()
+    shield.halt("fire drill")
+    assert run.check("t", {}).code == "kernel.halted"
+    assert "fire drill" in run.model(lambda _: "hi", [])
+    shield.resume()
+    assert shield.run().check("t", {}).proceeds

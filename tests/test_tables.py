@@ -1,0 +1,34 @@
+"""Every table in tests/tables holds: on every store, on both drivers, with the same outcomes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from holdfast.stores.memory import MemoryStore
+from holdfast.testing import Case, StoreFactory, read_table, run_case
+
+FOLDER = Path(__file__).with_name("tables")
+STORES: Final[dict[str, StoreFactory]] = {"memory": MemoryStore}
+
+
+def cases() -> Iterator[object]:
+    """Every case of every table, on every store."""
+    for file in sorted(FOLDER.glob("*.yaml")):
+        for case in read_table(file).cases:
+            for store in STORES:
+                yield pytest.param(case, store, id=f"{file.stem}: {case.name} [{store}]")
+
+
+@pytest.mark.parametrize(("case", "store"), list(cases()))
+def test_case(case: Case, store: str) -> None:
+    sync = run_case(case, STORES[store], "sync")
+    assert not sync.complaints, "\n" + "\n".join(sync.complaints)
+    assert run_case(case, STORES[store], "async") == sync
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.yaml")), ids=lambda file: file.stem)
+def test_names_of_cases_are_unique(file: Path) -> None:
+    names = [case.name for case in read_table(file).cases]
+    assert len(names) == len(set(names))
