@@ -82,10 +82,15 @@ class Count:
         group = pos + 1 if placed.shadow else 0
         values: list[int] = []
         top = 0
+        taken = self.sitting.taken_before(pos)
         for line in self.sitting.own_lines(pos):
-            name = ("~" if group else "") + line.key + (f"/{line.window_ms}" if line.window_ms else "")
+            name = self.sitting.counter(pos, line)
+            when = When.LOOK if name in taken else line.when
+            taken.add(name)
             bands = tuple((limit, self.sitting.carried(pos, action)) for limit, action in line.bands)
-            value, action = self._say(line._replace(key=name, bands=bands, shadow=group), pos, top >= Action.BLOCK)
+            value, action = self._say(
+                line._replace(key=name, bands=bands, shadow=group, when=when), pos, top >= Action.BLOCK
+            )
             values.append(value)
             top = max(top, action)
         if top == Action.ALLOW:

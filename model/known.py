@@ -107,6 +107,22 @@ class Sitting:
             raise ValueError("a line that is written when judged cannot hold")
         return lines
 
+    def taken_before(self, pos: int) -> set[str]:
+        """The counters that meters before that place have lines on: the first one takes, later ones look."""
+        taken: set[str] = set()
+        for place, (placed, _) in enumerate(self.chain[:pos]):
+            if placed.kind == Kind.METER:
+                try:
+                    taken |= {self.counter(place, line) for line in self.own_lines(place)}
+                except Exception:  # noqa: BLE001 - a meter without lines takes nothing
+                    continue
+        return taken
+
+    def counter(self, pos: int, line: Line) -> str:
+        """The counter of a line as the store knows it."""
+        shadow = "~" if self.chain[pos][0].shadow else ""
+        return shadow + line.key + (f"/{line.window_ms}" if line.window_ms else "")
+
     def entered(self, pos: int, finding: Any) -> Finding:
         """A guard's finding as it stands in a decision."""
         if not isinstance(finding, Finding):
@@ -142,7 +158,8 @@ class Sitting:
         for event in self.events:
             guards = list(self.policy.guards(event.stage, event.tool, event.run, self.mode))
             guards.sort(key=lambda placed: (placed.priority, placed.category, placed.id))
-            chain += [(placed, event) for placed in guards]
+            earlier = [placed.id for placed, _ in chain if placed.kind in (Kind.METER, Kind.RECORD)]
+            chain += [(placed, event) for placed in guards if placed.id not in earlier]
         return chain
 
     def _late(self) -> Found:

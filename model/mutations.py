@@ -32,6 +32,7 @@ ORDER: Final = (
     _M("order swapped", GUARD, "return (placed.priority,", "return (-placed.priority,"),
     _M("ties by id before category", GUARD, "placed.category, placed.id)", "placed.id, placed.category)"),
     _M("short-circuit dropped", JUDGING, "return pos if action >= STOPS and not placed.shadow", "return pos if False"),
+    _M("switched guards not judged", JUDGING, "if plan.switches:", "if False:"),
     _M("stop at ESCALATE", JUDGING, "return pos if action >= STOPS and", "return pos if action >= Action.ESCALATE and"),
     _M("lines behind a stop are judged", CARRY, "if stop >= 0 or refused.get(", "if refused.get("),
     _M("skipped guards not told", ENGINE, "plan.guards[cut + 1 :]", "plan.guards[cut:]"),

@@ -10,7 +10,7 @@ from holdfast.kernel.actions import Action
 from holdfast.kernel.content import content_of
 from holdfast.kernel.events import Event
 from holdfast.kernel.findings import Finding, Patch
-from holdfast.kernel.guard import Kind, Ruling
+from holdfast.kernel.guard import Kind, Ruling, Switch
 from holdfast.kernel.lookups import Lookup
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.state import Line, When, key
@@ -42,6 +42,11 @@ def text_of(event: Event) -> str:
     for step in PATHS.get(event.stage, ()):
         value = value[step]
     return str(value)
+
+
+def parity_of(_event: Event) -> str:
+    """A reading that tells nothing: no guard is to be found under it that has a better one."""
+    return "any"
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -90,10 +95,13 @@ def edits(kind: str, event: Event) -> tuple[Patch, ...]:
 
 
 def _first(rules: tuple[Rule, ...], mark: int, event: Event) -> Any:
-    text = text_of(event)
+    """The first rule that speaks of the event; its text is read only where a rule has its mark."""
+    text: str | None = None
     for rule in rules:
-        if rule.matches(mark, text):
-            return rule.say(event)
+        if rule.mark in (-1, mark):
+            text = text_of(event) if text is None else text
+            if rule.matches(mark, text):
+                return rule.say(event)
     return None
 
 
@@ -102,6 +110,13 @@ class Watcher(msgspec.Struct, frozen=True):
 
     kind: ClassVar[Kind] = Kind.PURE
     rules: tuple[Rule, ...] = ()
+    switched: bool = False
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """The marks without which no rule matches; none where a rule speaks of any."""
+        marks = frozenset(rule.mark for rule in self.rules)
+        return ((mark_of, marks), (parity_of, frozenset({"any"}))) if self.switched and -1 not in marks else ()
 
     def judge(self, event: Event) -> Any:
         """The first rule that matches."""

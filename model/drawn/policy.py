@@ -102,7 +102,7 @@ def _rules(case: Case, drawn: random.Random) -> tuple[Rule, ...]:
 
 
 def _watcher(case: Case, number: int, drawn: random.Random) -> Any:
-    return Watcher(_rules(case, drawn))
+    return Watcher(_rules(case, drawn), drawn.random() < 0.6)
 
 
 def _asker(case: Case, number: int, drawn: random.Random) -> Any:

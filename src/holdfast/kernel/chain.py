@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 import msgspec
 
-from holdfast.kernel.actions import Action
+from holdfast.kernel.actions import Action, Risk
 from holdfast.kernel.events import Event, RunInfo
 from holdfast.kernel.gates import gates_of
-from holdfast.kernel.guard import Kind, Placed, order
+from holdfast.kernel.guard import Kind, Placed, Switch, order
 from holdfast.kernel.stages import UNTALLIED, Stage
-from holdfast.kernel.state import ABSENT, Expect, Line, Records, When, key
+from holdfast.kernel.state import ABSENT, BUCKETS, Expect, Line, Records, When, key
 from holdfast.kernel.table import carried
 
 EVERY_ACTION: Final = tuple(Action)
+COUNTING: Final = (Kind.METER, Kind.RECORD)
+"""Kinds of guard that count a moment once, at the first of its events they stand at."""
+
 MAX_AGE_MS: Final = 1_000
 """How old a run's knowledge of shield state and cancellation may be where a chain has nothing to send."""
 
@@ -59,8 +63,8 @@ class Plan:
     """A chain for one run and tool, built once: judgements bound, lines and keys made."""
 
     __slots__ = (
-        "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters", "policy", "pure", "records",
-        "run", "shadow", "slices", "tallied", "warnings",
+        "_offered", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters", "policy",
+        "pure", "records", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings",
     )  # fmt: skip
 
     def __init__(self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...]) -> None:
@@ -71,17 +75,24 @@ class Plan:
         self.guards: list[Placed] = []
         self.event_of: list[int] = []
         for index, event in enumerate(events):
+            seated = {placed.id for placed in self.guards}
             chain = policy.guards(event.stage, event.tool, event.run, mode)
+            chain = tuple(p for p in chain if p.id not in seated or getattr(p.guard, "kind", None) not in COUNTING)
             self.guards += sorted(chain, key=order)
             self.event_of += [index] * len(chain)
         self.end = len(self.guards)
         self.cells = [carried(event.stage, can) for event in events]
         self.tallied = [event.stage not in UNTALLIED for event in events]
+        self.taken: set[str] = set()
         self.pure: list[tuple[int, Callable[[Any], Any], int]] = []
+        self.all_pure: list[tuple[int, Callable[[Any], Any], int]] = []
+        self.switches: list[tuple[Callable[[Any], Any], int, dict[Any, list[tuple[int, Callable[[Any], Any]]]]]] = []
         self.asks: list[tuple[int, Any, int]] = []
         self.meters: list[tuple[int, tuple[Line, ...]]] = []
         self.records: list[Recorded] = []
+        self._offered: list[tuple[int, Callable[[Any], Any], int, tuple[Switch, ...]]] = []
         self._sort_out(events)
+        self._switch()
         lines: list[Line] = []
         self.slices: list[Slice] = []
         for pos, own in self.meters:
@@ -100,7 +111,9 @@ class Plan:
             try:
                 at += self._enter(pos, placed, events, at)
             except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
-                self.pure.append((pos, _always_raises(error), self.event_of[pos]))
+                broken = (pos, _always_raises(error), self.event_of[pos])
+                self.pure.append(broken)
+                self.all_pure.append(broken)
 
     def _enter(self, pos: int, placed: Placed, events: tuple[Event, ...], at: int) -> int:
         """Enter one guard by its kind; returns how many lines it brings."""
@@ -108,7 +121,7 @@ class Plan:
         guard = placed.guard
         match placed.kind:
             case Kind.PURE:
-                self.pure.append((pos, guard.judge, index))
+                self._enter_pure(pos, guard, index)
             case Kind.ASKING:
                 self.asks.append((pos, guard, index))
             case Kind.METER:
@@ -121,6 +134,28 @@ class Plan:
                 self.records.append((pos, guard.judge, name, index, guard.writes, at, shadow))
         return 0
 
+    def _enter_pure(self, pos: int, guard: Any, index: int) -> None:
+        """Enter a pure guard; one that offers switches waits until all of them are known."""
+        self.all_pure.append((pos, guard.judge, index))
+        offered: tuple[Switch, ...] = getattr(guard, "switches", ())
+        if offered:
+            self._offered.append((pos, guard.judge, index, offered))
+        else:
+            self.pure.append((pos, guard.judge, index))
+
+    def _switch(self) -> None:
+        """Put each guard under the switch whose values it shares with the fewest others."""
+        shared = Counter((reading, index, v) for _, _, index, all_ in self._offered for reading, vs in all_ for v in vs)
+        tables: dict[tuple[Any, int], dict[Any, list[tuple[int, Callable[[Any], Any]]]]] = {}
+        for pos, judge, index, offered in self._offered:
+            crowds = [sum([shared[reading, index, value] for value in values]) for reading, values in offered]
+            reading, values = offered[crowds.index(min(crowds))]
+            table = tables.setdefault((reading, index), {})
+            for value in values:
+                table.setdefault(value, []).append((pos, judge))
+        self.switches += [(reading, index, table) for (reading, index), table in tables.items()]
+        self._offered.clear()
+
     def _lines(self, pos: int, lines: tuple[Line, ...]) -> tuple[Line, ...]:
         """A meter's lines as they stand here: actions as they are carried out, shadow keys apart, its tally behind."""
         shadow = pos + 1 if self.guards[pos].shadow else 0
@@ -128,12 +163,14 @@ class Plan:
         made: list[Line] = []
         for line in lines:
             if line.hold_ms and line.when == When.JUDGED:
-                raise ValueError(
-                    f"guard `{self.guards[pos].id}` holds a line that is written when judged: hold nothing"
-                )
+                raise ValueError("a line that is written when judged cannot hold")
+            if line.follows or 0 < line.window_ms < BUCKETS:
+                raise ValueError(f"a line follows nothing of its own and has a window of {BUCKETS} ms or more")
             name = ("~" if shadow else "") + line.key + (f"/{line.window_ms}" if line.window_ms else "")
             bands = tuple(sorted((limit, cells[action]) for limit, action in line.bands))
-            made.append(line._replace(key=name, bands=bands, shadow=shadow))
+            when = When.LOOK if name in self.taken else line.when
+            self.taken.add(name)
+            made.append(line._replace(key=name, bands=bands, shadow=shadow, when=when))
         warns = any(action == Action.WARN for line in made for _, action in line.bands)
         if warns and self.tallied[self.event_of[pos]]:
             made.append(self.tally(pos, len(made)))
@@ -170,7 +207,7 @@ of them has something to say."""
 class Plans:
     """The plans of one run under one policy, and what it knows of the gates."""
 
-    __slots__ = ("_plans", "can", "confirmed", "gates", "max_age_ms", "policy", "run", "watch")
+    __slots__ = ("_plans", "can", "confirmed", "gates", "max_age_ms", "policy", "run", "tools", "watch")
 
     def __init__(
         self,
@@ -185,6 +222,7 @@ class Plans:
         self.max_age_ms = max_age_ms
         self.gates = gates_of(run)
         self.confirmed = -1
+        self.tools: dict[str, tuple[Risk, tuple[str, ...]]] = {}
         self.watch = self.look({})
         self._plans: dict[tuple[Any, ...], Plan] = {}
 

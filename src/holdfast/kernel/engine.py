@@ -77,7 +77,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if plan.asks and cut > -1:
             lookups = lookups_of(plan, events, cut, answers)
             if lookups:
-                given: tuple[Answer, ...] = yield Ask(tuple(lookups))
+                given: tuple[Answer, ...] = yield Ask(tuple(lookups), plan.policy)
                 answers.update(zip([lookup.name for lookup in lookups], given, strict=True))
             asked = answers_of(plan, answers, cut)
             found, cut = judge_answers(plan, events, answers, list(found), cut)

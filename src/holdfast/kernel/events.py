@@ -27,10 +27,14 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     parents: tuple[str, ...] = ()
     allowed_tools: Names | None = None
     additional_tools: Names = Names()
+    capabilities: tuple[str, ...] = ()
 
 
 class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What every event has: an id, the call it belongs to, host time, and the run."""
+    """What every event has: an id, the call it belongs to, host time, the run, and what is known of the tool.
+
+    `traits` are the policy's annotations of the tool and the trust its results have.
+    """
 
     id: str
     at: int
@@ -38,6 +42,7 @@ class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     call: str = ""
     tool: str = ""
     risk: Risk = Risk.MEDIUM
+    traits: tuple[str, ...] = ()
 
 
 class Prompt(_Event, frozen=True, gc=False, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
@@ -30,6 +31,12 @@ class PureGuard(Protocol):
     kind: ClassVar[Kind]
 
     def judge(self, event: Any, /) -> Finding | None: ...
+
+
+Switch = tuple[Callable[[Any], Any], frozenset[Any]]
+"""A reading of the event and the values without which a pure guard certainly passes. A guard may offer several as
+its `switches`; guards that share a reading are looked up by its value together, each under the switch that tells
+most, so that ten thousand cost what ten do."""
 
 
 class AskingGuard(Protocol):

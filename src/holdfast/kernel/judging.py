@@ -27,16 +27,30 @@ def judge_pure(plan: Plan, events: tuple[Event, ...]) -> tuple[Found, int]:
                 cut = note(plan, pos, finding, found, cut)
                 if cut == pos:
                     break
+        if plan.switches:
+            cut = _judge_switched(plan, events, found, cut)
         return found, cut
     except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
         return _judge_carefully(plan, events)
+
+
+def _judge_switched(plan: Plan, events: tuple[Event, ...], found: Found, cut: int) -> int:
+    """Guards that a value of the event switches on; behind a stop none is judged. Order is restored afterwards."""
+    for reading, index, table in plan.switches:
+        for pos, judge in table.get(reading(events[index]), ()):
+            if pos > cut:
+                break
+            finding = judge(events[index])
+            if finding is not None:
+                cut = note(plan, pos, finding, found, cut)
+    return cut
 
 
 def _judge_carefully(plan: Plan, events: tuple[Event, ...]) -> tuple[Found, int]:
     """The same, guard by guard: the place that catches everything and fails closed."""
     found: Found = []
     cut = plan.end
-    for pos, judge, index in plan.pure:
+    for pos, judge, index in plan.all_pure:
         try:
             finding = judge(events[index])
             if finding is not None:

@@ -43,6 +43,7 @@ Answer = Answered | Expired | Failed
 
 
 class Ask(msgspec.Struct, frozen=True, gc=False):
-    """All lookups of a decision, answered together."""
+    """All lookups of a decision, answered together by the code that belongs to that policy."""
 
     lookups: tuple[Lookup, ...]
+    policy: str = ""

@@ -16,7 +16,7 @@ def apply(content: Any, patches: Sequence[Patch]) -> Any:
     """Content with all patches applied; what they do not touch is shared, not copied.
 
     A whole-value patch beats everything at or under its path (the first of several wins). Spans of one text are
-    merged where they touch, and each merged interval is replaced once, by the words of its leftmost, longest span.
+    merged where they overlap, and each merged interval is replaced once, by the words of its leftmost, longest span.
     """
     whole: dict[tuple[PathStep, ...], Any] = {}
     spans: dict[tuple[PathStep, ...], list[Patch]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 from holdfast.kernel.actions import Action
@@ -132,7 +132,8 @@ def sensible(stage: Stage, action: Action) -> bool:
     return action in TABLE[stage]
 
 
-def carried(stage: Stage, can: Iterable[Action] = tuple(Action)) -> tuple[Action, ...]:
+@cache
+def carried(stage: Stage, can: tuple[Action, ...] = tuple(Action)) -> tuple[Action, ...]:
     """For each action what really happens at a stage: itself, or the next stricter that makes sense there
     and that the host can carry out. HALT always can be, so that unhandled never means allow."""
     able = {int(action) for action in can} | {int(A.HALT)}
