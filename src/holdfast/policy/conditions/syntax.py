@@ -1,0 +1,94 @@
+"""The parse tree: what a condition says, before names and types are known."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+
+class Spot(msgspec.Struct, frozen=True, gc=False):
+    """Where a part of a condition stands, and how high the tree under it is."""
+
+    start: int
+    end: int
+    depth: int
+
+
+class Literal(Spot, frozen=True, gc=False):
+    """A number, text, truth value or null."""
+
+    value: Any
+
+
+class ListOf(Spot, frozen=True, gc=False):
+    """A list that is written out."""
+
+    items: tuple[Node, ...]
+
+
+class MapOf(Spot, frozen=True, gc=False):
+    """A map that is written out."""
+
+    pairs: tuple[tuple[Node, Node], ...]
+
+
+class Word(Spot, frozen=True, gc=False):
+    """A name that stands alone."""
+
+    name: str
+
+
+class Field(Spot, frozen=True, gc=False):
+    """A field of something."""
+
+    of: Node
+    name: str
+
+
+class Index(Spot, frozen=True, gc=False):
+    """An element of something."""
+
+    of: Node
+    key: Node
+
+
+class Call(Spot, frozen=True, gc=False):
+    """A function, or a method where it is called `on` something."""
+
+    name: str
+    on: Node | None
+    args: tuple[Node, ...]
+
+
+class Unary(Spot, frozen=True, gc=False):
+    """`!` or `-`."""
+
+    op: str
+    of: Node
+
+
+class Binary(Spot, frozen=True, gc=False):
+    """A comparison, `in`, or arithmetic."""
+
+    op: str
+    left: Node
+    right: Node
+
+
+class Logic(Spot, frozen=True, gc=False):
+    """Parts joined by `&&` or by `||`."""
+
+    op: str
+    parts: tuple[Node, ...]
+
+
+class Choice(Spot, frozen=True, gc=False):
+    """`test ? yes : no`."""
+
+    test: Node
+    yes: Node
+    no: Node
+
+
+Node: TypeAlias = Literal | ListOf | MapOf | Word | Field | Index | Call | Unary | Binary | Logic | Choice
