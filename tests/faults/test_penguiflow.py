@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from holdfast import Action, Finding, Patch, Refused
+from holdfast import Action, Finding, Patch, PolicyError, Refused, Shield
 from holdfast.guards.size_limits import SizeLimits
 from holdfast.guards.tool_allowlist import ToolAllowlist
 from holdfast.guards.tool_denylist import ToolDenylist
@@ -223,3 +224,52 @@ def test_fault_09_counting_in_shadow_mode_is_apart_from_real_counting() -> None:
     )
     assert [watching.check("t", {}).action for _ in range(4)] == [Action.ALLOW] * 4
     assert [real.check("t", {}).action for _ in range(3)] == [Action.WARN, Action.WARN, Action.ESCALATE]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("name: p\nguards:\n  - use: step_limit\n  - use: no_such_guard\n", r"p\.yaml:4:\d+: .*`no_such_guard`"),
+        ("name: p\ntools:\n  pay: {risk: hihg}\n", r"p\.yaml:3:\d+: .*`hihg`.*`high`"),
+        ("name: p\ntool_risks: {pay: high}\n", r"p\.yaml:2:1: the key `tool_risks` is not known"),
+        ("name: p\nguards:\n  - {use: python, call: 'a:b', deadline_ms: true}\n", r"p\.yaml:3:\d+: `true` stands"),
+        ("name: p\nenvironments: {prod: {mode: shadw}}\n", r"p\.yaml:2:\d+: .*`shadw`.*`shadow`"),
+    ],
+)
+def test_fault_10_a_policy_with_a_mistake_is_not_applied_at_all(text: str, says: str, tmp_path: Path) -> None:
+    """A guard that does not exist, a misspelt tier or key, a switch for a number: the place is named, the old policy
+    stays as it was, and nothing of the new one is in force."""
+    good = {"name": "good", "guards": [{"use": "tool_denylist", "tools": ["rm"]}]}
+    shield = Shield.load(good)
+    before = shield.policy
+    file = tmp_path / "p.yaml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(PolicyError, match=says):
+        shield.reload(file)
+    assert shield.policy is before
+    assert not shield.run().check("rm", {}).proceeds
+
+
+def test_fault_10_an_unknown_environment_is_an_error(tmp_path: Path) -> None:
+    """It is not ignored, and the nearest name is offered."""
+    file = tmp_path / "p.yaml"
+    file.write_text("name: p\nenvironments: {production: {mode: shadow}}\n", "utf-8")
+    with pytest.raises(PolicyError, match="there is no environment `prodution`: did you mean `production`"):
+        Shield.load(file, env="prodution")
+
+
+def test_fault_10_a_version_may_be_a_number(tmp_path: Path) -> None:
+    """`version: 1.0` needs no quotes and stays what was written."""
+    file = tmp_path / "p.yaml"
+    file.write_text("name: p\nversion: 1.0\n", "utf-8")
+    assert Shield.load(file).policy.file.version == "1.0"
+
+
+def test_fault_11_an_empty_allowlist_allows_nothing() -> None:
+    """Empty is not absent: nobody gets everything because a list was forgotten."""
+    policy = {"name": "p", "agents": {"a": {"allowed_tools": []}}, "guards": [{"use": "tool_allowlist"}]}
+    shield = Shield.load(policy)
+    assert shield.run("a").check("read_file", {}).code == "tool.not_allowed"
+    assert shield.run("nobody-said-anything").check("read_file", {}).proceeds
+    closed = Shield.load({"name": "p", "guards": [{"use": "tool_allowlist", "tools": []}]})
+    assert closed.run("a").check("read_file", {}).code == "tool.not_allowed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -18,9 +19,13 @@ def steps_of(call: Callable[[], Any]) -> int:
         return trace
 
     before = sys.gettrace()
+    collecting = gc.isenabled()
+    gc.disable()  # what a collection calls back is nobody's step
     sys.settrace(trace)
     try:
         call()
     finally:
         sys.settrace(before)
+        if collecting:
+            gc.enable()
     return count

@@ -232,9 +232,14 @@ def test_safe_mode_is_switched_for_all_runs_and_back() -> None:
 def test_safe_mode_is_switched_on_by_environment(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours and VERONICA's variable, read when a shield is made, not on import."""
     monkeypatch.setenv(variable, "1")
-    assert Shield.load(BARE).run().check("t", {}).code == "safe_mode.tool_refused"
+    store = MemoryStore()
+    shield = Shield.load(BARE, store=store)
+    assert shield.run().check("t", {}).code == "safe_mode.tool_refused"
+    assert shield.run(tenant="other").check("t", {}).code == "safe_mode.tool_refused"
     monkeypatch.setenv(variable, "0")
-    assert Shield.load(BARE).run().check("t", {}).proceeds
+    assert Shield.load(BARE, store=store).run().check("t", {}).proceeds, "it does not outlive its process"
+    shield.safe_mode(False)
+    assert shield.run().check("t", {}).proceeds
 
 
 def test_an_operators_halt_stops_everything_until_resumed() -> None:

@@ -56,7 +56,7 @@ JSON_WORDS: Final = {"str": "string", "int": "integer", "float": "number", "bool
 """What Python's types are called in JSON."""
 
 _AMOUNTS: Final = {"tokens": Count, "cost_usd": Dollars, "api_calls": Count}
-_INNER: Final = frozenset({"id", "at", "run", "risk", "cost_microusd"})
+_INNER: Final = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd"})
 
 
 class Report(NamedTuple):

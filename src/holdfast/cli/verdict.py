@@ -12,7 +12,7 @@ from holdfast.kernel.actions import NAMES, Action
 from holdfast.kernel.findings import Finding
 from holdfast.kernel.guard import order
 from holdfast.kernel.table import TABLE
-from holdfast.policy.compile import CompiledPolicy
+from holdfast.policy.compiled import CompiledPolicy
 
 INDENT: Final = 11
 MAX_LINES: Final = 40

@@ -4,43 +4,48 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from holdfast.guards.python import PythonGuard
+from holdfast.guards.safe_mode import SafeMode
 from holdfast.kernel.actions import Category
 from holdfast.kernel.guard import Kind, Placed
 from holdfast.kernel.stages import Stage
-from holdfast.policy.compile import CompiledPolicy, Rule
+from holdfast.policy.compiled import CompiledPolicy, Seat, place
 from holdfast.policy.errors import Fault, PolicyError
+from holdfast.policy.importing import imported
 
 Answerer = Callable[[Any], Any]
+BRAKE: Final = place(SafeMode(), "safe-mode-at-start")
 
 
-def with_guards(policy: CompiledPolicy, guards: tuple[Any, ...]) -> tuple[CompiledPolicy, dict[str, Answerer]]:
+def with_guards(
+    policy: CompiledPolicy, guards: tuple[Any, ...], brake: bool = False
+) -> tuple[CompiledPolicy, dict[str, Answerer]]:
     """A policy with these guards added, and the code that answers for those which are a user's own Python.
 
     A function of an event, or an object with a `judge(event)`, sync or async, is a guard. It may say where it
     stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`, `deep`, `fail_open`, `mode`.
-    An object with a `kind` is one of the engine's own four protocols and judges inline.
+    An object with a `kind` is one of the engine's own four protocols and judges inline. `brake` adds safe mode.
     """
     answerers: dict[str, Answerer] = {}
-    rules: list[Rule] = []
-    taken = {rule.placed.id for rule in policy.rules}
+    seats = [Seat(BRAKE, place="switched on at start")] if brake else []
+    taken = {seat.placed.id for seat in policy.seats}
     for guard in guards:
         placed, answerer = _placed(guard, policy.shadow)
         if placed.id in taken:
             raise PolicyError([Fault(f"guard {placed.id}", "the id is taken: give the guard an `id` of its own")])
         taken.add(placed.id)
-        rules.append(Rule(placed, None, None, None))
+        seats.append(Seat(placed, place=f"guard {placed.id}"))
         if answerer is not None:
             answerers[placed.id] = answerer
     answerers |= {guard_id: _imported(guard_id, call) for guard_id, call in policy.calls.items()}
-    if not rules:
+    if not seats:
         return policy, answerers
-    told = "".join(f"{rule.placed.id}={type(rule.placed.guard).__qualname__};" for rule in rules)
+    told = "".join(f"{seat.placed.id}={type(seat.placed.guard).__qualname__};" for seat in seats)
     digest = hashlib.sha256(f"{policy.hash};{told}".encode()).hexdigest()
-    return CompiledPolicy(policy.file, policy.rules + tuple(rules), policy.calls, digest), answerers
+    whole = policy.seats + tuple(seats)
+    return CompiledPolicy(policy.file, whole, policy.calls, policy.undos, policy.files, digest), answerers
 
 
 def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
@@ -68,15 +73,10 @@ def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
 
 
 def _imported(guard_id: str, call: str) -> Answerer:
-    module, _, name = call.partition(":")
     try:
-        found: Any = import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's module may do anything when it is imported
-        reason = str(error) if isinstance(error, ImportError | AttributeError) else type(error).__name__
-        hint = f"write `module:name` of code that can be imported ({reason})"
-        raise PolicyError([Fault(f"guard {guard_id}", f"`{call}` cannot be found: {hint}")]) from None
+        found = imported(call)
+    except ValueError as error:
+        raise PolicyError([Fault(f"guard {guard_id}", str(error))]) from None
     return _judgement(found, f"guard {guard_id}", f"`{call}`")
 
 

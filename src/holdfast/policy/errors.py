@@ -15,6 +15,14 @@ class Fault(msgspec.Struct, frozen=True, gc=False):
         return f"{self.place}: {self.message}"
 
 
+class GuardFault(ValueError):
+    """An option of a guard that no schema can find wrong; `path` leads to it."""
+
+    def __init__(self, message: str, *path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
 class PolicyError(ValueError):
     """A policy cannot be used; nothing of it was applied."""
 

@@ -1,86 +1,112 @@
-"""Finding and reading policy files: a pack's name, a path, or data already parsed."""
+"""Finding and reading policies: a pack's name, a file, or data already parsed, with what they extend."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from holdfast.policy.compile import CompiledPolicy, compile_policy
+from holdfast.policy.checking import check, convert
+from holdfast.policy.compile import compile_policy
+from holdfast.policy.compiled import CompiledPolicy
+from holdfast.policy.copying import read_data
+from holdfast.policy.document import Document, in_order
 from holdfast.policy.errors import Fault, PolicyError
-from holdfast.policy.schema import ENTRIES, PolicyFile
+from holdfast.policy.formats import translated
+from holdfast.policy.overlay import environment, extended, variants
+from holdfast.policy.schema import PolicyFile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PACKS = "holdfast.policy.packs"
+PACKS: Final = "holdfast.policy.packs"
 
 
-def load_policy(source: str | Path | dict[str, Any]) -> CompiledPolicy:
-    """Compile a policy from a pack's name, a file or a mapping; raises `PolicyError` with every fault found."""
-    if isinstance(source, dict):
-        return compile_policy(read_document(source, "policy"), "policy")
-    text, place = _text_of(source)
-    return compile_policy(read_document(_parse(text, place), place), place)
+def load_policy(source: str | Path | dict[str, Any], env: str | None = None) -> CompiledPolicy:
+    """Compile a policy from a pack's name, a file or a mapping, in one of its environments.
+
+    Raises `PolicyError` with every fault found, those of environments that are not asked for included.
+    """
+    read = read_policy(source)
+    document = environment(read.whole, env)
+    if document.faults:
+        raise PolicyError(list(document.faults))
+    return compile_document(document, read.files)
+
+
+class Read(NamedTuple):
+    """A policy as it was read and checked: as a whole, without (`None`) and in each of its environments, and from
+    which files."""
+
+    whole: Document
+    variants: dict[str | None, Document]
+    files: tuple[Path, ...]
+
+
+def read_policy(source: str | Path | dict[str, Any]) -> Read:
+    """Read a policy and check it in every environment; raises `PolicyError` with every fault found."""
+    reading = Reading()
+    whole = extended(reading.first(source), reading.find)
+    every = variants(whole)
+    faults = in_order([fault for each in every.values() for fault in (*each.faults, *check(each, PolicyFile))])
+    if faults:
+        raise PolicyError(faults)
+    return Read(whole, every, tuple(reading.files))
+
+
+def compile_document(document: Document, files: tuple[Path, ...] = ()) -> CompiledPolicy:
+    """Compile a document that is whole and checked, in one environment or without any."""
+    file = convert(document, PolicyFile)
+    written = document.written("version")
+    if written is not None:
+        file = msgspec.structs.replace(file, version=written)
+    return compile_policy(file, document.where, files)
 
 
 def packs() -> tuple[str, ...]:
     """The names of the shipped policies."""
     from importlib import resources
 
-    return tuple(
-        sorted(f.name.removesuffix(".yaml") for f in resources.files(PACKS).iterdir() if f.name.endswith(".yaml"))
-    )
+    found = [file.name for file in resources.files(PACKS).iterdir()]
+    return tuple(sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml")))
 
 
-def _text_of(source: str | Path) -> tuple[str, str]:
-    from importlib import resources
-    from pathlib import Path
+class Reading:
+    """Reads the documents of one policy and remembers which files they came from."""
 
-    if isinstance(source, str) and source in packs():
-        return resources.files(PACKS).joinpath(f"{source}.yaml").read_text("utf-8"), f"pack {source}"
-    path = Path(source)
-    try:
-        return path.read_text("utf-8"), str(path)
-    except FileNotFoundError:
-        hint = f"give the path of a file or one of the packs {', '.join(packs())}"
-        raise PolicyError([Fault(str(source), f"no such policy: {hint}")]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise PolicyError([Fault(str(source), f"cannot be read: {why.lower()}")]) from None
+    def __init__(self) -> None:
+        self.files: list[Path] = []
 
+    def first(self, source: str | Path | dict[str, Any]) -> Document:
+        """The document that was asked for."""
+        if isinstance(source, dict):
+            return translated(read_data(source))
+        return self._read(source, None)
 
-def _parse(text: str, place: str) -> Any:
-    import yaml
+    def find(self, name: str, origin: str) -> Document:
+        """A document that another one extends: a pack, or a file beside it."""
+        from pathlib import Path
 
-    try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{place}:{mark.line + 1}:{mark.column + 1}" if mark is not None else place
-        raise PolicyError(
-            [Fault(where, f"is not YAML: {getattr(error, 'problem', None) or 'cannot be parsed'}")]
-        ) from None
+        return self._read(name, Path(origin).parent)
 
+    def _read(self, source: str | Path, beside: Path | None) -> Document:
+        from importlib import resources
+        from pathlib import Path
 
-def read_document(data: Any, place: str) -> PolicyFile:
-    """Check a parsed document against the schema; mistakes name their place and the nearest valid word."""
-    if not isinstance(data, dict):
-        raise PolicyError([Fault(place, "is not a mapping: a policy has at least a `name`")])
-    try:
-        return msgspec.convert(data, PolicyFile)
-    except msgspec.ValidationError as error:
-        raise PolicyError([Fault(place, _explain(str(error)))]) from None
+        from holdfast.policy.composing import read_text
 
-
-def _explain(message: str) -> str:
-    message = message[:1].lower() + message[1:]
-    if "unknown field" not in message and "invalid value" not in message:
-        return message
-    wrong = message.split("`")[1] if "`" in message else message.split("'")[1] if "'" in message else ""
-    from difflib import get_close_matches
-
-    structs: list[type[msgspec.Struct]] = [PolicyFile, *ENTRIES.values()]
-    words = {field.name for struct in structs for field in msgspec.structs.fields(struct)} | set(ENTRIES) | {"use"}
-    near = get_close_matches(wrong, sorted(words), 1, 0.6)
-    return f"{message}; did you mean `{near[0]}`?" if near else message
+        if isinstance(source, str) and source in packs():
+            text = resources.files(PACKS).joinpath(f"{source}.yaml").read_text("utf-8")
+            return read_text(text, f"pack {source}")
+        path = Path(source) if beside is None else beside / source
+        self.files.append(path)
+        try:
+            return translated(read_text(path.read_text("utf-8"), str(path)))
+        except FileNotFoundError:
+            hint = f"give the path of a file or one of the packs {', '.join(packs())}"
+            raise PolicyError([Fault(str(source), f"no such policy: {hint}")]) from None
+        except OSError as error:
+            why = error.strerror.lower() if error.strerror else type(error).__name__
+            raise PolicyError([Fault(str(source), f"cannot be read: {why}")]) from None
+        except UnicodeDecodeError:
+            raise PolicyError([Fault(str(source), "cannot be read: it is not UTF-8")]) from None

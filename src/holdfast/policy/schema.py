@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
 import msgspec
 
 from holdfast.guards import SHIPPED
+from holdfast.policy.rules import Rule
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Annotation = Literal["read_only", "destructive", "idempotent", "poll", "open_world"]
 RiskName = Literal["low", "medium", "high", "critical"]
 StageName = Literal[
     "prompt",
@@ -33,11 +35,19 @@ class AppliesTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: tuple[str, ...] | None = None
 
 
+class RoleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all agents of a role have, unless an agent's own entry says otherwise."""
+
+    allowed_tools: tuple[str, ...] | None = None
+    capabilities: tuple[str, ...] = ()
+
+
 class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An agent, or all agents whose ids match a glob."""
 
     role: str = ""
     allowed_tools: tuple[str, ...] | None = None
+    capabilities: tuple[str, ...] = ()
 
 
 class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,6 +62,16 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     risk: RiskName = "medium"
     timeout_s: Seconds | None = None
+    annotations: tuple[Annotation, ...] = ()
+    trust: Literal["trusted", "untrusted", "web"] = "untrusted"
+    undo: str | None = None
+
+
+class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom an escalated action waits for, first to last, and how long; without an answer it is refused."""
+
+    roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
+    timeout_s: Seconds = 1800.0
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -92,7 +112,10 @@ def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
     )
 
 
-ENTRIES: Final[dict[str, type[msgspec.Struct]]] = {name: _entry(name, guard) for name, guard in SHIPPED.items()}
+GUARDS: Final[dict[str, type[Any]]] = {**SHIPPED, Rule.name: Rule}
+"""Every guard a policy can use, by name."""
+
+ENTRIES: Final[dict[str, type[msgspec.Struct]]] = {name: _entry(name, guard) for name, guard in GUARDS.items()}
 if TYPE_CHECKING:
     GuardEntry = Any
 else:
@@ -105,8 +128,10 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     version: str | int | float = "1"
     mode: Literal["enforce", "shadow"] = "enforce"
+    roles: dict[str, RoleEntry] = {}
     agents: dict[str, AgentEntry] = {}
     tasks: dict[str, TaskEntry] = {}
     tools: dict[str, ToolEntry] = {}
     guards: tuple[GuardEntry, ...] = ()
     limits: Limits = Limits()
+    escalation: Escalation = Escalation()

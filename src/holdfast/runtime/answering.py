@@ -9,38 +9,40 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.kernel.lookups import Answer, Answered, Expired, Failed, Lookup
+from holdfast.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup
 
 if TYPE_CHECKING:
     from asyncio import Future
 
 Answerer = Callable[[Any], Any]
-OnLate = Callable[[Lookup, Any], None]
-"""Called with a lookup and the value of its answer when that comes after the deadline."""
+Find = Callable[[str, str], Answerer | None]
+"""Gives the code that answers for a guard of a policy, by the policy's hash and the guard's id."""
+OnLate = Callable[[str, Lookup, Any], None]
+"""Called with the policy's hash, a lookup and the value of its answer when that comes after the deadline."""
 
 
 class Answering:
     """Asks the code that is known for each guard; what it does not know fails closed."""
 
-    def __init__(self, answerers: dict[str, Answerer], on_late: OnLate) -> None:
-        self._answerers = answerers
+    def __init__(self, find: Find, on_late: OnLate) -> None:
+        self._find = find
         self._on_late = on_late
 
-    def answer(self, lookups: tuple[Lookup, ...]) -> tuple[Answer, ...]:
+    def answer(self, ask: Ask) -> tuple[Answer, ...]:
         """All answers, asked side by side, each an answer or its expiry."""
         begun = time.monotonic()
-        asked = [(lookup, self._ask_in_thread(lookup)) for lookup in lookups]
+        asked = [(lookup, self._ask_in_thread(ask.policy, lookup)) for lookup in ask.lookups]
         return tuple(slot.take(begun + lookup.deadline_ms / 1000) for lookup, slot in asked)
 
-    async def aanswer(self, lookups: tuple[Lookup, ...]) -> tuple[Answer, ...]:
+    async def aanswer(self, ask: Ask) -> tuple[Answer, ...]:
         """The same on an event loop."""
         import asyncio
 
-        return tuple(await asyncio.gather(*[self._ask_in_loop(lookup) for lookup in lookups]))
+        return tuple(await asyncio.gather(*[self._ask_in_loop(ask.policy, lookup) for lookup in ask.lookups]))
 
-    def _ask_in_thread(self, lookup: Lookup) -> _Slot:
-        slot = _Slot(lookup, self._on_late)
-        answerer = self._answerers.get(lookup.guard)
+    def _ask_in_thread(self, policy: str, lookup: Lookup) -> _Slot:
+        slot = _Slot(policy, lookup, self._on_late)
+        answerer = self._find(policy, lookup.guard)
         if answerer is None:
             slot.give(Failed("NoAnswerer"))
             return slot
@@ -60,11 +62,11 @@ class Answering:
         threading.Thread(target=ask, name=f"holdfast-{lookup.guard}", daemon=True).start()
         return slot
 
-    async def _ask_in_loop(self, lookup: Lookup) -> Answer:
+    async def _ask_in_loop(self, policy: str, lookup: Lookup) -> Answer:
         import asyncio
         import inspect
 
-        answerer = self._answerers.get(lookup.guard)
+        answerer = self._find(policy, lookup.guard)
         if answerer is None:
             return Failed("NoAnswerer")
         if inspect.iscoroutinefunction(answerer):
@@ -72,21 +74,22 @@ class Answering:
             done, _ = await asyncio.wait({task}, timeout=lookup.deadline_ms / 1000)
             if done:
                 return _answer_of(task)
-            task.add_done_callback(lambda late: self._late(lookup, _answer_of(late)))
+            task.add_done_callback(lambda late: self._late(policy, lookup, _answer_of(late)))
             return Expired(lookup.deadline_ms)
-        slot = self._ask_in_thread(lookup)
+        slot = self._ask_in_thread(policy, lookup)
         deadline = time.monotonic() + lookup.deadline_ms / 1000
         return await asyncio.to_thread(slot.take, deadline)
 
-    def _late(self, lookup: Lookup, answer: Answer) -> None:
+    def _late(self, policy: str, lookup: Lookup, answer: Answer) -> None:
         if isinstance(answer, Answered):
-            self._on_late(lookup, answer.value)
+            self._on_late(policy, lookup, answer.value)
 
 
 class _Slot:
     """Where an answer is put by one thread and taken by another, at most until the deadline."""
 
-    def __init__(self, lookup: Lookup, on_late: OnLate) -> None:
+    def __init__(self, policy: str, lookup: Lookup, on_late: OnLate) -> None:
+        self._policy = policy
         self._lookup = lookup
         self._on_late = on_late
         self._queue: queue.SimpleQueue[Answer] = queue.SimpleQueue()
@@ -99,7 +102,7 @@ class _Slot:
                 self._queue.put(answer)
                 return
         if isinstance(answer, Answered):
-            self._on_late(self._lookup, answer.value)
+            self._on_late(self._policy, self._lookup, answer.value)
 
     def take(self, deadline: float) -> Answer:
         try:

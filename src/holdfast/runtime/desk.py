@@ -20,6 +20,7 @@ from holdfast.kernel.stages import Stage
 from holdfast.kernel.state import Settle
 from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.answering import Answering
+from holdfast.runtime.errors import Refused
 
 if TYPE_CHECKING:
     from holdfast.runtime.shield import Shield
@@ -48,16 +49,16 @@ class Desk:
     def __init__(self, shield: Shield, info: RunInfo, nonce: str, deadline_at_ms: int | None) -> None:
         self.shield = shield
         self.store = shield.store
-        self.info = info
+        self._given = info
+        self.info = info = shield.described(info, shield.policy)
         self.deadline_at_ms = deadline_at_ms
         self.ended: Ending | None = None
-        self.answering = Answering(shield.answerers, self._answered_late)
+        self.answering = Answering(shield.answerer, self._answered_late)
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
         self._plans = Plans(shield.policy, info)
         self._streamed = Plans(shield.policy, info, STREAMED)
         self._charges = Stage.CHARGE in shield.policy.stages
-        self._risks: dict[str, Risk] = {}
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
         self._notices: deque[str] = deque(maxlen=MAX_NOTICES)
         self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
@@ -79,8 +80,7 @@ class Desk:
 
     def _replan(self) -> None:
         policy = self.shield.policy
-        self.info = self.shield.described(self.info, policy)
-        self._risks = {}
+        self.info = self.shield.described(self._given, policy)
         self._charges = Stage.CHARGE in policy.stages
         self._streamed = Plans(policy, self.info, STREAMED)
         self._plans = Plans(policy, self.info)
@@ -89,18 +89,24 @@ class Desk:
         """An id that no other event has."""
         return self._prefix + str(next(self._count))
 
-    def event(self, kind: type[Any], **fields: Any) -> Any:
-        """An event of this run, now."""
-        return kind(id=self._prefix + str(next(self._count)), at=self.shield.clock(), run=self.plans.run, **fields)
+    def event(self, kind: type[Any], tool: str = "", **fields: Any) -> Any:
+        """An event of this run, now, with what the policy says of its tool."""
+        plans = self.plans
+        risk, traits = self.tool_facts(plans, tool)
+        at = self.shield.clock()
+        return kind(id=self.new_id(), at=at, run=plans.run, tool=tool, risk=risk, traits=traits, **fields)
 
     def tool_call(self, tool: str, args: dict[str, Any], registered: Risk | None = None) -> ToolCall:
         """The event of a tool call, now; made here by hand because it is made most often."""
+        plans = self.plans
+        risk, traits = self.tool_facts(plans, tool, registered)
         return ToolCall(
             id=self._prefix + str(next(self._count)),
             at=self.shield.clock(),
-            run=self.plans.run,
+            run=plans.run,
             tool=tool,
-            risk=self.risk(tool, registered),
+            risk=risk,
+            traits=traits,
             args=args,
         )
 
@@ -132,23 +138,38 @@ class Desk:
 
     def _charge(self, event: Event, spent: Amounts) -> Event:
         _, tokens, cost, _, _ = spent
-        charge: Event = self.event(
-            Charge, tool=event.tool, risk=event.risk, call=event.id, tokens=tokens, cost_microusd=cost
+        return Charge(
+            id=self.new_id(),
+            at=event.at,
+            run=event.run,
+            tool=event.tool,
+            risk=event.risk,
+            traits=event.traits,
+            call=event.id,
+            tokens=tokens,
+            cost_microusd=cost,
         )
-        return charge
 
-    def risk(self, tool: str, declared: Risk | None = None) -> Risk:
-        """A tool's risk by the policy in force and its registration."""
-        policy = self.shield.policy
-        if self._plans.policy is not policy:
-            self._replan()
-        risk = self._risks.get(tool)
-        if risk is None:
+    def tool_facts(self, plans: Plans, tool: str, declared: Risk | None = None) -> tuple[Risk, tuple[str, ...]]:
+        """What a policy says of a tool: its risk, with its registration the stricter of both, and its traits."""
+        facts = plans.tools.get(tool)
+        if facts is None:
             registered = declared if declared is not None else self.shield.registered_risk(tool)
-            if len(self._risks) >= 1_024:
-                self._risks.clear()
-            risk = self._risks[tool] = policy.risk(tool, registered)
-        return risk
+            if len(plans.tools) >= 1_024:
+                plans.tools.clear()
+            policy: Any = plans.policy
+            facts = plans.tools[tool] = (policy.risk(tool, registered), policy.traits(tool))
+        return facts
+
+    def fitted(self, moment: Moment, plans: Plans) -> Moment:
+        """A moment under the policy it is judged by: one that was made just before a reload is made to fit."""
+        if moment.events[0].run is plans.run:
+            return moment
+        risk, traits = self.tool_facts(plans, moment.events[0].tool)
+        events = tuple(
+            msgspec.structs.replace(event, run=plans.run, risk=risk, traits=traits) for event in moment.events
+        )
+        return msgspec.structs.replace(moment, events=events)
 
     def time_left_s(self, tool: str, declared_s: float | None) -> float | None:
         """How long a tool may take: the least of its own limit, the policy's and the run's deadline."""
@@ -157,6 +178,10 @@ class Desk:
         if self.deadline_at_ms is not None:
             limits.append(max(0, self.deadline_at_ms - self.shield.clock()) / 1000)
         return min((limit for limit in limits if limit is not None), default=None)
+
+    def refusal(self, decision: Decision) -> Refused:
+        """What a caller gets whose action does not go ahead, with whom to ask where a person is needed."""
+        return Refused(decision, self.shield.policy.file.escalation.roles)
 
     def opened(self, decision: Decision, tool: str, args: dict[str, Any], spent: Amounts) -> None:
         """Remember a call that goes ahead until its outcome is reported."""
@@ -191,8 +216,15 @@ class Desk:
         """The warnings that a call's outcome is annotated with."""
         return self._notes.pop(call, ()) if self._notes else ()
 
-    def _answered_late(self, lookup: Lookup, value: Any) -> None:
-        placed = self.shield.policy.placed(lookup.guard)
+    def owed(self, moment: Moment, decision: Decision) -> None:
+        """Keep late answers that a decision could not enter (the store was lost, a gate was closed) for the next."""
+        heard = {(finding.code, finding.args) for finding in decision.findings + decision.shadow}
+        for finding in moment.late:
+            if finding.guard != "kernel" and (finding.code, finding.args) not in heard:
+                self._late.append(finding)
+
+    def _answered_late(self, policy: str, lookup: Lookup, value: Any) -> None:
+        placed = self.shield.placed(policy, lookup.guard)
         finding = None if placed is None else late_finding(placed, lookup.payload, value)
         if finding is not None:
             self._late.append(finding)

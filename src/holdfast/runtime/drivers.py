@@ -40,7 +40,7 @@ def drive(flow: Flow[T], world: World) -> T:
                 elif type(need) is Invoke:
                     given = _invoke(need)
                 elif type(need) is Ask:
-                    given = world.answering.answer(need.lookups)
+                    given = world.answering.answer(need)
                 elif type(need) is Pause:
                     given = None
                     time.sleep(need.seconds)

@@ -13,14 +13,16 @@ class HoldfastError(Exception):
 class Refused(HoldfastError):
     """An action did not go ahead. Its text is what the agent should read; `decision` says the rest."""
 
-    def __init__(self, decision: Decision) -> None:
-        super().__init__(decision)
+    def __init__(self, decision: Decision, approvers: tuple[str, ...] = ()) -> None:
+        super().__init__(decision, approvers)
         self.decision = decision
+        self.approvers = approvers if decision.action == Action.ESCALATE else ()
 
     def __str__(self) -> str:
-        message = self.decision.message
-        advice = self.decision.advice
-        return f"{message}; {advice}" if advice else message
+        said = [self.decision.message, self.decision.advice]
+        if self.approvers:
+            said.append(f"it needs the approval of {' or '.join(self.approvers)}")
+        return "; ".join(words for words in said if words)
 
     @property
     def waits(self) -> bool:

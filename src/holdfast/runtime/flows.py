@@ -20,11 +20,14 @@ from holdfast.runtime.data import Unreadable, project
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke, Pause
-from holdfast.runtime.errors import Refused, ToolFailed
+from holdfast.runtime.errors import ToolFailed
 from holdfast.runtime.standing import end_run, isolate
 from holdfast.runtime.tool import Tool
 
 Named = TypeVar("Named", Wait, Retry, Isolate)
+
+MAX_CACHED: Final = 100_000
+"""How many records a shield keeps at hand; what is dropped is read again."""
 
 WAIT: Final = Wait()
 RETRY: Final = Retry()
@@ -35,8 +38,12 @@ def judge(desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans 
     """Judge a moment, write the decision down, and carry out what concerns the run as a whole."""
     begun = perf_counter_ns()
     shield = desk.shield
-    decision = yield from decide(desk.plans if plans is None else plans, moment, shield.records)
+    plans = desk.plans if plans is None else plans
+    moment = desk.fitted(moment, plans)
+    decision = yield from decide(plans, moment, shield.records)
     shield.journal.write(moment, decision, perf_counter_ns() - begun, notes)
+    if moment.late:
+        desk.owed(moment, decision)
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
     return decision
@@ -84,8 +91,16 @@ def assess(
     while True:
         moment = desk.moment(event, spent, (), 1 if lesser is None else 2, refused)
         begun = perf_counter_ns()
-        decision = yield from decide(desk.plans, moment, shield.records)
+        plans = desk.plans
+        if event.run is not plans.run:
+            moment = desk.fitted(moment, plans)
+            event = moment.events[0]
+        decision = yield from decide(plans, moment, shield.records)
         shield.journal.write(moment, decision, perf_counter_ns() - begun)
+        if moment.late:
+            desk.owed(moment, decision)
+        if len(shield.records) > MAX_CACHED:
+            shield.records.clear()
         if not decision.findings and lesser is None:
             return decision, event
         yield from _aftermath(desk, event, decision)
@@ -125,7 +140,7 @@ def admit(
     """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go ahead."""
     decision, event = yield from assess(desk, event, spent, refused)
     if not decision.proceeds:
-        raise Refused(decision)
+        raise desk.refusal(decision)
     return decision, event
 
 
@@ -165,7 +180,6 @@ def failed(desk: Desk, event: ToolCall, decision: Decision, error: Exception, at
         Failure,
         call=decision.id,
         tool=event.tool,
-        risk=event.risk,
         error=type(error).__name__,
         text=str(error),
         args=event.args,
@@ -176,7 +190,7 @@ def failed(desk: Desk, event: ToolCall, decision: Decision, error: Exception, at
     if answer.action == Action.RETRY:
         return attempt < terms_of(answer, RETRY).max_attempts
     if answer.action == Action.HALT:
-        raise Refused(answer) from error
+        raise desk.refusal(answer) from error
     if answer.patches:
         raise ToolFailed(answer.patched(fault.text)) from None
     return False
@@ -195,19 +209,18 @@ def deliver(
 ) -> Flow[Any]:
     """Judge a result before the agent sees it; one that is refused is thrown away and undone."""
     seen, refused = shown(value)
-    result: Any = desk.event(
-        ToolResult, call=decision.id, tool=tool.name, risk=event.risk, args=event.args, result=seen, part=part
-    )
+    result: Any = desk.event(ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen, part=part)
     moment = desk.moment(result, settles=settlement(decision) if settles else (), refused=refused)
     answer = yield from judge(desk, moment, desk.take_notes(decision.id))
     if answer.proceeds:
         return answer.patched(seen) if answer.patches else value
-    if answer.action >= STOPS and tool.undo is not None:
+    undo = tool.undo if tool.undo is not None else desk.shield.policy.undos.get(tool.name)
+    if answer.action >= STOPS and undo is not None:
         try:
-            yield Invoke(tool.undo, args, kwargs)
+            yield Invoke(undo, args, kwargs)
         except Exception as error:  # noqa: BLE001 - whatever an undo raises, the refusal is what the caller must see
             desk.tell(f"the action could not be undone: `{type(error).__name__}`")
-    raise Refused(answer)
+    raise desk.refusal(answer)
 
 
 def settlement(decision: Decision, spent: Amounts = JUST_ONE) -> tuple[Settle, ...]:

@@ -24,7 +24,7 @@ async def adrive(flow: Flow[T], world: World) -> T:
                 elif type(need) is Invoke:
                     given = await _ainvoke(need)
                 elif type(need) is Ask:
-                    given = await world.answering.aanswer(need.lookups)
+                    given = await world.answering.aanswer(need)
                 elif type(need) is Pause:
                     given = None
                     await asyncio.sleep(need.seconds)

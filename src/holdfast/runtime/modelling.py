@@ -13,7 +13,6 @@ from holdfast.runtime.data import project, text_of
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke
-from holdfast.runtime.errors import Refused
 from holdfast.runtime.flows import RETRY, assess, close_hold, judge, settlement, terms_of
 
 
@@ -41,7 +40,7 @@ def converse(
             said.append(_guidance(decision))
             continue
         if not decision.proceeds:
-            return _stopped(decision)
+            return _stopped(desk, decision)
         send, keep = (event.messages, event.params) if decision.patches else (said, options)
         try:
             reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
@@ -56,14 +55,14 @@ def converse(
         if answer.action == Action.RETRY and attempt < terms_of(answer, RETRY).max_attempts:
             said.append(_guidance(answer))
             continue
-        return _stopped(answer)
+        return _stopped(desk, answer)
 
 
-def _stopped(decision: Decision) -> str:
+def _stopped(desk: Desk, decision: Decision) -> str:
     """The safe message where the run ends; anything milder is for the caller to handle."""
     if decision.action == Action.HALT:
         return decision.message
-    raise Refused(decision)
+    raise desk.refusal(decision)
 
 
 def _guidance(decision: Decision) -> dict[str, str]:

@@ -68,13 +68,12 @@ def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Event:
         data = {name: project(value) for name, value in fields.items()}
     except Unreadable as error:
         raise BadEvent(f"`{stage}` cannot be read: {error}") from None
-    risk = desk.risk(data["tool"]) if isinstance(data.get("tool"), str) else desk.risk("")
-    event: Event = desk.event(kind, risk=risk, **data)
     try:
         msgspec.convert(data, _typed(kind, frozenset(data)))
     except msgspec.ValidationError as error:
         message = str(error)
         raise BadEvent(f"`{stage}`: {message[:1].lower()}{message[1:]}") from None
+    event: Event = desk.event(kind, **data)
     return event
 
 
@@ -93,7 +92,7 @@ def _typed(kind: Any, names: frozenset[str]) -> type[Any]:
 @cache
 def takes(stage: Stage) -> tuple[str, ...]:
     """The fields an event of that stage takes, usage included."""
-    inner = {"id", "at", "run", "risk", "cost_microusd"}
+    inner = {"id", "at", "run", "risk", "traits", "cost_microusd"}
     own = [name for name in _fields(OF_STAGE[stage]) if name not in inner]
     return (*own, *[name for name in USAGE if name not in own])
 

@@ -18,6 +18,7 @@ from holdfast.kernel.state import Records
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import drive
 from holdfast.runtime.errors import NoRun
+from holdfast.runtime.reloading import OnReload, Policies, Watcher
 from holdfast.runtime.run import Run, open_runs
 from holdfast.runtime.standing import stand
 from holdfast.runtime.tool import MARK, Tool
@@ -28,14 +29,12 @@ from holdfast.stores.protocol import Store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from holdfast.policy.compile import CompiledPolicy
+    from holdfast.policy.compiled import CompiledPolicy
 
 F = TypeVar("F", bound=Callable[..., Any])
 RiskName = Literal["low", "medium", "high", "critical"]
 
 SAFE_MODE_VARIABLES: Final = ("HOLDFAST_SAFE_MODE", "VERONICA_SAFE_MODE")
-MAX_CACHED: Final = 100_000
-"""How many records a shield keeps at hand; what is dropped is read again."""
 
 
 class Shield:
@@ -51,10 +50,17 @@ class Shield:
         guards: Iterable[Any] = (),
         safe_mode: bool | None = None,
         nonces: Callable[[], str] = lambda: _random(4),
+        source: str | Path | dict[str, Any] | None = None,
+        env: str | None = None,
     ) -> None:
-        from holdfast.policy.custom import with_guards
-
-        self.policy, self.answerers = with_guards(policy, tuple(guards))
+        brake = _asked_for_safe_mode() if safe_mode is None else safe_mode
+        self._policies = Policies(tuple(guards), brake)
+        self._bare = policy
+        self._source, self._env = source, env
+        self._watcher: Watcher | None = None
+        self.policy = self._policies.enter(policy)
+        self.answerer = self._policies.answerer
+        self.placed = self._policies.placed
         self.store: Any = MemoryStore(clock) if store is None else store
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.clock = clock
@@ -62,15 +68,42 @@ class Shield:
         self._nonces = nonces
         self._tools: WeakKeyDictionary[Any, Tool] = WeakKeyDictionary()
         self._registered: dict[str, Risk] = {}
-        if _asked_for_safe_mode() if safe_mode is None else safe_mode:
-            self.safe_mode(True, "switched on at start")
 
     @classmethod
-    def load(cls, source: str | Path | dict[str, Any] = "default", **options: Any) -> Shield:
-        """A shield for a policy: a pack's name, a file, or a mapping. Options are those of `Shield` itself."""
+    def load(cls, source: str | Path | dict[str, Any] = "default", *, env: str | None = None, **options: Any) -> Shield:
+        """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments.
+
+        Options are those of `Shield` itself.
+        """
         from holdfast.policy.load import load_policy
 
-        return cls(load_policy(source), **options)
+        return cls(load_policy(source, env), source=source, env=env, **options)
+
+    def reload(self, source: str | Path | dict[str, Any] | None = None) -> CompiledPolicy:
+        """Put a policy in force: the one it was loaded from, as it is now, or another. It is built and checked as a
+        whole and swapped at once; where it is wrong `PolicyError` is raised and the old one stays in force.
+
+        Decisions under way finish on the policy they began with.
+        """
+        from holdfast.policy.load import load_policy
+
+        source = self._source if source is None else source
+        if source is None:
+            raise ValueError("this shield was not loaded from anywhere: name the policy to load")
+        self._bare = load_policy(source, self._env)
+        self.policy = self._policies.enter(self._bare)
+        self._source = source
+        return self.policy
+
+    def watch(self, every_s: float = 1.0, tell: OnReload | None = None) -> Watcher:
+        """Reload whenever a file of the policy changes. `tell` hears of every reload, and of every one refused.
+
+        A policy that is refused leaves the old one in force, and watching goes on.
+        """
+        if self._watcher is None:
+            self._watcher = Watcher(lambda: self.policy.files, self.reload, tell)
+            self._watcher.start(every_s)
+        return self._watcher
 
     def run(
         self,
@@ -101,16 +134,20 @@ class Shield:
         ends = [self.clock() + int(limit * 1000) for limit in limits if limit is not None]
         if above is not None and above.deadline_at_ms is not None:
             ends.append(above.deadline_at_ms)
-        return Run(Desk(self, self.described(info, self.policy), self._nonces(), min(ends, default=None)))
+        return Run(Desk(self, info, self._nonces(), min(ends, default=None)))
 
     def described(self, info: RunInfo, policy: CompiledPolicy) -> RunInfo:
         """A run as a policy describes it: its agent's role and tools, its task's additional tools."""
         agent, task = policy.agent(info.agent), policy.task(info.task)
+        role = info.role if info.role else agent.role
+        shared = policy.role(role)
+        allowed = shared.allowed_tools if agent.allowed_tools is None else agent.allowed_tools
         extra = info.additional_tools
         return msgspec.structs.replace(
             info,
-            role=info.role if info.role else agent.role,
-            allowed_tools=None if agent.allowed_tools is None else names(agent.allowed_tools),
+            role=role,
+            allowed_tools=None if allowed is None else names(allowed),
+            capabilities=tuple(dict.fromkeys((*shared.capabilities, *agent.capabilities))),
             additional_tools=names((*extra.exact, *extra.globs, *task.additional_tools)),
         )
 
@@ -184,7 +221,14 @@ class Shield:
         return self._registered.get(tool)
 
     def safe_mode(self, on: bool, why: str = "by an operator", tenant: str = "default") -> None:
-        """Switch safe mode on or off for every process on this store: tool calls and retries are refused."""
+        """Switch safe mode on or off for every process on this store: tool calls and retries are refused.
+
+        Off also releases the brake that this shield was started with (by its argument or the environment), which is
+        its own and never in the store: it does not outlive the process.
+        """
+        if not on and self._policies.brake:
+            self._policies.brake = False
+            self.policy = self._policies.enter(self._bare)
         self._stand(tenant, SAFE if on else NORMAL, why if on else "")
 
     def halt(self, why: str = "by an operator", tenant: str = "default") -> None:
@@ -211,6 +255,8 @@ class Shield:
 
     def close(self) -> None:
         """Let go of files and connections."""
+        if self._watcher is not None:
+            self._watcher.stop()
         self.store.close()
         self.journal.close()
 

@@ -51,7 +51,7 @@ def _chunk(desk: Desk, chunk: str, channel: str, index: int) -> Flow[str]:
     event: Any = desk.event(ModelChunk, text=chunk, channel=channel, index=index)
     decision = yield from judge(desk, desk.moment(event))
     if not decision.proceeds:
-        raise Refused(decision)
+        raise desk.refusal(decision)
     return str(decision.patched(chunk))
 
 
@@ -59,7 +59,7 @@ def _whole(desk: Desk, text: str) -> Flow[None]:
     event: Any = desk.event(ModelReply, text=text)
     decision = yield from judge(desk, desk.moment(event), plans=desk.streamed)
     if not decision.proceeds:
-        raise Refused(decision)
+        raise desk.refusal(decision)
 
 
 def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:

@@ -22,12 +22,18 @@ SPENT: Final = amounts(tokens=1_200)
 FEW = 1_000_000_000
 
 
+RULES: Final = (
+    "action.tool_name == 'other_{n}' and event.risk == 'critical'",
+    "agent.role == 'role_{n}' and action.type == 'file_write'",
+    "task.id == 'task_{n}' and action.target_file != null",
+    "event.args.path == 'src/other_{n}.py' and action.type == 'file_write'",
+)
+"""Conditions that do not hold, by tool, role, task and argument: what a large policy mostly consists of."""
+
+
 def policy(rules: int = 0) -> dict[str, Any]:
-    """A policy whose shipped guards all apply, and as many rules for other tools as asked for."""
-    other = [
-        {"use": "tool_denylist", "id": f"rule-{n}", "tools": [f"other_{n}"], "applies_to": {"tools": [f"other_{n}"]}}
-        for n in range(rules)
-    ]
+    """A policy whose shipped guards all apply, and as many rules that do not as asked for."""
+    other = [{"use": "rule", "id": f"rule-{n}", "when": RULES[n % 4].format(n=n)} for n in range(rules)]
     return {
         "name": "bench",
         "agents": {"a1": {"role": "implementer", "allowed_tools": list(TOOLS)}},

@@ -14,8 +14,11 @@ from typing import Any
 
 import msgspec
 
+from holdfast.kernel.events import RunInfo, ToolCall
 from holdfast.lab.bench.chain import ARGS, by_hand, checked, whole
 from holdfast.lab.bench.measure import Cost, compare, cost_of
+from holdfast.policy.conditions import compile_condition
+from holdfast.policy.conditions.view import STANDARD, View
 from holdfast.runtime.run import Run
 from holdfast.runtime.shield import Shield
 
@@ -50,6 +53,7 @@ def sections(effort: Effort) -> Iterator[Section]:
     yield _chain(effort)
     yield _public(effort)
     yield _rules(effort)
+    yield _conditions(effort)
     yield _guards(effort)
     yield _idle(effort)
     yield _import()
@@ -104,9 +108,32 @@ async def _asynchronous(run: Run, effort: Effort) -> Cost:
 def _rules(effort: Effort) -> Section:
     contenders = {f"{rules:,} rules": checked(whole(rules)[1]) for rules in RULES}
     costs = compare(contenders, effort.rounds, effort.calls)
-    return Section(
-        "rules that do not apply", "the whole chain beside as many rules for other tools", _rows(costs, "10 rules")
-    )
+    note = "the whole chain beside rules with conditions, for other tools, roles, tasks and arguments"
+    return Section("rules that do not apply", note, _rows(costs, "10 rules"))
+
+
+def _conditions(effort: Effort) -> Section:
+    """The example of a guardrail that keeps implementers from changing tests, on a view that is made once."""
+    run = RunInfo("r1", agent="implementer-1", role="implementer")
+    args = {"file_path": "src/app/login.py", "content": "x"}
+    view = View(ToolCall(id="e1", at=0, run=run, tool="Write", args=args))
+    when = compile_condition("agent.role == 'implementer' AND action.type == 'file_write'", STANDARD).test
+    source = "not glob(action.target_file, '**/test_*') and not glob(action.target_file, '**/*_test.*')"
+    check = compile_condition(source, STANDARD).test
+
+    def by_hand() -> bool:
+        if view.agent_role == "implementer" and view.action_type == "file_write":
+            name = (view.action_target_file or "").rpartition("/")[2]
+            return not name.startswith("test_") and "_test." not in name
+        return True
+
+    contenders: dict[str, Callable[[], object]] = {
+        "by hand": by_hand,
+        "compiled": lambda: when(view) and check(view),
+        "with the view made": lambda: when(made := View(view.event)) and check(made),
+    }
+    costs = compare(contenders, effort.rounds, effort.calls)
+    return Section("conditions", "implementers do not change tests: condition and check", _rows(costs, "by hand"))
 
 
 def _guards(effort: Effort) -> Section:

@@ -1,0 +1,37 @@
+"""The valid word that a mistaken one most likely meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+LONGEST = 64
+SHOWN = 16
+
+
+def hint(word: str, words: Iterable[object]) -> str:
+    """What to write instead: the nearest of the valid words, or all of them where none is near."""
+    valid = tuple(dict.fromkeys(str(one) for one in words))
+    near = nearest(word, valid)
+    if near is not None:
+        return f"did you mean `{near}`?"
+    if not valid:
+        return "leave it out"
+    listed = ", ".join(f"`{one}`" for one in sorted(valid)[:SHOWN])
+    return f"choose among {listed}" if len(valid) <= SHOWN else f"choose among {listed} and {len(valid) - SHOWN} more"
+
+
+@lru_cache(4_096)
+def nearest(word: str, words: tuple[str, ...]) -> str | None:
+    """The word that differs least, whatever its case, hyphens and underscores; `None` where none is near."""
+    if len(word) > LONGEST:
+        return None
+    from difflib import get_close_matches
+
+    plain = {_plain(one): one for one in sorted(words, reverse=True)}
+    near = get_close_matches(_plain(word), sorted(plain), 1, 0.6)
+    return plain[near[0]] if near else None
+
+
+def _plain(word: str) -> str:
+    return word.strip().casefold().replace("-", "_").replace(" ", "_")

@@ -1,0 +1,189 @@
+"""Policy files: packs, extends, environments, roles, tools, and what they do at run time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast import Action, PolicyError, Refused, Shield, Stage
+from holdfast.policy.load import load_policy, packs
+from tests.runtime.guards import says
+
+undone: list[str] = []
+
+
+def take_back(name: str) -> None:
+    """What a policy names as the undo of a tool."""
+    undone.append(name)
+
+
+@pytest.mark.parametrize("pack", packs())
+def test_every_pack_loads(pack: str) -> None:
+    """By name, without configuration."""
+    assert Shield.load(pack).run().check("read_file", {"path": "x"}).proceeds or pack != "default"
+
+
+def test_version_may_be_written_without_quotes(tmp_path: Path) -> None:
+    """`1.0` is kept as it is written; `true` where a number belongs is not taken for one."""
+    file = tmp_path / "p.yaml"
+    file.write_text("name: p\nversion: 1.0\n", "utf-8")
+    assert load_policy(file).file.version == "1.0"
+    file.write_text("name: p\nguards:\n  - {use: python, call: 'a:b', deadline_ms: true}\n", "utf-8")
+    with pytest.raises(PolicyError, match=r"p\.yaml:3:\d+: `true` stands where a whole number belongs"):
+        load_policy(file)
+
+
+def test_all_mistakes_are_told_at_once_with_their_places(tmp_path: Path) -> None:
+    """Not the first alone, and each with file, line, column and the nearest word."""
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        "name: p\n"
+        "mode: enforc\n"
+        "tols: {}\n"
+        "guards:\n"
+        "  - use: step_limt\n"
+        "  - use: tool_denylist\n"
+        "    tools: rm\n"
+        "  - use: rule\n"
+        "    when: agent.rol == 'x'\n",
+        "utf-8",
+    )
+    with pytest.raises(PolicyError) as refused:
+        load_policy(file)
+    text = str(refused.value)
+    for place, word in ((":2:", "enforce"), (":3:", "tools"), (":5:", "step_limit"), (":7:", "[rm]")):
+        assert any(place in line and word in line for line in text.splitlines()), (place, text)
+
+
+def test_an_environment_changes_what_it_names_and_no_more(tmp_path: Path) -> None:
+    """Mappings merge, guards merge by id, and an unknown environment is an error."""
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        """
+name: p
+guards:
+  - {use: step_limit, id: steps, max_steps: 5}
+  - {use: tool_denylist, tools: [rm]}
+environments:
+  dev:
+    guards:
+      - {id: steps, max_steps: 1}
+  prod:
+    mode: shadow
+""",
+        "utf-8",
+    )
+    dev, prod = Shield.load(file, env="dev").run(), Shield.load(file, env="prod").run()
+    assert [dev.check("t", {}).action for _ in range(2)] == [Action.ALLOW, Action.BLOCK]
+    assert prod.check("rm", {}).proceeds
+    assert not Shield.load(file).run().check("rm", {}).proceeds
+    with pytest.raises(PolicyError, match="there is no environment `porduction`"):
+        Shield.load(file, env="porduction")
+
+
+def test_an_environment_nobody_asked_for_is_checked_too(tmp_path: Path) -> None:
+    """A mistake in production is found on the developer's machine."""
+    file = tmp_path / "p.yaml"
+    file.write_text("name: p\nenvironments:\n  prod:\n    mode: enforc\n", "utf-8")
+    with pytest.raises(PolicyError, match=r"p\.yaml:4:"):
+        load_policy(file)
+
+
+def test_a_policy_extends_a_pack_and_files(tmp_path: Path) -> None:
+    """Later ones lie over earlier ones; a circle is an error."""
+    (tmp_path / "more.yaml").write_text("name: more\nguards:\n  - {use: tool_denylist, tools: [rm]}\n", "utf-8")
+    file = tmp_path / "p.yaml"
+    file.write_text("name: p\nextends: [default, more.yaml]\nguards:\n  - {use: step_limit, max_steps: 2}\n", "utf-8")
+    run = Shield.load(file).run()
+    assert not run.check("rm", {}).proceeds
+    assert [run.check("t", {}).proceeds for _ in range(3)] == [True, True, False]
+    (tmp_path / "more.yaml").write_text("name: more\nextends: p.yaml\n", "utf-8")
+    with pytest.raises(PolicyError):
+        load_policy(file)
+
+
+def test_roles_give_their_agents_tools_and_capabilities() -> None:
+    """An agent's own list beats its role's."""
+    shield = Shield.load(
+        {
+            "name": "p",
+            "roles": {"reader": {"allowed_tools": ["read"], "capabilities": ["search"]}},
+            "agents": {"r-*": {"role": "reader"}, "special": {"role": "reader", "allowed_tools": ["write"]}},
+            "guards": [
+                {"use": "tool_allowlist"},
+                {"use": "rule", "id": "able", "check": "'search' in agent.capabilities"},
+            ],
+        }
+    )
+    assert shield.run("r-1").check("read", {}).proceeds
+    assert shield.run("r-1").check("write", {}).code == "tool.not_allowed"
+    assert shield.run("special").check("write", {}).proceeds
+    assert shield.run("stranger").check("read", {}).code == "rule.broken"
+
+
+def test_a_role_that_nobody_declared_is_an_error() -> None:
+    """A misspelt role would silently have no tools."""
+    policy = {"name": "p", "roles": {"reader": {}}, "agents": {"a": {"role": "raeder"}}}
+    with pytest.raises(PolicyError, match="role `raeder` is not among `roles`"):
+        load_policy(policy)
+
+
+def test_the_closest_glob_says_what_an_agent_is_whatever_the_order() -> None:
+    """Two files that say the same decide the same, because they have the same hash."""
+    entries = {"a-*": {"allowed_tools": ["read"]}, "a-b-*": {"allowed_tools": ["write"]}}
+    guards = [{"use": "tool_allowlist"}]
+    one = load_policy({"name": "p", "agents": entries, "guards": guards})
+    other = load_policy({"name": "p", "agents": dict(reversed(entries.items())), "guards": guards})
+    assert one.hash == other.hash
+    assert one.agent("a-b-c").allowed_tools == other.agent("a-b-c").allowed_tools == ("write",)
+
+
+def test_rules_see_what_the_policy_says_of_a_tool() -> None:
+    """Its annotations, the trust of its results, its risk."""
+    shield = Shield.load(
+        {
+            "name": "p",
+            "tools": {"fetch": {"annotations": ["open_world"], "trust": "web", "risk": "high"}},
+            "guards": [{"use": "rule", "when": "'web' in event.traits and event.risk == 'high'"}],
+        }
+    )
+    assert not shield.run().check("fetch", {}).proceeds
+    assert shield.run().check("read", {}).proceeds
+
+
+def test_a_policy_names_the_undo_of_a_tool() -> None:
+    """It runs where a finished result is refused; code that cannot be found is an error at load."""
+    policy = {"name": "p", "tools": {"make": {"undo": f"{__name__}:take_back"}}}
+    shield = Shield.load(policy, guards=[says(Action.BLOCK, Stage.TOOL_RESULT)])
+
+    def make(name: str) -> str:
+        return name
+
+    with shield.run() as run, pytest.raises(Refused):
+        run.call(make, name="thing")
+    assert undone == ["thing"]
+    with pytest.raises(PolicyError, match="`nowhere:to_be` cannot be found"):
+        load_policy({"name": "p", "tools": {"make": {"undo": "nowhere:to_be"}}})
+
+
+def test_an_escalation_says_whom_to_ask() -> None:
+    """The policy's roles, or reviewer, architect and human operator."""
+    guards = [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}]
+    for said, asks in (({}, "reviewer or architect or human_operator"), ({"roles": ["boss"]}, "boss")):
+        with Shield.load({"name": "p", "guards": guards, "escalation": said}).run() as run:
+
+            def pay() -> None: ...
+
+            with pytest.raises(Refused) as refused:
+                run.call(pay)
+        assert str(refused.value).endswith(f"it needs the approval of {asks}")
+        assert refused.value.waits
+
+
+def test_files_of_other_systems_are_known_by_sight() -> None:
+    """The error says what the file is, not which keys a policy lacks."""
+    with pytest.raises(PolicyError, match="is a PenguiFlow policy pack"):
+        load_policy({"policy_pack": "default-guardrails", "version": "1.0"})
+    with pytest.raises(PolicyError, match="is an AGENT-33 guardrail file"):
+        load_policy({"custom_guardrail": {"id": "custom-scope-001"}})
