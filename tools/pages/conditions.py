@@ -217,8 +217,8 @@ def _names() -> list[str]:
     lines = [
         "## Names",
         "",
-        "`?` marks what may be null. `names` is a set that may hold globs; it is asked with `in`. The fields of `event` are",
-        "those of the [events](events.md); where a stage has no such field it is null.",
+        "`?` marks what may be null. `names` is a set that may hold globs; it is asked with `in`. The fields of",
+        "`event` are those of the [events](events.md); where a stage has no such field it is null.",
         "",
         "| name | type | meaning |",
         "|---|---|---|",
