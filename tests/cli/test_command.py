@@ -219,7 +219,11 @@ def test_answers_are_utf_8_whatever_the_surroundings_say() -> None:
     assert b"  tool     gr\\xfc\\xdfe\n" in done.stdout
 
 
-def test_it_writes_no_file(tmp_path: Path) -> None:
+def test_it_writes_nowhere_but_in_the_state_folder(tmp_path: Path) -> None:
+    home, state = tmp_path / "home", tmp_path / "kept"
+    home.mkdir()
     command = [*HOLDFAST, "check", "--tool", "bash"]
-    subprocess.run(command, cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, check=True, capture_output=True)
-    assert list(tmp_path.rglob("*")) == []
+    environment = {**os.environ, "HOME": str(home), "HOLDFAST_STATE_DIR": str(state)}
+    subprocess.run(command, cwd=home, env=environment, check=True, capture_output=True)
+    assert list(home.rglob("*")) == []
+    assert [file.name for file in state.rglob("*")] == ["recent.jsonl"]

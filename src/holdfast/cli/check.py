@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any, BinaryIO, Final
 
 from holdfast import PolicyError, Shield
+from holdfast.audit.recent import Recent, RecentJournal
 from holdfast.cli.answers import PROCEEDS, answer_of, line_of, status_of
 from holdfast.cli.batch import answer_lines
 from holdfast.cli.events import fields_of, parse, read
@@ -26,7 +27,7 @@ RUN: Final = "check"
 
 USAGE: Final = """holdfast check --tool NAME [--args JSON] [options]
        holdfast check --stage STAGE --event JSON [options]
-       holdfast check --batch FILE [--policy POLICY]"""
+       holdfast check --batch FILE [--policy POLICY] [--env NAME]"""
 
 DESCRIPTION: Final = """\
 Judge what an agent is about to do, or what it has just received, and do nothing about it.
@@ -41,6 +42,9 @@ examples:
   holdfast check --stage prompt --event '{"text": "hello", "trusted": false}'
   holdfast check --batch events.jsonl > answers.jsonl
   my-agent | holdfast check --batch - --policy policy.yaml
+  holdfast check --tool bash --policy policy.yaml --env trial --explain
+
+What was decided is kept for a while, for `holdfast explain ID`.
 
 exit status:
   0  it proceeds; for a batch: every line was judged
@@ -65,6 +69,8 @@ def add(commands: Any) -> None:
     judging.add_argument(
         "--policy", metavar="POLICY", default="default", help="a policy file or the name of a pack (default: default)"
     )
+    judging.add_argument("--env", metavar="NAME", help="judge by the policy as it is in this environment")
+    judging.add_argument("--explain", action="store_true", help="say at once what `holdfast explain` says of it")
     judging.add_argument("--json", action="store_true", help="answer with one line of JSON, as a batch does")
 
 
@@ -79,9 +85,15 @@ def _one(args: argparse.Namespace) -> int:
         with redirect_stdout(sys.stderr), _shield(args) as shield:
             judged = Runs(shield).judge(report)
             policy = shield.policy
+            kept = shield.journal.last
     except BadEvent as error:
         raise BadInput(str(error)) from None
-    if args.json:
+    if args.explain:
+        from holdfast.cli.explain import show
+        from holdfast.lab.explain import explain
+
+        show(explain(kept, policy), args.json)
+    elif args.json:
         sys.stdout.buffer.write(line_of(answer_of(judged)))
     else:
         for line in verdict(judged, policy, Terminal.of(sys.stdout, os.environ)):
@@ -93,6 +105,8 @@ def _many(args: argparse.Namespace) -> int:
     for name in ("tool", "args", "stage", "event", "agent", "task"):
         if getattr(args, name) is not None:
             raise BadInput(f"`--{name}` is for one event: in a batch write it into the lines of `{args.batch}`")
+    if args.explain:
+        raise BadInput("`--explain` is for one event: after a batch see `holdfast explain`")
     answers = sys.stdout.buffer
     with _source(args.batch) as source, redirect_stdout(sys.stderr), _shield(args) as shield:
         lines, bad = answer_lines(source, answers, Runs(shield))
@@ -147,11 +161,27 @@ def _short(text: str) -> str:
 
 
 def _shield(args: argparse.Namespace) -> Shield:
+    """The shield to judge with; it keeps what it decides for `holdfast explain`."""
     try:
-        shield: Shield = args.load(args.policy)
+        named = {} if args.env is None else {"env": args.env}
+        shield: Shield = args.load(args.policy, **named)
     except PolicyError as error:
         raise BadInput(*[str(fault) for fault in error.faults]) from None
+    source = str(shield.policy.files[0].absolute()) if shield.policy.files else args.policy
+    try:
+        recent = Recent.of_user(os.environ)
+    except OSError as error:
+        _not_kept(error)
+        recent = None
+    shield.journal = RecentJournal(shield.journal, recent, _not_kept, source, args.env)
     return shield
+
+
+def _not_kept(error: OSError) -> None:
+    """Say that there will be nothing to explain; it changes no answer."""
+    reason = error.strerror.lower() if error.strerror else str(error)
+    where = f"`{error.filename}`: " if error.filename else ""
+    say(sys.stderr, f"holdfast: decisions are not kept for `holdfast explain`: {where}{reason}")
 
 
 def _epilog() -> str:

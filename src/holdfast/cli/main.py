@@ -15,8 +15,13 @@ from holdfast.cli.terminal import say
 from holdfast.cli.trouble import BadInput
 
 COMMANDS: Final = {
-    "check": "judge one event, or a stream of them, without doing anything",
     "demo": "watch a scripted agent being kept safe",
+    "init": "write a commented policy to start from",
+    "lint": "find mistakes in a policy, and what cannot be meant",
+    "check": "judge one event, or a stream of them, without doing anything",
+    "explain": "say why something was decided, and what would have made it pass",
+    "policy": "show a policy as it takes effect, compare two, list those that are shipped",
+    "schema": "write the JSON Schema of policy files, for editors",
 }
 """Every command and what it does; each lives in the module of its name, loaded when it is asked for."""
 
@@ -27,18 +32,21 @@ CANNOT_WRITE: Final = 1
 
 DESCRIPTION: Final = """\
 Holdfast stands between an agent and everything it can touch. This command judges what an
-agent is about to do, by the same policies and guards as the library."""
+agent is about to do, by the same policies and guards as the library, and helps to write
+them."""
 
 EPILOG: Final = """\
 examples:
   holdfast demo
-  holdfast check --tool bash --args '{"command": "ls"}'
-  holdfast check --batch events.jsonl --policy policy.yaml
+  holdfast init
+  holdfast lint policy.yaml
+  holdfast check --policy policy.yaml --agent writer-1 --tool bash --args '{"command": "ls"}'
+  holdfast explain last
 
 `holdfast COMMAND --help` explains a command."""
 
-ShieldMaker = Callable[[str], Shield]
-"""Makes the shield for a policy that was named on the command line."""
+ShieldMaker = Callable[..., Shield]
+"""Makes the shield for a policy that was named on the command line, and for one of its environments, `env`."""
 
 
 def main(argv: Sequence[str] | None = None, load: ShieldMaker = Shield.load) -> int:

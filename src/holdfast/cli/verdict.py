@@ -23,7 +23,7 @@ def verdict(judged: Judged, policy: CompiledPolicy, terminal: Terminal) -> list[
     """The lines to show: a headline, then one row for each thing that is known."""
     report, _, decision = judged
     action = decision.action
-    headline = f"{terminal.paint(NAMES[action], _style(action))}  {TABLE[report.stage][action]}"
+    headline = f"{terminal.paint(NAMES[action], style_of(action))}  {TABLE[report.stage][action]}"
     rows = [("tool", str(report.fields["tool"])) if report.fields.get("tool") else ("stage", str(report.stage))]
     determining = decision.determining
     if determining is not None:
@@ -33,7 +33,7 @@ def verdict(judged: Judged, policy: CompiledPolicy, terminal: Terminal) -> list[
     rows += _guards(judged, policy)
     if decision.proceeds and decision.patches:
         rows.append(("content", _shown(decision.patched(report.content))))
-    return [headline, "", *[line for label, words in rows for line in _row(label, words, terminal)]]
+    return [headline, "", *[line for label, words in rows for line in row(label, words, terminal)]]
 
 
 def _reasons(finding: Finding) -> list[tuple[str, str]]:
@@ -56,7 +56,7 @@ def _guards(judged: Judged, policy: CompiledPolicy) -> list[tuple[str, str]]:
     rows = [("passed", ", ".join(passed)), ("skipped", ", ".join(decision.skipped))]
     if not chain and not decision.findings:
         rows.append(("guards", f"no guard of this policy judges `{report.stage}`"))
-    return [*[(label, words) for label, words in rows if words], ("policy", policy.file.name)]
+    return [*[(label, words) for label, words in rows if words], ("policy", policy.file.name), ("id", decision.id)]
 
 
 def _shown(content: Any) -> str:
@@ -67,7 +67,8 @@ def _shown(content: Any) -> str:
     return "\n".join(lines)
 
 
-def _row(label: str, words: str, terminal: Terminal) -> list[str]:
+def row(label: str, words: str, terminal: Terminal) -> list[str]:
+    """A labelled text as lines; on a terminal they are wrapped to its width."""
     lines = [visible(line) for line in words.split("\n")]
     if terminal.width is not None:
         room = terminal.width - INDENT
@@ -76,7 +77,8 @@ def _row(label: str, words: str, terminal: Terminal) -> list[str]:
     return [first + lines[0], *[" " * INDENT + line for line in lines[1:]]]
 
 
-def _style(action: Action) -> str:
+def style_of(action: Action) -> str:
+    """How an action's name is painted."""
     if action == Action.ALLOW:
         return "good"
     if action <= Action.DEGRADE:

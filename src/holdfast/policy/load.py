@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
@@ -11,9 +12,10 @@ from holdfast.policy.compile import compile_policy
 from holdfast.policy.compiled import CompiledPolicy
 from holdfast.policy.copying import read_data
 from holdfast.policy.document import Document, in_order
-from holdfast.policy.errors import Fault, PolicyError
+from holdfast.policy.errors import Fault, GuardFault, PolicyError
 from holdfast.policy.formats import translated
 from holdfast.policy.overlay import environment, extended, variants
+from holdfast.policy.rules import Rule
 from holdfast.policy.schema import PolicyFile
 
 if TYPE_CHECKING:
@@ -50,8 +52,24 @@ def read_policy(source: str | Path | dict[str, Any]) -> Read:
     every = variants(whole)
     faults = in_order([fault for each in every.values() for fault in (*each.faults, *check(each, PolicyFile))])
     if faults:
-        raise PolicyError(faults)
+        # Conditions are compiled with their guards, which now comes to nothing: their faults are told with the others.
+        raise PolicyError(in_order([*faults, *(fault for each in every.values() for fault in _in_conditions(each))]))
     return Read(whole, every, tuple(reading.files))
+
+
+def _in_conditions(document: Document) -> Iterator[Fault]:
+    """What is wrong with the conditions of rules, whatever else is wrong with the document."""
+    guards = document.node("guards").value
+    for at in range(len(guards) if isinstance(guards, list) else 0):
+        for option in ("when", "check"):
+            if document.written("guards", at, "use") == Rule.name:
+                source = document.node("guards", at, option).value
+                try:
+                    if isinstance(source, str):
+                        Rule(when=source) if option == "when" else Rule(check=source)
+                except GuardFault as fault:
+                    if fault.path:
+                        yield Fault(document.where("guards", at, option), str(fault))
 
 
 def compile_document(document: Document, files: tuple[Path, ...] = ()) -> CompiledPolicy:
@@ -69,6 +87,14 @@ def packs() -> tuple[str, ...]:
 
     found = [file.name for file in resources.files(PACKS).iterdir()]
     return tuple(sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml")))
+
+
+def described_packs() -> dict[str, str]:
+    """The shipped policies, each with the line that stands on top of it."""
+    from importlib import resources
+
+    texts = {name: resources.files(PACKS).joinpath(f"{name}.yaml").read_text("utf-8") for name in packs()}
+    return {name: text.partition("\n")[0].removeprefix("#").strip() for name, text in texts.items()}
 
 
 class Reading:

@@ -1,0 +1,107 @@
+"""Remedies: what would have made a finding not be there, told from the guard, the event and the finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from holdfast.audit.record import Said
+from holdfast.guards.python import PythonGuard
+from holdfast.guards.safe_mode import SafeMode
+from holdfast.guards.size_limits import SizeLimits
+from holdfast.guards.step_limit import StepLimit
+from holdfast.guards.tool_allowlist import ToolAllowlist
+from holdfast.guards.tool_denylist import ToolDenylist
+from holdfast.kernel.events import Event
+from holdfast.kernel.names import glob, is_glob
+from holdfast.lab.conditions import Part
+from holdfast.policy.rules import Rule
+
+SHOWN: Final = 20
+"""How many names are listed."""
+
+KERNEL: Final = {
+    "kernel.guard_error": "the guard has to work on this event: correct it, or let it `fail_open`",
+    "kernel.lookup_failed": "the guard's code has to give an answer: correct it, or let it `fail_open`",
+    "kernel.lookup_expired": "the guard's code has to answer in time: make it faster, or raise its `deadline_ms`",
+    "kernel.store_lost": "the store has to be within reach",
+    "kernel.contention": "fewer decisions at once on the same state",
+    "kernel.patch_failed": "the redaction has to fit the content: correct the guard that made it",
+    "kernel.third_warning": "fewer warnings of this guard in the task, or a higher `limits.warnings`",
+    "kernel.cancelled": "a run that is not cancelled",
+    "kernel.ended": "a run that has not ended",
+    "kernel.halted": "an operator who resumes",
+    "kernel.quarantined": "the end of the quarantine",
+    "kernel.deadline": "a later deadline, or less time taken before",
+}
+"""What lets an event past what the engine itself has against it."""
+
+
+def remedies(said: Said, guard: Any, event: Event | None, when: Part | None, check: Part | None) -> tuple[str, ...]:
+    """What would have made it pass, one way a line; nothing where only the guard's own advice is known."""
+    if said.code in KERNEL:
+        return (KERNEL[said.code],)
+    match guard:
+        case Rule():
+            return _rule(when, check)
+        case ToolAllowlist() if event is not None:
+            return _allowlist(guard, event, said)
+        case ToolDenylist():
+            return _denylist(guard, said)
+        case StepLimit():
+            per = f"per {guard.per}"
+            if said.code == "steps.nearly":
+                return (f"no more than {guard.warn_after} steps {per} (`warn_after`)",)
+            return (
+                f"no more than {guard.max_steps} steps {per} (`max_steps`)",
+                f"another {guard.per}: its steps are counted apart",
+            )
+        case SizeLimits():
+            return _MEASURES[said.code](guard) if said.code in _MEASURES else ()
+        case SafeMode():
+            return ("safe mode switched off",)
+        case PythonGuard():
+            return (f"another answer of `{guard.call}`: None lets it pass",)
+    return ()
+
+
+_MEASURES: Final[dict[str, Callable[[SizeLimits], tuple[str, ...]]]] = {
+    "size.too_long": lambda guard: (f"at most {guard.max_chars:,} characters (`max_chars`)",),
+    "size.too_deep": lambda guard: (f"at most {guard.max_depth:,} levels (`max_depth`)",),
+    "size.too_many": lambda guard: (f"at most {guard.max_values:,} values (`max_values`)",),
+}
+
+
+def _rule(when: Part | None, check: Part | None) -> tuple[str, ...]:
+    ways = []
+    if check is not None:
+        wanted = [part.text for part in check.leaves("and") if part.holds is not True]
+        ways.append(f"{_quoted(wanted)} would have to hold" if wanted else "the check would have to hold")
+    if when is not None:
+        met = [part.text for part in when.leaves("and") if part.holds is not False]
+        one = "one of these" if len(met) > 1 else "this"
+        ways.append(f"{'or ' if ways else ''}{one} would have to be false: {_quoted(met)}")
+    return tuple(ways)
+
+
+def _allowlist(guard: ToolAllowlist, event: Event, said: Said) -> tuple[str, ...]:
+    run = event.run
+    agent = run.agent if run.agent else "the agent"
+    if said.code == "tool.undeclared_agent":
+        return (f"a list of tools for `{agent}` under `agents`", "`undeclared: allow`")
+    listed = [*run.additional_tools.exact, *run.additional_tools.globs]
+    listed += [] if run.allowed_tools is None else [*run.allowed_tools.exact, *run.allowed_tools.globs]
+    listed += [] if guard.tools is None else guard.tools
+    ways = [f"one of these tools: {_quoted(sorted(set(listed)))}"] if listed else ["no tool at all: the list is empty"]
+    return (*ways, f"`{event.tool}` in `allowed_tools` of `{agent}`, or in `additional_tools` of its task")
+
+
+def _denylist(guard: ToolDenylist, said: Said) -> tuple[str, ...]:
+    tool = str(said.args[0]) if said.args else ""
+    by = [name for name in guard.tools if name == tool or (is_glob(name) and glob(name, tool))]
+    return (f"a tool that is not on the list; this one is there as {_quoted(by)}",) if by else ()
+
+
+def _quoted(names: list[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"

@@ -1,0 +1,190 @@
+"""The JSON Schema of policy files, made from the structs, for editors that complete and check as one writes.
+
+It accepts everything that loads. What only the loader can see (conditions, code that is named, what an overlay finds
+to change) it leaves to the loader.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.policy.overlay import ENVIRONMENTS, EXTENDS
+from holdfast.policy.schema import ENTRIES, GUARDS, PolicyFile
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+TITLE: Final = "Holdfast policy"
+CHANGE: Final = "Change"
+"""How the name of a definition ends that says only what an overlay changes."""
+
+Schema = dict[str, Any]
+
+FIELDS: Final[dict[str, str]] = {
+    "PolicyFile.name": "What the policy is called, in answers and records.",
+    "PolicyFile.version": "The version of the policy, for people.",
+    "PolicyFile.mode": "enforce: a refusal is a refusal. shadow: judged and recorded, and nothing is changed.",
+    "PolicyFile.roles": "What all agents of a role have in common, by the role's name.",
+    "PolicyFile.agents": "The agents, by id; `*` and `?` make a pattern. The closest entry counts.",
+    "PolicyFile.tasks": "The tasks, by name; `*` and `?` make a pattern. The closest entry counts.",
+    "PolicyFile.tools": "The tools, by name; `*` and `?` make a pattern. The closest entry counts.",
+    "PolicyFile.guards": "What judges events; each entry says which guard it is with `use`.",
+    "PolicyFile.limits": "Limits of the engine itself.",
+    "PolicyFile.escalation": "Whom an escalated action waits for, and how long.",
+    "RoleEntry.allowed_tools": "The only tools that agents of this role may use; an empty list allows none.",
+    "RoleEntry.capabilities": "What agents of this role can do; conditions read it as `agent.capabilities`.",
+    "AgentEntry.role": "The agent's role; conditions read it as `agent.role`.",
+    "AgentEntry.allowed_tools": "The only tools this agent may use, in place of its role's; an empty list allows none.",
+    "AgentEntry.capabilities": "What this agent can do besides what its role can.",
+    "TaskEntry.additional_tools": "Tools that are allowed on top of an agent's own, while it works on this task.",
+    "TaskEntry.deadline_s": "So many seconds after its start a run on this task is over.",
+    "ToolEntry.risk": "How much harm the tool can do.",
+    "ToolEntry.timeout_s": "How many seconds one call may take.",
+    "ToolEntry.annotations": "What is known of the tool.",
+    "ToolEntry.trust": "Whether what the tool returns can be trusted.",
+    "ToolEntry.undo": "Code that undoes a call, as `module:name`; it takes the call's own arguments.",
+    "Escalation.roles": "Who is asked, first to last.",
+    "Escalation.timeout_s": "After so many seconds without an answer the action is refused.",
+    "Limits.warnings": "Which warning of one guard in a task escalates.",
+    "AppliesTo.agents": "Only these agents; a name is exact unless a glob is written.",
+    "AppliesTo.tasks": "Only these tasks; a name is exact unless a glob is written.",
+    "AppliesTo.tools": "Only these tools; a name is exact unless a glob is written.",
+    "*.use": "Which guard this is.",
+    "*.id": "A name of its own, in findings and for overlays; otherwise its `use` with hyphens.",
+    "*.enabled": "false takes the guard out without removing it from the file.",
+    "*.priority": "A guard with a smaller number is asked earlier.",
+    "*.category": "Breaks ties between guards of one priority: safety first, quality last.",
+    "*.stages": "Where the guard judges.",
+    "*.mode": "shadow: judged and recorded, and nothing is changed.",
+    "*.applies_to": "Whom the guard concerns; everybody if left out.",
+    "*.fail_open": "Whether a call goes ahead where the guard breaks, if the tool's risk is not critical.",
+    "*.action": "What becomes of what the guard finds; `allow` only records.",
+    "size_limits.max_chars": "How many characters the content may have, all texts and keys together.",
+    "size_limits.max_depth": "How many levels deep it may be nested.",
+    "size_limits.max_values": "How many values it may have.",
+    "tool_denylist.tools": "Tools that are refused; a name is exact unless a glob is written.",
+    "tool_allowlist.tools": "Tools that everybody may use, besides an agent's own.",
+    "tool_allowlist.undeclared": "What becomes of calls of an agent for which there is no list at all.",
+    "step_limit.max_steps": "How many steps there are; the next one is refused.",
+    "step_limit.per": "Whose steps are counted together.",
+    "step_limit.warn_after": "Every step after this many warns; the third warning of a task escalates.",
+    "step_limit.counter": "Limits with the same counter count together; otherwise each counts apart.",
+    "python.call": "The code that judges, as `module:name`.",
+    "python.deadline_ms": "No answer within so many milliseconds refuses.",
+    "python.deep": "Being late lets calls of low and medium risk proceed.",
+    "rule.when": "Where the rule applies: a condition, such as `agent.role == 'writer'`.",
+    "rule.check": "What must hold there; without one the rule speaks wherever `when` holds.",
+    "rule.message": "Why, for the agent to read.",
+    "rule.advice": "What to do instead, for the agent to read.",
+    "rule.effects": "Marks that it leaves on the run.",
+}
+"""What each field means: `Struct.field`, an option of a guard as `use.option`, `*` for every guard. An option that is
+not here has the description of its own type, or else that of its guard."""
+
+
+def policy_schema() -> Schema:
+    """The schema of a policy file, as plain data."""
+    _, defs = msgspec.json.schema_components([PolicyFile])
+    for name, definition in defs.items():
+        use = next((tag for tag, entry in ENTRIES.items() if entry.__name__ == name), None)
+        _describe(definition, name if use is None else use, use)
+    changes = {f"{name}{CHANGE}": _change(definition) for name, definition in defs.items()}
+    whole = defs.pop("PolicyFile")
+    change = changes.pop(f"PolicyFile{CHANGE}")
+    items = whole["properties"]["guards"]["items"]
+    items.pop("discriminator", None)
+    listed = {"type": "array", "items": _changed_guard(items)}
+    change["properties"]["guards"] = {"description": FIELDS["PolicyFile.guards"], **_nullable(listed)}
+    described = {name: {"description": each["description"]} for name, each in whole["properties"].items()}
+    whole.pop("additionalProperties")
+    strict = change.pop("additionalProperties")
+    names = {"type": "array", "items": {"type": "string"}}
+    schema = {
+        "$schema": DIALECT,
+        "title": TITLE,
+        "description": whole.pop("description"),
+        "type": "object",
+        "properties": {
+            **described,
+            EXTENDS: {
+                "description": "A pack or a file that this policy lies over, or several; it says what is different.",
+                "anyOf": [{"type": "string"}, names],
+            },
+            ENVIRONMENTS: {
+                "description": "The same policy elsewhere, by name: only what differs there; null takes a key away.",
+                "type": ["object", "null"],
+                "additionalProperties": _nullable(
+                    {
+                        "type": "object",
+                        "properties": described,
+                        "additionalProperties": strict,
+                        "allOf": [{"$ref": f"#/$defs/PolicyFile{CHANGE}"}],
+                    }
+                ),
+            },
+        },
+        "additionalProperties": False,
+        "if": {"required": [EXTENDS]},
+        "then": {"$ref": f"#/$defs/PolicyFile{CHANGE}"},
+        "else": {"$ref": "#/$defs/PolicyFile"},
+        "$defs": {"PolicyFile": whole, f"PolicyFile{CHANGE}": change, **defs, **changes},
+    }
+    plain: Schema = msgspec.json.decode(msgspec.json.encode(schema))
+    return plain
+
+
+def _describe(definition: Schema, owner: str, use: str | None) -> None:
+    """Give every property of a definition its description."""
+    definition.pop("title", None)
+    definition["description"] = " ".join(definition["description"].split())
+    if use is not None:
+        definition["title"] = use
+        definition["properties"]["use"] = {"const": use}
+    fallback = GUARDS[use].__doc__ if use is not None else None
+    for name, each in definition["properties"].items():
+        known = FIELDS.get(f"{owner}.{name}", FIELDS.get(f"*.{name}") if use is not None else None)
+        said = each.get("description", known if known is not None else fallback)
+        each["description"] = " ".join(said.split()) if said is not None else name
+
+
+def _change(definition: Schema) -> Schema:
+    """The same for an overlay: nothing is required, and null takes a key away."""
+    changed = {key: value for key, value in definition.items() if key not in ("required", "properties")}
+    properties = definition.get("properties", {})
+    changed["properties"] = {name: _loosened(name, each) for name, each in properties.items()}
+    return changed
+
+
+def _loosened(name: str, each: Schema) -> Schema:
+    if name == "use":
+        return each
+    described = {"description": each["description"]}
+    return {**described, **_nullable(_pointed({key: v for key, v in each.items() if key not in described}))}
+
+
+def _pointed(each: Any) -> Any:
+    """A schema that points to what overlays change, wherever it pointed to something whole."""
+    if isinstance(each, list):
+        return [_pointed(item) for item in each]
+    if not isinstance(each, dict):
+        return each
+    made = {key: _pointed(value) for key, value in each.items() if key != "default"}
+    if "$ref" in made:
+        made["$ref"] += CHANGE
+    if isinstance(made.get("additionalProperties"), dict):
+        made["additionalProperties"] = _nullable(made["additionalProperties"])
+    return made
+
+
+def _nullable(each: Schema) -> Schema:
+    null = {"type": "null"}
+    members = each["anyOf"] if set(each) == {"anyOf"} else [each]
+    return {"anyOf": members if null in members else [*members, null]}
+
+
+def _changed_guard(items: Schema) -> Schema:
+    """An entry of an overlay: it names a guard with `use`, or an entry below with `id`."""
+    return {
+        "anyOf": [{"$ref": f"{one['$ref']}{CHANGE}"} for one in items["anyOf"]],
+        "allOf": [{"anyOf": [{"required": ["use"]}, {"required": ["id"]}]}],
+    }

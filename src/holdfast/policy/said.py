@@ -1,0 +1,28 @@
+"""What a policy's author wrote about a guard, without what goes without saying."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from holdfast.policy.schema import PolicyFile
+
+
+def said_of(file: PolicyFile, guard_id: str) -> dict[str, Any]:
+    """The entry of the guard with that id as plain data, its defaults left out; empty where there is none."""
+    for entry in file.guards:
+        use = str(entry.__struct_config__.tag)
+        if guard_id == (entry.id if entry.id else use.replace("_", "-")):
+            return {"use": use, **beyond_defaults(entry)}
+    return {}
+
+
+def beyond_defaults(entry: msgspec.Struct) -> dict[str, Any]:
+    """What an entry says beyond its defaults, as plain data."""
+    said = {field.name: (getattr(entry, field.name), field.default) for field in msgspec.structs.fields(entry)}
+    return {
+        name: beyond_defaults(value) if isinstance(value, msgspec.Struct) else msgspec.to_builtins(value)
+        for name, (value, default) in said.items()
+        if value != default
+    }

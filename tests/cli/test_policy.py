@@ -1,0 +1,91 @@
+"""`holdfast policy` shows what is in force and finds what differs in effect, and nothing else."""
+
+import json
+from typing import Any
+
+import pytest
+
+from holdfast.cli.main import main
+from holdfast.policy.differences import Change, differences
+from holdfast.policy.load import described_packs, load_policy, packs
+
+STEPS = {"use": "step_limit", "max_steps": 5}
+DENY = {"use": "tool_denylist", "tools": ["rm"]}
+
+
+def diff(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+    """What differs between two policies of one name."""
+    return list(differences(load_policy({"name": "p", **old}), load_policy({"name": "p", **new})))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"guards": [STEPS, DENY]}, {"guards": [DENY, STEPS]}),
+        ({"guards": [STEPS]}, {"guards": [{**STEPS, "priority": 30, "category": "budget", "stages": ["tool_call"]}]}),
+        ({"guards": [STEPS]}, {"guards": [STEPS, {**DENY, "enabled": False}]}),
+        ({"guards": [DENY]}, {"guards": [{**DENY, "applies_to": {}}]}),
+        ({}, {"limits": {"warnings": 3}}),
+    ],
+    ids=str,
+)
+def test_what_is_written_otherwise_and_means_the_same_is_the_same(old: dict[str, Any], new: dict[str, Any]) -> None:
+    assert diff(old, new) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        ({"guards": [STEPS]}, {}, Change("removed", "guard step-limit")),
+        (
+            {"guards": [STEPS]},
+            {"guards": [{**STEPS, "max_steps": 6}]},
+            Change("changed", "guard step-limit", {"max_steps": (5, 6)}),
+        ),
+        (
+            {"guards": [STEPS]},
+            {"guards": [STEPS], "mode": "shadow"},
+            Change("changed", "guard step-limit", {"mode": ("enforce", "shadow")}),
+        ),
+        (
+            {"guards": [DENY]},
+            {"guards": [{**DENY, "applies_to": {"agents": ["b", "a*"]}}]},
+            Change("changed", "guard tool-denylist", {"applies_to.agents": (None, ["a*", "b"])}),
+        ),
+        (
+            {"tools": {"a": {}}},
+            {"tools": {"a": {"risk": "low"}}},
+            Change("changed", "tool a", {"risk": ("medium", "low")}),
+        ),
+        ({}, {"agents": {"a": {"role": "r"}}}, Change("added", "agent a", {"role": (None, "r")})),
+        ({"tasks": {"t": {}}}, {}, Change("removed", "task t")),
+        ({}, {"version": 2}, Change("changed", "policy", {"version": ("1", "2")})),
+        ({}, {"escalation": {"timeout_s": 5}}, Change("changed", "policy", {"escalation.timeout_s": (1800.0, 5.0)})),
+    ],
+    ids=str,
+)
+def test_what_differs_is_named_with_old_and_new(old: dict[str, Any], new: dict[str, Any], change: Change) -> None:
+    assert change in diff(old, new)
+
+
+def test_a_guard_that_is_another_one_now_is_told_by_its_options() -> None:
+    (change,) = diff({"guards": [{**STEPS, "id": "x"}]}, {"guards": [{**DENY, "id": "x"}]})
+    assert change.values["use"] == ("step_limit", "tool_denylist")
+    assert change.values["max_steps"] == (5, None)
+
+
+def test_show_names_every_guard_in_chain_order(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "show", "default", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["hash"] == load_policy("default").hash
+    chain = shown["chains"]["tool_call"]
+    assert [guard["priority"] for guard in chain] == sorted(guard["priority"] for guard in chain)
+    assert {guard["place"].partition(":")[0] for guard in chain} == {"pack default"}
+    assert main(["policy", "show", "default"]) == 0
+    text = capsys.readouterr().out
+    assert all(guard["id"] in text and guard["place"] in text for guard in chain)
+
+
+def test_every_pack_is_described() -> None:
+    assert set(described_packs()) == set(packs())
+    assert all(len(line) > 20 for line in described_packs().values())

@@ -1,0 +1,109 @@
+"""The policy reference: every key of a policy file, from the structs that are its schema."""
+
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import msgspec
+
+from holdfast.policy.json_schema import FIELDS
+from holdfast.policy.load import packs
+from holdfast.policy.schema import (
+    GUARDS,
+    AgentEntry,
+    AppliesTo,
+    Escalation,
+    Limits,
+    Placement,
+    PolicyFile,
+    RoleEntry,
+    TaskEntry,
+    ToolEntry,
+)
+
+PATH = "docs/reference/policy.md"
+
+INTRODUCTION = """\
+# Policy files
+
+One YAML document. Unknown keys, wrong types, unknown words, and whatever nothing acts on are errors with file, line,
+column and the nearest valid word, all of them at once. Only `true` and `false` are booleans; a name in a list is
+exact unless a glob (`*`, `?`) is written. `holdfast schema` prints the JSON Schema for editors. A first policy is
+written step by step in the [tutorial](../tutorial/write-a-policy.md).
+"""
+
+PARTS: list[tuple[str, type[msgspec.Struct]]] = [
+    ("The document", PolicyFile),
+    ("`roles.<name>`", RoleEntry),
+    ("`agents.<id>`", AgentEntry),
+    ("`tasks.<name>`", TaskEntry),
+    ("`tools.<name>`", ToolEntry),
+    ("`guards[]`: what every entry may say", Placement),
+    ("`guards[].applies_to`", AppliesTo),
+    ("`limits`", Limits),
+    ("`escalation`", Escalation),
+]
+
+LAYERS = """\
+## Layers
+
+| key | meaning |
+|---|---|
+| `extends` | a pack's name or a file beside this one, or a list; later ones lie over earlier ones, this file over all |
+| `environments` | by name, what changes in that environment; `Shield.load(path, env=…)` and `--env` choose one |
+
+Mappings merge; lists of guards merge by `id` (by `use` where there is no id and it is the only one); other lists are
+replaced; `null` takes a key away. Shipped packs: {packs}.
+"""
+
+
+def render() -> str:
+    """Render a table for each part of the document, then one for each guard."""
+    lines = [INTRODUCTION]
+    for title, struct in PARTS:
+        lines += [f"## {title}", "", (struct.__doc__ or "").split("\n\n")[0].replace("\n    ", " "), ""]
+        lines += _table(struct, struct.__name__)
+    lines += [LAYERS.format(packs=", ".join(f"`{pack}`" for pack in packs())), "## Guards", ""]
+    lines += ["Each has a page with examples; these are its own options.", ""]
+    for name, guard in sorted(GUARDS.items()):
+        first = (guard.__doc__ or "").split("\n\n")[0].replace("\n    ", " ")
+        lines += [f"### `use: {name}`", "", f"{first} [More](../guards/{name}.md).", ""]
+        lines += _table(guard, name)
+    return "\n".join(lines)
+
+
+def _table(struct: Any, owner: str) -> list[str]:
+    fields = msgspec.structs.fields(struct)
+    if not fields:
+        return ["It has no options.", ""]
+    lines = ["| key | type | default | meaning |", "|---|---|---|---|"]
+    for field in fields:
+        default = "required" if field.required else f"`{_shown(field.default)}`" if field.default != "" else ""
+        meaning = FIELDS.get(f"{owner}.{field.name}", FIELDS.get(f"*.{field.name}", ""))
+        lines.append(f"| `{field.name}` | {_type(field.type)} | {default} | {meaning} |")
+    return [*lines, ""]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, msgspec.Struct):
+        return "{}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(str, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "true", False: "false"}[value]
+    return "{}" if value in ({}, msgspec.NODEFAULT) else str(value)
+
+
+def _type(kind: Any) -> str:
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return ", ".join(f"`{word}`" for word in args)
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_type(part) for part in args if part is not type(None)))
+    if origin is tuple:
+        return f"list of {_type(args[0])}"
+    if origin is dict:
+        return f"mapping to {_type(args[1])}"
+    if origin is not None and args:
+        return _type(args[0])
+    names = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "anything"}
+    return names.get(kind, "mapping")
