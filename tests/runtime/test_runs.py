@@ -251,3 +251,32 @@ def test_an_operators_halt_stops_everything_until_resumed() -> None:
     assert "fire drill" in run.model(lambda _: "hi", [])
     shield.resume()
     assert shield.run().check("t", {}).proceeds
+
+
+def test_a_warning_after_execution_commits_the_result_with_an_annotation() -> None:
+    """The agent gets the result and is told; the record of the result carries the warning."""
+    shield = Shield.load(BARE, guards=[says(Action.WARN, Stage.TOOL_RESULT)])
+    with shield.run() as run:
+        assert run.call(lambda: "result") == "result"
+        assert run.notices() == ("says says WARN",)
+    last = shield.journal.kept()[-1].read()
+    assert (last.stage, last.content, [finding.text for finding in last.findings]) == (
+        "tool_result",
+        "result",
+        ["says says WARN"],
+    )
+
+
+def test_a_handoff_with_a_warning_proceeds_and_is_in_the_trail() -> None:
+    """Control passes; whoever reads the trail sees the warning."""
+    shield = Shield.load(BARE, guards=[says(Action.WARN, Stage.HANDOFF)])
+    assert shield.run("a").handoff("b", {"context": "all of it"}).proceeds
+    assert shield.journal.kept()[-1].read().findings[0].action == "WARN"
+
+
+def test_a_blocked_agent_may_change_the_action_and_try_again() -> None:
+    """A refusal ends nothing but the action: the next one, changed, goes ahead, and the refused one used no step."""
+    policy = {"name": "p", "guards": [{"use": "tool_denylist", "tools": ["rm"]}, {"use": "step_limit", "max_steps": 1}]}
+    run = Shield.load(policy).run()
+    assert run.check("rm", {"path": "x"}).action == Action.BLOCK
+    assert run.check("trash", {"path": "x"}).proceeds
