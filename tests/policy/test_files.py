@@ -56,6 +56,29 @@ def test_all_mistakes_are_told_at_once_with_their_places(tmp_path: Path) -> None
         assert any(place in line and word in line for line in text.splitlines()), (place, text)
 
 
+def test_mistakes_that_only_compiling_finds_are_told_with_the_others(tmp_path: Path) -> None:
+    """A taken id, a senseless action, an inert list: beside a misspelt key, not after it is mended."""
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        "name: p\n"
+        "tols: {}\n"
+        "agents: {a: {allowed_tools: [x]}}\n"
+        "guards:\n"
+        "  - {use: step_limit, id: one}\n"
+        "  - {use: tool_denylist, id: one, tools: [x]}\n"
+        "  - {use: step_limit, id: two, stages: [charge], action: retry}\n",
+        "utf-8",
+    )
+    with pytest.raises(PolicyError) as refused:
+        load_policy(file)
+    lines = str(refused.value).splitlines()
+    assert [line.removeprefix(str(file)).split(":")[1] for line in lines] == ["2", "3", "6", "7"], lines
+    file.write_text(file.read_text("utf-8").replace("{use: step_limit, id: one}", "{use: tool_allowlst}"), "utf-8")
+    with pytest.raises(PolicyError) as refused:
+        load_policy(file)
+    assert "nothing acts on" not in str(refused.value), "the guard that acts on it may be the misspelt one"
+
+
 def test_an_environment_changes_what_it_names_and_no_more(tmp_path: Path) -> None:
     """Mappings merge, guards merge by id, and an unknown environment is an error."""
     file = tmp_path / "p.yaml"

@@ -16,6 +16,7 @@ from holdfast.policy.errors import Fault, GuardFault, PolicyError
 from holdfast.policy.formats import translated
 from holdfast.policy.overlay import environment, extended, variants
 from holdfast.policy.rules import Rule
+from holdfast.policy.salvage import faults_of_the_rest
 from holdfast.policy.schema import PolicyFile
 
 if TYPE_CHECKING:
@@ -52,8 +53,9 @@ def read_policy(source: str | Path | dict[str, Any]) -> Read:
     every = variants(whole)
     faults = in_order([fault for each in every.values() for fault in (*each.faults, *check(each, PolicyFile))])
     if faults:
-        # Conditions are compiled with their guards, which now comes to nothing: their faults are told with the others.
-        raise PolicyError(in_order([*faults, *(fault for each in every.values() for fault in _in_conditions(each))]))
+        # Guards are not compiled any more, but what is wrong with them is told with the rest.
+        further = [fault for each in every.values() for fault in (*_in_conditions(each), *faults_of_the_rest(each))]
+        raise PolicyError(in_order([*faults, *further]))
     return Read(whole, every, tuple(reading.files))
 
 

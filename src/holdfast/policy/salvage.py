@@ -1,0 +1,53 @@
+"""What else is wrong with a policy that has mistakes: its right parts are compiled, so that all is told at once."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.policy.checking import check
+from holdfast.policy.compile import compile_policy
+from holdfast.policy.document import Document, Node
+from holdfast.policy.errors import Fault, PolicyError
+from holdfast.policy.schema import AgentEntry, GuardEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
+
+TABLES: Final[dict[str, Any]] = {"roles": RoleEntry, "agents": AgentEntry, "tasks": TaskEntry, "tools": ToolEntry}
+
+
+def faults_of_the_rest(document: Document) -> list[Fault]:
+    """What compiling finds in those entries of a document that are right in themselves.
+
+    What could be the consequence of an entry that was left out is not told: a list that nothing seems to act on, a role
+    that seems to be missing.
+    """
+    data: dict[str, Any] = {"name": "salvaged"}
+    whole = True
+    for table, kind in TABLES.items():
+        entries = document.node(table).value
+        if isinstance(entries, dict) and table in _keys(document):
+            data[table] = {name: node.data() for name, node in entries.items() if _right(document, node, kind)}
+            whole = whole and len(data[table]) == len(entries)
+    guards = document.node("guards").value if "guards" in _keys(document) else None
+    nodes = guards if isinstance(guards, list) else []
+    kept = [at for at, node in enumerate(nodes) if _right(document, node, GuardEntry)]
+    data["guards"] = [nodes[at].data() for at in kept]
+    whole = whole and len(kept) == len(nodes)
+
+    def where(*path: Any) -> str:
+        return document.where(*(("guards", kept[path[1]], *path[2:]) if path[0] == "guards" else path))
+
+    try:
+        compile_policy(msgspec.convert(data, PolicyFile), where)
+    except PolicyError as error:
+        return [fault for fault in error.faults if whole or not fault.message.startswith(("nothing acts on", "role `"))]
+    return []
+
+
+def _keys(document: Document) -> set[str]:
+    value = document.root.value
+    return set(value) if isinstance(value, dict) else set()
+
+
+def _right(document: Document, node: Node, kind: Any) -> bool:
+    return not check(Document(document.origin, node), kind)
