@@ -14,7 +14,7 @@ from holdfast.kernel.table import sensible
 from holdfast.policy.compiled import CompiledPolicy, Seat
 from holdfast.policy.errors import Fault, GuardFault, PolicyError
 from holdfast.policy.importing import imported
-from holdfast.policy.schema import GUARDS, AppliesTo, Placement, PolicyFile
+from holdfast.policy.schema import GUARDS, AppliesTo, Placement, PolicyFile, id_of, use_of
 
 _PLACEMENT: Final = frozenset(Placement.__struct_fields__)
 
@@ -22,21 +22,23 @@ Where = Callable[..., str]
 """Gives the place of a value in the policy's files, by the path to it."""
 
 
-def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = ()) -> CompiledPolicy:
-    """Place every enabled guard; raises `PolicyError` with every fault found."""
-    faults: list[Fault] = list(_inert(file, where))
+def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (), whole: bool = True) -> CompiledPolicy:
+    """Place every enabled guard; raises `PolicyError` with every fault found.
+
+    Of a policy that is not `whole` it is not told what may only seem wrong because a part is missing.
+    """
+    faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
     seats: list[Seat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()
     for at, entry in enumerate(file.guards):
-        used = str(entry.__struct_config__.tag)
-        guard_id = entry.id if entry.id else used.replace("_", "-")
+        guard_id = id_of(entry)
         if guard_id in taken:
             message = f"id `{guard_id}` is taken: give each guard an id of its own"
             faults.append(Fault(where("guards", at, "id"), message))
         taken.add(guard_id)
         try:
-            guard = _made(used, entry, guard_id)
+            guard = _made(entry, guard_id)
         except GuardFault as fault:
             faults.append(Fault(where("guards", at, *fault.path), str(fault)))
             continue
@@ -60,12 +62,12 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = ())
     return CompiledPolicy(file, tuple(seats), calls, undos, files)
 
 
-def _made(used: str, entry: Any, guard_id: str) -> Any:
+def _made(entry: Any, guard_id: str) -> Any:
     options = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in _PLACEMENT}
     if options.get("counter", guard_id) is None:
         options["counter"] = guard_id
     try:
-        return GUARDS[used](**options)
+        return GUARDS[use_of(entry)](**options)
     except GuardFault:
         raise
     except ValueError as error:
@@ -94,7 +96,7 @@ def _names(patterns: tuple[str, ...] | None) -> Names | None:
 
 def _inert(file: PolicyFile, where: Where) -> Iterator[Fault]:
     """What a policy says that nothing acts on."""
-    if not any(entry.enabled and entry.__struct_config__.tag == "tool_allowlist" for entry in file.guards):
+    if not any(entry.enabled and use_of(entry) == "tool_allowlist" for entry in file.guards):
         said = [("agents", name, "allowed_tools") for name, a in file.agents.items() if a.allowed_tools is not None]
         said += [("roles", name, "allowed_tools") for name, r in file.roles.items() if r.allowed_tools is not None]
         said += [("tasks", name, "additional_tools") for name, task in file.tasks.items() if task.additional_tools]
@@ -105,6 +107,10 @@ def _inert(file: PolicyFile, where: Where) -> Iterator[Fault]:
         if file.roles and agent.role and agent.role not in file.roles:
             message = f"role `{agent.role}` is not among `roles`: {', '.join(sorted(file.roles))}"
             yield Fault(where("agents", name, "role"), message)
+
+
+def _concerning_nothing(file: PolicyFile, where: Where) -> Iterator[Fault]:
+    """Guards that are for nobody."""
     for at, entry in enumerate(file.guards):
         lists: dict[tuple[str, ...], Any] = {("stages",): entry.stages}
         lists |= {("applies_to", name): getattr(entry.applies_to, name) for name in AppliesTo.__struct_fields__}

@@ -17,6 +17,7 @@ from holdfast.policy.overlay import environment
 from holdfast.policy.reach import LISTS, silenced
 from holdfast.policy.rule_lint import Point, Sure, about_rule, about_warnings
 from holdfast.policy.rules import Rule
+from holdfast.policy.schema import use_of
 from holdfast.policy.spelling import Known
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class _Linting:
         yield from self._unused_entries()
         for at, entry in enumerate(self.file.guards):
             if not entry.enabled:
-                said = f"the guard `{entry.id if entry.id else entry.__struct_config__.tag}` is switched off"
+                said = f"the guard `{entry.id if entry.id else use_of(entry)}` is switched off"
                 advice = "remove it once you do not need it any more"
                 yield Remark(self.where("guards", at, "enabled"), "disabled", "info", said, advice)
         if self.file.mode == "shadow" and self.env is None:

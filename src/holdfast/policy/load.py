@@ -31,10 +31,9 @@ def load_policy(source: str | Path | dict[str, Any], env: str | None = None) -> 
     Raises `PolicyError` with every fault found, those of environments that are not asked for included.
     """
     read = read_policy(source)
-    document = environment(read.whole, env)
-    if document.faults:
-        raise PolicyError(list(document.faults))
-    return compile_document(document, read.files)
+    if env not in read.variants:
+        raise PolicyError(list(environment(read.whole, env).faults))
+    return compile_document(read.variants[env], read.files)
 
 
 class Read(NamedTuple):

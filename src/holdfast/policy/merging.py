@@ -16,6 +16,7 @@ from __future__ import annotations
 from holdfast.policy.document import Node, Place, shown
 from holdfast.policy.errors import Fault
 from holdfast.policy.nearest import hint
+from holdfast.policy.schema import usual_id
 
 
 def merge(under: Node, over: Node, faults: list[Fault]) -> Node:
@@ -101,4 +102,4 @@ def _word(node: Node, key: str) -> str:
 
 def _identity(node: Node) -> str:
     own = _word(node, "id")
-    return own if own else _word(node, "use").replace("_", "-")
+    return own if own else usual_id(_word(node, "use"))

@@ -6,15 +6,14 @@ from typing import Any
 
 import msgspec
 
-from holdfast.policy.schema import PolicyFile
+from holdfast.policy.schema import PolicyFile, id_of, use_of
 
 
 def said_of(file: PolicyFile, guard_id: str) -> dict[str, Any]:
     """The entry of the guard with that id as plain data, its defaults left out; empty where there is none."""
     for entry in file.guards:
-        use = str(entry.__struct_config__.tag)
-        if guard_id == (entry.id if entry.id else use.replace("_", "-")):
-            return {"use": use, **beyond_defaults(entry)}
+        if guard_id == id_of(entry):
+            return {"use": use_of(entry), **beyond_defaults(entry)}
     return {}
 
 

@@ -38,9 +38,9 @@ def faults_of_the_rest(document: Document) -> list[Fault]:
         return document.where(*(("guards", kept[path[1]], *path[2:]) if path[0] == "guards" else path))
 
     try:
-        compile_policy(msgspec.convert(data, PolicyFile), where)
+        compile_policy(msgspec.convert(data, PolicyFile), where, whole=whole)
     except PolicyError as error:
-        return [fault for fault in error.faults if whole or not fault.message.startswith(("nothing acts on", "role `"))]
+        return list(error.faults)
     return []
 
 

@@ -122,6 +122,21 @@ else:
     GuardEntry = Union[tuple(ENTRIES.values())]  # noqa: UP007 - made from data
 
 
+def use_of(entry: Any) -> str:
+    """Which guard an entry is."""
+    return str(entry.__struct_config__.tag)
+
+
+def id_of(entry: Any) -> str:
+    """What an entry is called in decisions: its own id, or the one its guard gives it."""
+    return str(entry.id) if entry.id else usual_id(use_of(entry))
+
+
+def usual_id(use: str) -> str:
+    """The id of an entry that has none of its own."""
+    return use.replace("_", "-")
+
+
 class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One policy document."""
 

@@ -6,8 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-import msgspec
-
+from holdfast.policy.said import beyond_defaults, said_of
 from holdfast.policy.schema import PolicyFile
 
 APART: Final = frozenset({"id", "deadline_ms"})
@@ -19,19 +18,9 @@ def excerpt(policy: PolicyFile, path: str) -> str:
     room, _, name = path.partition(".")
     if name:
         entry = getattr(policy, room).get(name)
-        return "" if entry is None else f"{room}: {{{name}: {_flow(_said(entry))}}}"
-    for guard in policy.guards:
-        use = str(guard.__struct_config__.tag)
-        if path == (guard.id if guard.id else use.replace("_", "-")):
-            return _flow({"use": use, **_said(guard)})
-    return ""
-
-
-def _said(entry: msgspec.Struct) -> dict[str, Any]:
-    """What an entry says beyond its defaults."""
-    values = {field.name: (getattr(entry, field.name), field.default) for field in msgspec.structs.fields(entry)}
-    said = {name: value for name, (value, default) in values.items() if value != default and name not in APART}
-    return {name: _said(value) if isinstance(value, msgspec.Struct) else value for name, value in said.items()}
+        return "" if entry is None else f"{room}: {{{name}: {_flow(beyond_defaults(entry))}}}"
+    said = {name: value for name, value in said_of(policy, path).items() if name not in APART}
+    return _flow(said) if said else ""
 
 
 def _flow(value: Any) -> str:
