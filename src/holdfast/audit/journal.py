@@ -31,8 +31,8 @@ class Kept(NamedTuple):
 class Journal(Protocol):
     """Takes records; raises if it cannot, so that nothing goes ahead unrecorded."""
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> None:
-        """Write one decision down."""
+    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> bytes:
+        """Write one decision down; gives the record's canonical bytes."""
 
     def close(self) -> None:
         """Let go of files."""
@@ -52,13 +52,14 @@ class MemoryJournal:
         self.head = GENESIS
         self.written = 0
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> None:
+    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> bytes:
         """Write one decision down, at the same cost whatever is already kept."""
         with self._lock:
             body = encode(entry_of(moment, decision, self.written, self.head, notes))
             self.head = head = self._sha256(body).hexdigest()
             self.written += 1
             self._kept.append((body, head, took_ns))
+            return body
 
     def kept(self) -> tuple[Kept, ...]:
         """The records still here, oldest first."""

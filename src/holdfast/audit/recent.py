@@ -9,14 +9,13 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from holdfast.audit.journal import GENESIS, Journal
-from holdfast.audit.record import Entry, encode, entry_of
+from holdfast.audit.journal import Journal
+from holdfast.audit.record import Entry
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Event, Moment, RunInfo
 
@@ -139,15 +138,12 @@ class RecentJournal:
         self._recent = recent
         self._tell = tell
         self._source, self._env = source, env
-        self._seq, self._prev = 0, GENESIS
         self.last: Remembered | None = None
         """The newest record, however writing it to the file went."""
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> None:
+    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> bytes:
         """Write one decision down."""
-        self._inner.write(moment, decision, took_ns, notes)
-        body = encode(entry_of(moment, decision, self._seq, self._prev, notes))
-        self._seq, self._prev = self._seq + 1, sha256(body).hexdigest()
+        body = self._inner.write(moment, decision, took_ns, notes)
         entry = msgspec.json.decode(body, type=Entry)
         event = moment.events[0]
         self.last = Remembered(entry, event.run, self._source, self._env, beside_content(event))
@@ -157,6 +153,7 @@ class RecentJournal:
             except (OSError, UnicodeEncodeError) as error:
                 self._recent = None
                 self._tell(error if isinstance(error, OSError) else OSError(str(error)))
+        return body
 
     def close(self) -> None:
         """Close the other journal; this one holds nothing open."""

@@ -13,7 +13,7 @@ from holdfast.cli.parser import nearest
 from holdfast.kernel.content import content_of
 from holdfast.kernel.events import OF_STAGE, RunInfo
 from holdfast.kernel.stages import Stage
-from holdfast.runtime.reports import USAGE, BadEvent
+from holdfast.runtime.reports import INNER, USAGE, BadEvent
 
 MAX_NAME: Final = 256
 """How many characters the name of a run, an agent, a task and the like may have."""
@@ -56,7 +56,6 @@ JSON_WORDS: Final = {"str": "string", "int": "integer", "float": "number", "bool
 """What Python's types are called in JSON."""
 
 _AMOUNTS: Final = {"tokens": Count, "cost_usd": Dollars, "api_calls": Count}
-_INNER: Final = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd"})
 
 
 class Report(NamedTuple):
@@ -86,7 +85,7 @@ def fields_of(stage: Stage) -> tuple[Field, ...]:
     """The fields of a stage's own, those an event cannot do without first, usage last."""
     fields = []
     for info in msgspec.structs.fields(OF_STAGE[stage]):
-        if info.name in _INNER or info.name in _AMOUNTS:
+        if info.name in INNER or info.name in _AMOUNTS:
             continue
         if info.name in NEEDED.get(stage, ()):
             fields.append(Field(info.name, Name if info.type is str else info.type, True))

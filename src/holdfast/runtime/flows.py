@@ -37,16 +37,23 @@ ISOLATE: Final = Isolate()
 def judge(desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans | None = None) -> Flow[Decision]:
     """Judge a moment, write the decision down, and carry out what concerns the run as a whole."""
     begun = perf_counter_ns()
-    shield = desk.shield
     plans = desk.plans if plans is None else plans
     moment = desk.fitted(moment, plans)
-    decision = yield from decide(plans, moment, shield.records)
-    shield.journal.write(moment, decision, perf_counter_ns() - begun, notes)
-    if moment.late:
-        desk.owed(moment, decision)
+    decision = yield from decide(plans, moment, desk.shield.records)
+    _written(desk, moment, decision, begun, notes)
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
     return decision
+
+
+def _written(desk: Desk, moment: Moment, decision: Decision, begun: int, notes: tuple[str, ...] = ()) -> None:
+    """Write a decision down, and leave late answers and cached records as the next one may find them."""
+    shield = desk.shield
+    shield.journal.write(moment, decision, perf_counter_ns() - begun, notes)
+    if moment.late:
+        desk.owed(moment, decision)
+    if len(shield.records) > MAX_CACHED:
+        shield.records.clear()
 
 
 def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
@@ -87,20 +94,13 @@ def assess(
     """
     waited_ms = 0
     lesser: Decision | None = None
-    shield = desk.shield
     while True:
-        moment = desk.moment(event, spent, (), 1 if lesser is None else 2, refused)
         begun = perf_counter_ns()
         plans = desk.plans
-        if event.run is not plans.run:
-            moment = desk.fitted(moment, plans)
-            event = moment.events[0]
-        decision = yield from decide(plans, moment, shield.records)
-        shield.journal.write(moment, decision, perf_counter_ns() - begun)
-        if moment.late:
-            desk.owed(moment, decision)
-        if len(shield.records) > MAX_CACHED:
-            shield.records.clear()
+        moment = desk.fitted(desk.moment(event, spent, (), 1 if lesser is None else 2, refused), plans)
+        event = moment.events[0]
+        decision = yield from decide(plans, moment, desk.shield.records)
+        _written(desk, moment, decision, begun)
         if not decision.findings and lesser is None:
             return decision, event
         yield from _aftermath(desk, event, decision)

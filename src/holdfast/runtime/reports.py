@@ -21,6 +21,8 @@ STARTS = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
 ENDS = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR})
 NAMED = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
 """Stages that mean nothing without a tool's name; an empty one has to be given as such."""
+INNER = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd"})
+"""Fields of events that the runtime fills in, not the host."""
 USAGE = ("tokens", "cost_usd", "api_calls")
 
 
@@ -92,8 +94,7 @@ def _typed(kind: Any, names: frozenset[str]) -> type[Any]:
 @cache
 def takes(stage: Stage) -> tuple[str, ...]:
     """The fields an event of that stage takes, usage included."""
-    inner = {"id", "at", "run", "risk", "traits", "cost_microusd"}
-    own = [name for name in _fields(OF_STAGE[stage]) if name not in inner]
+    own = [name for name in _fields(OF_STAGE[stage]) if name not in INNER]
     return (*own, *[name for name in USAGE if name not in own])
 
 

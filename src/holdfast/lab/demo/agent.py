@@ -31,10 +31,11 @@ class Tap:
         self.journal = MemoryJournal()
         self.decisions: list[tuple[Stage, Decision]] = []
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> None:
+    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> bytes:
         """Write one decision down, and keep it at hand."""
-        self.journal.write(moment, decision, took_ns, notes)
+        body = self.journal.write(moment, decision, took_ns, notes)
         self.decisions.append((moment.events[0].stage, decision))
+        return body
 
     def close(self) -> None:
         """Let go of the journal."""
