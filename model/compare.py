@@ -29,6 +29,7 @@ def compare(decision: Decision, expected: Expected, where: object) -> None:
         decision.inputs.mode,
         reply.go if reply is not None else None,
         reply.settled if reply is not None else (),
+        decision.passed,
     )
     for name, is_, should in zip(Expected._fields, got, expected, strict=True):
         if is_ != should:

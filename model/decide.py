@@ -11,6 +11,7 @@ from holdfast.kernel.events import Moment
 from holdfast.kernel.findings import Finding, Patch
 from holdfast.kernel.guard import Kind
 from holdfast.kernel.lookups import Answer
+from holdfast.kernel.state import UNREACHED
 from model.count import Count
 from model.history import History
 from model.known import Found, Sitting, stops
@@ -32,6 +33,7 @@ class Expected(NamedTuple):
     mode: str
     went: bool | None
     settled: tuple[str, ...]
+    passed: tuple[str, ...]
 
 
 class Remembered:
@@ -89,10 +91,10 @@ def expect_lost(
     ]
     opens = needing and all(placed.fail_open for placed in needing) and sitting.first.risk != Risk.CRITICAL
     action = Action.ALLOW if opens else Action.BLOCK
-    lost = Finding(action, "kernel.store_lost", guard="kernel", shadow=policy.shadow)
+    lost = Finding(action, "kernel.store_lost", (UNREACHED,), guard="kernel", shadow=policy.shadow)
     if opens or policy.shadow:
-        return _resolve(sitting, [(-1, lost), *sitting.found], None, ())
-    return _resolve(sitting, [(-1, lost)], None, ())
+        return _resolve(sitting, [(-1, lost), *sitting.found], None, (), lost=True)
+    return _resolve(sitting, [(-1, lost)], None, (), lost=True)
 
 
 def _sends(sitting: Sitting) -> bool:
@@ -118,7 +120,7 @@ def _needs_store(sitting: Sitting, pos: int) -> bool:
 
 
 def _resolve(
-    sitting: Sitting, found: Found, went: bool | None, settled: tuple[str, ...], held: bool = False
+    sitting: Sitting, found: Found, went: bool | None, settled: tuple[str, ...], held: bool = False, lost: bool = False
 ) -> Expected:
     cut = min([pos for pos, finding in found if stops(finding)], default=len(sitting.chain))
     reached = [finding for pos, finding in found if pos <= cut]
@@ -140,4 +142,16 @@ def _resolve(
         mode=sitting.mode,
         went=went,
         settled=settled,
+        passed=_passed(sitting, reached, cut, lost),
     )
+
+
+def _passed(sitting: Sitting, reached: list[Finding], cut: int, lost: bool) -> tuple[str, ...]:
+    """Guards that were asked, said nothing, and want that known; without the store those that count were not asked."""
+    passed: list[str] = []
+    for placed, _ in sitting.chain[: cut + 1]:
+        spoke = any(finding.guard == placed.id for finding in reached)
+        unasked = lost and placed.kind in (Kind.METER, Kind.RECORD)
+        if placed.log_pass and not spoke and not unasked and placed.id not in passed:
+            passed.append(placed.id)
+    return tuple(passed)

@@ -36,6 +36,10 @@ ORDER: Final = (
     _M("stop at ESCALATE", JUDGING, "return pos if action >= STOPS and", "return pos if action >= Action.ESCALATE and"),
     _M("lines behind a stop are judged", CARRY, "if stop >= 0 or refused.get(", "if refused.get("),
     _M("skipped guards not told", ENGINE, "plan.guards[cut + 1 :]", "plan.guards[cut:]"),
+    _M("a guard that was not asked has passed", ENGINE, "asked = plan.guards[: cut + 1]", "asked = plan.guards"),
+    _M("a guard that spoke has passed", ENGINE, "if guard not in loud]", "]"),
+    _M("passes are told for all guards", ENGINE, "if placed.log_pass and not (lost", "if not (lost"),
+    _M("without the store counting guards have passed", ENGINE, "not (lost and placed.kind", "not (False and placed.kind"),
     _M(
         "mildest finding wins",
         ENGINE,

@@ -6,7 +6,7 @@ from holdfast.kernel.actions import Action, Risk
 from holdfast.kernel.findings import Finding
 from holdfast.kernel.guard import Placed
 from holdfast.kernel.lookups import Answered, Expired, Failed
-from holdfast.kernel.state import Line
+from holdfast.kernel.state import UNREACHED, Line
 from model.directed.scene import Scene, broken, said, same, watcher
 from model.drawn.guards import Asker, Looper, Meter, Rule, Watcher
 
@@ -63,7 +63,7 @@ def case_without_the_store_everything_is_refused() -> None:
     for guards in ((), (watcher("p", Action.WARN),), (Placed("m", Meter((Line("run/n"),))),)):
         decision = Scene(*guards).judge(lost=True)
         same((decision.action, decision.code), (Action.BLOCK, "kernel.store_lost"))
-        same((decision.skipped, decision.inputs.lost), (tuple(placed.id for placed in guards), True))
+        same((decision.skipped, decision.inputs.lost), (tuple(placed.id for placed in guards), UNREACHED))
 
 
 def case_without_the_store_guards_that_may_fail_open_do() -> None:

@@ -73,6 +73,7 @@ def _entry(case: Case, number: int, shadow: bool) -> Entry:
         category=drawn.choice(tuple(Category)),
         shadow=shadow or (case.has(Feature.SHADOW) and drawn.random() < 0.25),
         fail_open=case.has(Feature.FAILURES) and drawn.random() < 0.4,
+        log_pass=number % 2 == 0,
     )
     charges = case.has(Feature.PAIRS) and drawn.random() < 0.4
     others = not charges or (placed.kind in (Kind.PURE, Kind.ASKING) and drawn.random() < 0.5)

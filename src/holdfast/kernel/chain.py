@@ -63,8 +63,8 @@ class Plan:
     """A chain for one run and tool, built once: judgements bound, lines and keys made."""
 
     __slots__ = (
-        "_offered", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters", "policy",
-        "pure", "records", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings",
+        "_offered", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters", "passes",
+        "policy", "pure", "records", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings",
     )  # fmt: skip
 
     def __init__(self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...]) -> None:
@@ -81,6 +81,7 @@ class Plan:
             self.guards += sorted(chain, key=order)
             self.event_of += [index] * len(chain)
         self.end = len(self.guards)
+        self.passes = tuple(dict.fromkeys([placed.id for placed in self.guards if placed.log_pass]))
         self.cells = [carried(event.stage, can) for event in events]
         self.tallied = [event.stage not in UNTALLIED for event in events]
         self.taken: set[str] = set()

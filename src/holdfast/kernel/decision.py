@@ -27,19 +27,25 @@ ERRORS: Final = frozenset(
 
 
 class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What a decision was made from besides the event and the policy; enough to make it again."""
+    """What a decision was made from besides the event and the policy; enough to make it again.
+
+    `lost` says why the store could not be asked, where it could not.
+    """
 
     records: tuple[tuple[str, int, Any], ...] = ()
     answers: tuple[tuple[str, Answer], ...] = ()
     reply: Reply | None = None
-    lost: bool = False
+    lost: str = ""
     mode: str = ""
     now: int = 0
     stale: int = 0
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """What is to be done with a moment, why, and under which policy."""
+    """What is to be done with a moment, why, and under which policy.
+
+    `passed` names the guards that found nothing, of those whose policy entry wants that written down.
+    """
 
     id: str
     action: Action
@@ -51,6 +57,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     effects: tuple[str, ...] = ()
     held: bool = False
     inputs: Inputs = Inputs()
+    passed: tuple[str, ...] = ()
 
     @property
     def proceeds(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import Any, Final
 
 from holdfast.kernel.actions import PROCEEDS, UNCHANGED, Action, Risk
-from holdfast.kernel.chain import Plan, Plans
+from holdfast.kernel.chain import COUNTING, Plan, Plans
 from holdfast.kernel.decision import Decision, Inputs
 from holdfast.kernel.events import Event, Moment
 from holdfast.kernel.findings import Finding
@@ -122,9 +122,9 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         stateful = len(expects) > len(gate_expects)
         aged = first.at - plans.confirmed > plans.max_age_ms or plans.confirmed < 0
         if not (lines or stateful or moment.settles or gate is not None or aged):
-            inputs = Inputs(tuple(used), asked, None, False, mode, now, stale)
+            inputs = Inputs(tuple(used), asked, None, "", mode, now, stale)
             if not found:
-                return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), False, inputs)
+                return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), False, inputs, plan.passes)
             return _resolve(plan, moment, found, cut, inputs)
 
         try:
@@ -139,9 +139,9 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 puts,
                 ceiling,
             )
-        except StoreLost:
-            found, cut = _store_lost(plan, first, found, cut)
-            return _resolve(plan, moment, found, cut, Inputs(tuple(used), asked, None, True, mode, now, stale))
+        except StoreLost as lost:
+            found, cut = _store_lost(plan, first, found, cut, lost.why)
+            return _resolve(plan, moment, found, cut, Inputs(tuple(used), asked, None, lost.why, mode, now, stale))
         if reply.stale:
             now = reply.now
             for fresh in reply.fresh:
@@ -152,12 +152,12 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         plans.confirmed = first.at
         if puts:
             keep(records, wanted, puts, lines, reply, ceiling)
-        inputs = Inputs(tuple(used), asked, reply, False, mode, now, stale)
+        inputs = Inputs(tuple(used), asked, reply, "", mode, now, stale)
         held = reply.go and (plan.holds if lines is plan.lines else any(line.hold_ms for line in lines))
         if reply.actions:
             found, cut = word(plan, events, found, cut, lines, slices, reply)
         elif not found:
-            return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs)
+            return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes)
         return _resolve(plan, moment, found, cut, inputs, held)
 
     plan = plans.of(events, mode)
@@ -165,12 +165,12 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
     return _resolve(plan, moment, [(-1, refusal)], -1, Inputs(mode=mode, now=now, stale=TRIES))
 
 
-def _store_lost(plan: Plan, event: Event, found: Found, cut: int) -> tuple[Found, int]:
+def _store_lost(plan: Plan, event: Event, found: Found, cut: int, why: str) -> tuple[Found, int]:
     """Without the store nothing can be counted: refuse, unless every guard that needs it may fail open."""
     needing = [pos for pos in (*[m[0] for m in plan.meters], *[r[0] for r in plan.records]) if pos <= cut]
     enforced = [plan.guards[pos] for pos in needing if not plan.guards[pos].shadow]
     opens = bool(enforced) and all(placed.fail_open for placed in enforced) and event.risk < Risk.CRITICAL
-    lost = Finding(Action.ALLOW if opens else Action.BLOCK, "kernel.store_lost", guard="kernel", shadow=plan.shadow)
+    lost = Finding(Action.ALLOW if opens else Action.BLOCK, "kernel.store_lost", (why,), guard="kernel", shadow=plan.shadow)
     if opens or plan.shadow:
         return [(-1, lost), *found], cut
     return [(-1, lost)], -1
@@ -193,4 +193,13 @@ def _resolve(plan: Plan, moment: Moment, found: Found, cut: int, inputs: Inputs,
         effects,
         held,
         inputs,
+        _passed(plan, [finding for _, finding in ordered], cut, bool(inputs.lost)) if plan.passes else (),
     )
+
+
+def _passed(plan: Plan, spoke: list[Finding], cut: int, lost: bool) -> tuple[str, ...]:
+    """The guards that were asked and found nothing, of those that want it written down."""
+    loud = {finding.guard for finding in spoke}
+    asked = plan.guards[: cut + 1]
+    quiet = [placed.id for placed in asked if placed.log_pass and not (lost and placed.kind in COUNTING)]
+    return tuple(dict.fromkeys([guard for guard in quiet if guard not in loud]))

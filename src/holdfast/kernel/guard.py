@@ -93,7 +93,7 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
     stages: frozenset[Stage] = frozenset()
     shadow: bool = False
     fail_open: bool = False
-    log_pass: bool = True
+    log_pass: bool = False
 
     @property
     def kind(self) -> Kind:

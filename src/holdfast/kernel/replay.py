@@ -24,7 +24,7 @@ def replay(
     `can` is what the host could carry out. No store and no guard's lookup is asked: what they said is recorded.
     """
     plans = Plans(policy, run, can)
-    sent = inputs.lost or inputs.reply is not None
+    sent = bool(inputs.lost) or inputs.reply is not None
     answers: dict[str, Answer] = dict(inputs.answers)
     deciding = decide(plans, moment, _records(run, inputs))
     try:
@@ -43,7 +43,7 @@ def replay(
                 need = deciding.send(Reply(inputs.now, stale=True))
             else:
                 sent = False
-                need = deciding.throw(StoreLost()) if inputs.lost else deciding.send(inputs.reply)
+                need = deciding.throw(StoreLost(inputs.lost)) if inputs.lost else deciding.send(inputs.reply)
     except StopIteration as stop:
         made: Decision = stop.value
         return made

@@ -122,8 +122,17 @@ class Reply(msgspec.Struct, frozen=True, gc=False, array_like=True):
     fresh: tuple[Fresh, ...] = ()
 
 
+UNREACHED: Final = "it cannot be reached"
+"""Why a store is lost that does not say why."""
+
+
 class StoreLost(Exception):
-    """The store could not carry a batch out, or its answer did not come."""
+    """The store could not carry a batch out, or its answer did not come; its text says why, for agents to read."""
+
+    @property
+    def why(self) -> str:
+        """The reason in words."""
+        return str(self) if self.args and str(self) else UNREACHED
 
 
 def key(tenant: str, *parts: str) -> str:

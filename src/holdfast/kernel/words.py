@@ -72,7 +72,7 @@ KERNEL: Final = declare(
         ),
         "kernel.lookup_late": Words("guard `{}` is late; the action goes ahead, its answer enters the next event"),
         "kernel.store_lost": Words(
-            "the state store cannot be reached, so nothing can be counted and the action is refused",
+            "the state store cannot be used: {}; nothing can be counted, so the action is refused",
             "wait until the store is back, then try again",
         ),
         "kernel.contention": Words(

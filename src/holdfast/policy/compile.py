@@ -83,6 +83,7 @@ def _seat(file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: froze
         stages,
         entry.mode == "shadow" or file.mode == "shadow",
         entry.fail_open,
+        entry.log_pass,
     )
     who = entry.applies_to
     return Seat(

@@ -25,7 +25,7 @@ def with_guards(
     """A policy with these guards added, and the code that answers for those which are a user's own Python.
 
     A function of an event, or an object with a `judge(event)`, sync or async, is a guard. It may say where it
-    stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`, `deep`, `fail_open`, `mode`.
+    stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`, `deep`, `fail_open`, `log_pass`, `mode`.
     An object with a `kind` is one of the engine's own four protocols and judges inline. `brake` adds safe mode.
     """
     answerers: dict[str, Answerer] = {}
@@ -68,6 +68,7 @@ def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
         stages,
         getattr(guard, "mode", "enforce") == "shadow" or all_shadow,
         bool(getattr(guard, "fail_open", False)),
+        bool(getattr(guard, "log_pass", False)),
     )
     return placed, judge
 

@@ -55,6 +55,7 @@ def effect_of(seat: Seat) -> dict[str, Any]:
         "stages": sorted(placed.stages),
         "mode": "shadow" if placed.shadow else "enforce",
         "fail_open": placed.fail_open,
+        "log_pass": placed.log_pass,
         **listed,
         **{name: _plain(getattr(placed.guard, name)) for name in options},
     }

@@ -58,6 +58,7 @@ FIELDS: Final[dict[str, str]] = {
     "*.mode": "shadow: judged and recorded, and nothing is changed.",
     "*.applies_to": "Whom the guard concerns; everybody if left out.",
     "*.fail_open": "Whether a call goes ahead where the guard breaks, if the tool's risk is not critical.",
+    "*.log_pass": "Whether records name the guard where it was asked and found nothing.",
     "*.action": "What becomes of what the guard finds; `allow` only records.",
     "size_limits.max_chars": "How many characters the content may have, all texts and keys together.",
     "size_limits.max_depth": "How many levels deep it may be nested.",

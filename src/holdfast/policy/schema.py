@@ -91,6 +91,7 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     mode: Literal["enforce", "shadow"] = "enforce"
     applies_to: AppliesTo = AppliesTo()
     fail_open: bool = False
+    log_pass: bool = False
 
 
 def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
