@@ -6,7 +6,23 @@ from typing import Final
 
 from holdfast.kernel import actions
 from holdfast.kernel.actions import Action
-from holdfast.kernel.cells import Bound, State, Step, add, counter, forget, idle_ms, live, put, read, turn
+from holdfast.kernel.cells import (
+    KEEP,
+    WIDTH,
+    Bound,
+    Cell,
+    State,
+    Step,
+    add,
+    counter,
+    forget,
+    idle_ms,
+    keep,
+    live,
+    put,
+    read,
+    turn,
+)
 from holdfast.kernel.holds import Taken, done, expire, hold, seen, settle
 from holdfast.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE, SKIPPED, Batch, Fresh, Line, Reply, When
 from holdfast.kernel.units import Amounts
@@ -53,24 +69,33 @@ def _stale(state: State, batch: Batch, now: int) -> Reply:
     return Reply(now, True, fresh=tuple(fresh))
 
 
-def _bound(state: State, lines: tuple[Line, ...], now: int) -> Bound:
-    """Lines bound to their cells, once for each tuple of lines: a plan's are always the same."""
-    known = state.bound.get(id(lines))
-    if known is not None and known.lines is lines and known.epoch == state.epoch:
-        return known
+UNBOUND: Final = Bound((), -1, None, [], [], [])
+
+
+def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
+    """Bind lines to their cells, once for each tuple of lines: a plan's are always the same."""
     steps: list[Step] = []
+    keys: list[tuple[str, int]] = []
+    longer: list[tuple[str, Cell, int]] = []
     alone = len({line.key for line in lines}) == len(lines)
     for line in lines:
         if line.follows:
-            steps.append(([0, {}, 0, 0, 0], line.unit, FOREVER, 0, False))
+            steps.append(([0, {}, 0, 0, 0, 0, 0], line.unit, FOREVER, 0, False))
             continue
-        cell = counter(state, line.key, now, idle_ms(line))
+        idle = idle_ms(line)
+        cell = counter(state, line.key, now, idle)
         limit = min([limit for limit, _ in line.bands], default=FOREVER)
-        steps.append((cell, line.unit, limit, line.window_ms // BUCKETS, line.when != When.LOOK))
+        width = line.window_ms // BUCKETS
+        takes = line.when != When.LOOK
+        steps.append((cell, line.unit, limit, width, takes))
+        if takes:
+            keys.append((line.key, line.unit))
+            cell[WIDTH] = width if width else cell[WIDTH]
+            if idle > cell[KEEP]:
+                longer.append((line.key, cell, idle))
     kept = [line for line in lines if line.hold_ms and not line.follows and line.when != When.LOOK]
     held = [(line.key, line.unit, line.keep, line.window_ms // BUCKETS, line.hold_ms) for line in kept]
-    keys = [line.key for line in lines if not line.follows and line.when != When.LOOK]
-    bound = Bound(lines, state.epoch, steps if alone else None, keys, held)
+    bound = Bound(lines, state.epoch, steps if alone else None, keys, held, longer)
     if len(state.bound) >= 4_096:
         state.bound.clear()
     state.bound[id(lines)] = bound
@@ -83,9 +108,13 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
     `None` where some line does have something to say; what was written until then is taken back.
     """
     amounts = batch.amounts
-    bound = _bound(state, batch.lines, now)
+    lines = batch.lines
+    bound = state.bound.get(id(lines), UNBOUND)
+    if bound.lines is not lines or bound.epoch != state.epoch:
+        bound = _bind(state, lines, now)
     if bound.steps is None:
         return None
+    _, _, _, keys, held, longer = bound
     values: list[int] = []
     bucket = -1
     for cell, unit, limit, width, takes in bound.steps:
@@ -99,34 +128,44 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
             value = cell[0]
         if value + amount > limit:
             _take_back(bound.steps[: len(values)], amounts, now)
+            if state.dirty is not None:
+                state.dirty.keys.update([line.key for line in lines[: len(values)] if line.when != When.LOOK])
             return None
         values.append(value)
-        if takes:
+        if takes and amount:
             cell[0] += amount
             cell[4] = now
             if width:
                 cell[1][bucket] = cell[1].get(bucket, 0) + amount
                 cell[3] += amount
+    if longer:
+        _keep(state, longer, now)
     taken: Taken = []
     longest = 0
-    for key, unit, keep, width, hold_ms in bound.held:
+    for key, unit, keeps, width, hold_ms in held:
         if amounts[unit]:
             longest = max(longest, hold_ms)
-            taken.append((key, amounts[unit], keep, now // width if width else -1, unit))
+            taken.append((key, amounts[unit], keeps, now // width if width else -1, unit))
     for key, record, _when, _at, _shadow in batch.puts:
         put(state, key, record, now)
     if state.dirty is not None:
-        state.dirty.update(bound.keys)
+        state.dirty.keys.update([key for key, unit in keys if amounts[unit]])
     return Reply(now, False, True, tuple(values), (), settled), taken, longest
 
 
 def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
     for cell, unit, _limit, width, takes in steps:
-        if takes:
+        if takes and amounts[unit]:
             cell[0] -= amounts[unit]
             if width:
                 cell[1][now // width] -= amounts[unit]
                 cell[3] -= amounts[unit]
+
+
+def _keep(state: State, longer: list[tuple[str, Cell, int]], now: int) -> None:
+    for key, cell, idle in longer:
+        keep(state, key, cell, idle, now)
+    longer.clear()
 
 
 def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tuple[Reply, Taken, int]:

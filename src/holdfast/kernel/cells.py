@@ -6,11 +6,12 @@ import heapq
 from collections import deque
 from typing import Any, NamedTuple
 
-from holdfast.kernel.state import BUCKETS, CLOCK, IDLE_S, KEPT, Line, Reply
+from holdfast.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Line, Reply
 
-# A cell is [number, value or ring, bucket the live sum is for, live sum, last touched]; a record's bucket is None.
+# A cell is [number, value or ring, bucket the live sum is for, live sum, last touched, how long it is kept untouched,
+# width of its window's buckets]. A record's bucket is None. How long it is kept is negative until it is written to.
 # It is a list, because a store touches several of them in every decision and attributes would double the cost.
-NUMBER, BODY, BUCKET, LIVE, TOUCHED = range(5)
+NUMBER, BODY, BUCKET, LIVE, TOUCHED, KEEP, WIDTH = range(7)
 Cell = list[Any]
 
 Step = tuple[Cell, int, int, int, bool]
@@ -21,32 +22,44 @@ whether it takes."""
 class Bound(NamedTuple):
     """A batch's lines bound to their cells, good until a cell is forgotten.
 
-    There are no steps where two lines share a counter: each must see it as it was before the batch.
+    There are no steps where two lines share a counter: each must see it as it was before the batch. `keys` are those
+    it takes from, each with its unit; `longer` are cells that it will keep longer than they are kept so far.
     """
 
     lines: tuple[Line, ...]
     epoch: int
     steps: list[Step] | None
-    keys: list[str]
+    keys: list[tuple[str, int]]
     held: list[tuple[str, int, bool, int, int]]
+    longer: list[tuple[str, Cell, int]]
+
+
+class Dirty:
+    """What changed since a durable store wrote it down: keys of cells, ids of batches."""
+
+    __slots__ = ("ids", "keys")
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self.ids: set[str] = set()
 
 
 class State:
-    """Everything a store holds. `dirty`, where it is a set, gathers the keys and hold ids that changed."""
+    """Everything a store holds. `dirty`, where there is one, gathers what changes."""
 
     __slots__ = ("bound", "cells", "dirty", "due", "epoch", "forget", "holds", "lapsed", "older", "recent")
 
     def __init__(self) -> None:
-        self.cells: dict[str, Cell] = {CLOCK: [0, {}, 0, 0, 0]}
+        self.cells: dict[str, Cell] = {CLOCK: [0, {}, 0, 0, 0, FOREVER, 0]}
         self.holds: dict[str, list[Any]] = {}
         self.recent: dict[str, Reply] = {}
         self.older: dict[str, Reply] = {}
         self.due: dict[int, deque[tuple[int, str]]] = {}
-        self.forget: list[tuple[int, str, int]] = []
+        self.forget: list[tuple[int, str]] = []
         self.lapsed: deque[str] = deque()
         self.bound: dict[int, Bound] = {}
         self.epoch = 0
-        self.dirty: set[str] | None = None
+        self.dirty: Dirty | None = None
 
 
 def read(state: State, key: str) -> tuple[int, Any]:
@@ -79,36 +92,51 @@ def counter(state: State, key: str, now: int, idle_ms: int) -> Cell:
     """A counter's cell, made where there is none; a number of zero is as good as none."""
     cell = state.cells.get(key)
     if cell is None:
-        cell = state.cells[key] = [0, {}, 0, 0, now]
-        if idle_ms:
-            heapq.heappush(state.forget, (now + idle_ms, key, idle_ms))
+        cell = state.cells[key] = [0, {}, 0, 0, now, -idle_ms, 0]
+        if idle_ms < FOREVER:
+            heapq.heappush(state.forget, (now + idle_ms, key))
     return cell
+
+
+def keep(state: State, key: str, cell: Cell, idle_ms: int, now: int) -> None:
+    """Keep a cell untouched for as long as the longest of those who write it say; who only looks has no say."""
+    before = cell[KEEP]
+    if idle_ms > before:
+        cell[KEEP] = idle_ms
+        if before < 0:
+            cell[TOUCHED] = now
+        if idle_ms < -before:
+            heapq.heappush(state.forget, (now + idle_ms, key))
+        if state.dirty is not None:
+            state.dirty.keys.add(key)
 
 
 def add(state: State, key: str, amount: int, width: int, now: int, idle_ms: int) -> None:
     """Add to a counter, in its window's present bucket."""
     cell = counter(state, key, now, idle_ms)
+    keep(state, key, cell, idle_ms, now)
     cell[NUMBER] += amount
     cell[TOUCHED] = now
     if width:
+        cell[WIDTH] = width
         bucket = now // width
         if bucket != cell[BUCKET]:
             turn(cell, bucket)
         cell[BODY][bucket] = cell[BODY].get(bucket, 0) + amount
         cell[LIVE] += amount
     if state.dirty is not None:
-        state.dirty.add(key)
+        state.dirty.keys.add(key)
 
 
 def idle_ms(line: Line) -> int:
     """How long a line's counter is kept untouched: its hold and its window need it longer than its scope does."""
-    return line.idle_s * 1000 + line.hold_ms + line.window_ms if line.idle_s else 0
+    return line.idle_s * 1000 + line.hold_ms + line.window_ms if line.idle_s else FOREVER
 
 
 def change(state: State, key: str, amount: int, bucket: int) -> None:
     """Correct what a line took, in the bucket it was taken in; a cell that was forgotten stays forgotten."""
     cell = state.cells.get(key)
-    if cell is None:
+    if cell is None or cell[KEEP] < 0:
         return
     cell[NUMBER] += amount
     if bucket >= 0 and bucket in cell[BODY]:
@@ -116,32 +144,34 @@ def change(state: State, key: str, amount: int, bucket: int) -> None:
         if bucket > cell[BUCKET] - BUCKETS:
             cell[LIVE] += amount
     if state.dirty is not None:
-        state.dirty.add(key)
+        state.dirty.keys.add(key)
 
 
 def put(state: State, key: str, value: Any, now: int) -> None:
     """Write a record's next version."""
     cell = state.cells.get(key)
     if cell is None:
-        cell = state.cells[key] = [0, None, None, 0, 0]
+        cell = state.cells[key] = [0, None, None, 0, 0, FOREVER, 0]
         if not key.endswith(KEPT):
-            heapq.heappush(state.forget, (now + IDLE_S * 1000, key, IDLE_S * 1000))
+            cell[KEEP] = IDLE_S * 1000
+            heapq.heappush(state.forget, (now + IDLE_S * 1000, key))
     cell[0] += 1
     cell[1] = value
     cell[4] = now
     if state.dirty is not None:
-        state.dirty.add(key)
+        state.dirty.keys.add(key)
 
 
 def forget(state: State, now: int) -> None:
     """Collect cells that nobody touched for as long as their lines said; it never decides anything."""
     while state.forget and state.forget[0][0] <= now:
-        _, key, idle_ms = heapq.heappop(state.forget)
+        _, key = heapq.heappop(state.forget)
         cell = state.cells.get(key)
         if cell is None:
             continue
+        idle_ms = abs(cell[KEEP])
         if cell[TOUCHED] + idle_ms > now:
-            heapq.heappush(state.forget, (cell[TOUCHED] + idle_ms, key, idle_ms))
+            heapq.heappush(state.forget, (cell[TOUCHED] + idle_ms, key))
         else:
             del state.cells[key]
             state.epoch += 1

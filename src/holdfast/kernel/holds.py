@@ -19,13 +19,14 @@ Taken = list[tuple[str, int, bool, int, int]]
 
 def hold(state: State, batch_id: str, taken: Taken, reply: Reply, now: int, hold_ms: int) -> None:
     """Keep what a batch took. Holds of one duration fall due in order, so each duration has a queue."""
-    state.holds[batch_id] = [HELD, taken, reply]
+    due = now + hold_ms
+    state.holds[batch_id] = [HELD, taken, reply, due]
     queue = state.due.get(hold_ms)
     if queue is None:
         queue = state.due[hold_ms] = deque()
-    queue.append((now + hold_ms, batch_id))
+    queue.append((due, batch_id))
     if state.dirty is not None:
-        state.dirty.add(batch_id)
+        state.dirty.ids.add(batch_id)
 
 
 def done(state: State, batch_id: str, reply: Reply) -> None:
@@ -34,7 +35,7 @@ def done(state: State, batch_id: str, reply: Reply) -> None:
     if len(state.recent) >= REMEMBERED:
         state.older, state.recent = state.recent, {}
     if state.dirty is not None:
-        state.dirty.add(batch_id)
+        state.dirty.ids.add(batch_id)
 
 
 def seen(state: State, batch_id: str) -> Reply | None:
@@ -82,7 +83,7 @@ def expire(state: State, now: int) -> None:
             if len(state.lapsed) > REMEMBERED:
                 _drop(state, state.lapsed.popleft())
             if state.dirty is not None:
-                state.dirty.add(hold_id)
+                state.dirty.ids.add(hold_id)
 
 
 def _drop(state: State, hold_id: str) -> None:
@@ -90,3 +91,5 @@ def _drop(state: State, hold_id: str) -> None:
     held = state.holds.get(hold_id)
     if held is not None and held[0] == LAPSED:
         del state.holds[hold_id]
+        if state.dirty is not None:
+            state.dirty.ids.add(hold_id)

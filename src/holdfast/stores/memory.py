@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from holdfast.kernel.carry import carry_out
-from holdfast.kernel.cells import State, read
-from holdfast.kernel.state import Batch, Reply
+from holdfast.kernel.cells import KEEP, State, read
+from holdfast.kernel.state import CLOCK, Batch, Reply
+from holdfast.stores.seen import Hold, Seen, open_hold, seen
 
 
 def wall_ms() -> int:
@@ -43,5 +44,28 @@ class MemoryStore:
         with self._lock:
             return read(self._state, key)
 
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Every cell whose key begins so, in the order of their keys; one that nobody wrote to is none."""
+        with self._lock:
+            cells = self._state.cells
+            keys = sorted(key for key in cells if key.startswith(prefix) and key != CLOCK)
+        for key in keys:
+            with self._lock:
+                cell = cells.get(key)
+                found = None if cell is None or cell[KEEP] < 0 else seen(key, cell, self._now())
+            if found is not None:
+                yield found
+
+    def holds(self) -> Iterator[Hold]:
+        """Every hold that is not settled."""
+        with self._lock:
+            now = self._now()
+            open_holds = sorted(self._state.holds.items(), key=lambda item: (item[1][0], item[1][3]))
+            found = [open_hold(hold_id, held, now) for hold_id, held in open_holds]
+        yield from found
+
     def close(self) -> None:
         """Nothing to let go of."""
+
+    def _now(self) -> int:
+        return max(self._clock(), self._last)

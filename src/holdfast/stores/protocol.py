@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from holdfast.kernel.state import Batch, Reply
+from holdfast.stores.seen import Hold, Seen
+
+
+class StoreError(Exception):
+    """A store cannot be opened; the message says which, why, and what to do."""
 
 
 class Store(Protocol):
@@ -18,6 +24,12 @@ class Store(Protocol):
 
     def read(self, key: str) -> tuple[int, Any]:
         """A cell's number (total or version) and a record's value, for people and tests; never for a decision."""
+
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Every cell whose key begins so, in the order of their keys, for people; batches go on meanwhile."""
+
+    def holds(self) -> Iterator[Hold]:
+        """Every hold that is not settled, for people; the earliest due first, those known to have lapsed last."""
 
     def close(self) -> None:
         """Let go of files and connections."""

@@ -14,6 +14,7 @@ from holdfast.policy.load import load_policy
 from holdfast.runtime.shield import Shield
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.protocol import Store
+from holdfast.stores.seen import Hold, Seen
 from holdfast.testing.clock import FakeClock
 
 
@@ -83,6 +84,14 @@ class LostStore:
     def read(self, key: str) -> tuple[int, Any]:
         """A cell's number and value; looking is never lost."""
         return self._store.read(key)
+
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Everything the store behind holds."""
+        return self._store.look(prefix)
+
+    def holds(self) -> Iterator[Hold]:
+        """Every hold of the store behind."""
+        return self._store.holds()
 
     def close(self) -> None:
         """Close the store behind."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from holdfast.testing.store_suite import batches, chance, holds, lines, shadow, windows
+from holdfast.testing.store_suite import batches, chance, holds, lines, looking, shadow, windows
 from holdfast.testing.store_suite.desk import Case, Desk, Make, entered
 
 CASES: Final[tuple[Case, ...]] = tuple(entered)
@@ -32,6 +32,7 @@ __all__ = [
     "check_store",
     "holds",
     "lines",
+    "looking",
     "shadow",
     "windows",
 ]

@@ -1,0 +1,52 @@
+"""Opening a store by its name: `memory:`, a `sqlite:` URL, or the path of a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from holdfast.stores.memory import MemoryStore, wall_ms
+from holdfast.stores.protocol import Store, StoreError
+
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
+"""Two letters at least: one letter before a colon is a drive."""
+
+KNOWN: Final = "`memory:`, `sqlite:/absolute/path`, or the path of a file"
+
+
+def open_store(url: str, clock: Callable[[], int] = wall_ms) -> Store:
+    """The store with that name, which reads its time from `clock`; `StoreError` where it cannot be opened."""
+    path = file_of(url)
+    if path is not None:
+        return _file(path, clock)
+    if url.lower() == "memory:":
+        return MemoryStore(clock)
+    raise StoreError(f"no store is named `{url}`: give {KNOWN}")
+
+
+def file_of(url: str) -> str | None:
+    """The file that a store's name means; `None` where it means something else."""
+    if not url:
+        raise StoreError(f"the name of the store is empty: give {KNOWN}")
+    named = _SCHEME.fullmatch(url)
+    if named is None:
+        return url
+    return _path(url, named[2]) if named[1].lower() == "sqlite" else None
+
+
+def _path(url: str, rest: str) -> str:
+    """The path in a URL: `/path`, or `///path` with an empty host."""
+    from urllib.parse import unquote
+
+    path = unquote(rest[2:] if rest.startswith("///") else rest)
+    if path.startswith("//") or not Path(path).is_absolute():
+        raise StoreError(f"the store `{url}` names no absolute path: write `sqlite:/absolute/path`")
+    return path
+
+
+def _file(path: str, clock: Callable[[], int]) -> Store:
+    from holdfast.stores.sqlite import SqliteStore
+
+    return SqliteStore(path, clock)

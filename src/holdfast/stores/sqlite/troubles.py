@@ -1,0 +1,56 @@
+"""What is wrong with a file, in words: which one, what, and what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
+"""Codes of what passes when another process lets go."""
+
+CLOSED: Final = "`{path}` cannot be opened: let this user read and write the file and its folder"
+NOT_ONE: Final = "`{path}` is no SQLite database: name another file, or move this one away"
+
+_SAYS: Final = {
+    sqlite3.SQLITE_FULL: "the disk of `{path}` is full: make room on it",
+    sqlite3.SQLITE_CORRUPT: (
+        "`{path}` is damaged ({error}): put a copy of it in its place, or move it away to begin with nothing"
+    ),
+    sqlite3.SQLITE_NOTADB: NOT_ONE,
+    sqlite3.SQLITE_READONLY: "`{path}` cannot be written: let this user write the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: CLOSED,
+    sqlite3.SQLITE_PERM: CLOSED,
+    sqlite3.SQLITE_IOERR: "the disk of `{path}` failed ({name}): look after the disk and the space left on it",
+}
+
+
+def code(error: BaseException) -> int:
+    """SQLite's primary code for an error; 0 where it has none."""
+    number = getattr(error, "sqlite_errorcode", 0)
+    return number & 0xFF if isinstance(number, int) else 0
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether waiting may help."""
+    return code(error) in BUSY
+
+
+def locked(path: Path, busy_s: float) -> str:
+    """What to say where others did not let go in time."""
+    return f"`{path}` is locked by someone else for more than {busy_s:g} s: end whoever holds it, or try again"
+
+
+def explain(error: BaseException, path: Path, busy_s: float) -> str:
+    """What is wrong and what to do about it."""
+    if is_busy(error):
+        return locked(path, busy_s)
+    if isinstance(error, OSError):
+        return CLOSED.format(path=path)
+    if isinstance(error, msgspec.MsgspecError):
+        return _SAYS[sqlite3.SQLITE_CORRUPT].format(path=path, error=error)
+    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    says = _SAYS.get(code(error), "`{path}` cannot be used ({name}: {error}): look at the file, or name another one")
+    return says.format(path=path, name=name, error=error)

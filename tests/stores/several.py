@@ -1,0 +1,61 @@
+"""Stores made of several SQLite stores on one file, which take turns."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from holdfast.kernel.state import Batch, Reply
+from holdfast.stores.seen import Hold, Seen
+from holdfast.stores.sqlite import SqliteStore
+
+Clock = Callable[[], int]
+
+
+class TakingTurns:
+    """Two stores on one file: every batch is carried out by the one that did not carry the last one out."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self._stores = [SqliteStore(path, clock), SqliteStore(path, clock)]
+
+    def carry(self, batch: Batch) -> Reply:
+        """Carry a batch out by the other store."""
+        self._stores.reverse()
+        return self._stores[0].carry(batch)
+
+    async def acarry(self, batch: Batch) -> Reply:
+        """The same for async code."""
+        self._stores.reverse()
+        return await self._stores[0].acarry(batch)
+
+    def read(self, key: str) -> tuple[int, Any]:
+        """A cell, as the store that did not write last sees it."""
+        return self._stores[1].read(key)
+
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Cells, as the store that did not write last sees them."""
+        return self._stores[1].look(prefix)
+
+    def holds(self) -> Iterator[Hold]:
+        """Holds, as the store that did not write last sees them."""
+        return self._stores[1].holds()
+
+    def close(self) -> None:
+        """Close both."""
+        for store in self._stores:
+            store.close()
+
+
+class OpenedAgain(TakingTurns):
+    """A store that is closed and opened again after every few batches."""
+
+    def __init__(self, path: Path, clock: Clock, every: int = 3) -> None:
+        super().__init__(path, clock)
+        self._path, self._clock, self._every, self._carried = path, clock, every, 0
+
+    def carry(self, batch: Batch) -> Reply:
+        """Carry a batch out, by a store that knows nothing yet now and then."""
+        self._carried += 1
+        if self._carried % self._every == 0:
+            self.close()
+            self._stores = [SqliteStore(self._path, self._clock), SqliteStore(self._path, self._clock)]
+        return self._stores[0].carry(batch)

@@ -1,0 +1,54 @@
+"""A store is named by a URL or a path."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.kernel.state import Batch
+from holdfast.stores.memory import MemoryStore
+from holdfast.stores.opening import open_store
+from holdfast.stores.protocol import StoreError
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.testing.clock import FakeClock
+
+
+def test_memory() -> None:
+    clock = FakeClock(77)
+    store = open_store("memory:", clock)
+    assert isinstance(store, MemoryStore)
+    assert store.carry(Batch("one")).now == 77
+
+
+@pytest.mark.parametrize("form", ["{}", "sqlite:{}", "sqlite://{}", "SQLite:{}"])
+def test_a_file(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    store = open_store(form.format(path), FakeClock(77))
+    assert isinstance(store, SqliteStore)
+    assert store.path == path
+    assert store.carry(Batch("one")).now == 77
+    store.close()
+
+
+def test_a_relative_path_and_an_encoded_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, path in (("here.db", "here.db"), (f"sqlite:{tmp_path}/a%20b.db", "a b.db"), ("a%20b.db", "a%20b.db")):
+        store = open_store(name)
+        assert isinstance(store, SqliteStore)
+        assert store.path == tmp_path / path
+        store.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("", "is empty: give `memory:`"),
+        ("memory:x", "no store is named `memory:x`: give `memory:`, `sqlite:/absolute/path`, or the path of a file"),
+        ("http://host/x", "no store is named `http://host/x`: give `memory:`"),
+        ("sqlite:state.db", "`sqlite:state.db` names no absolute path: write `sqlite:/absolute/path`"),
+        ("sqlite:", "names no absolute path"),
+        ("sqlite://host/state.db", "names no absolute path"),
+    ],
+)
+def test_what_names_no_store(name: str, says: str) -> None:
+    with pytest.raises(StoreError, match=says):
+        open_store(name)

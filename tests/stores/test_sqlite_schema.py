@@ -1,0 +1,125 @@
+"""Files of other versions and of others: brought up to date, or refused with what to do."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from holdfast.kernel.state import Batch, Line, key
+from holdfast.stores.protocol import StoreError
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.schema import MIGRATIONS, check, migrate
+
+A = key("t", "a")
+LATER = (
+    *MIGRATIONS,
+    ("ALTER TABLE cell ADD COLUMN note TEXT NOT NULL DEFAULT 'none'", f"PRAGMA user_version = {len(MIGRATIONS) + 1}"),
+    ("UPDATE cell SET note = 'seen ' || number", f"PRAGMA user_version = {len(MIGRATIONS) + 2}"),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file of this version with two cells in it."""
+    store = SqliteStore(tmp_path / "state.db")
+    store.carry(Batch("one", lines=(Line(A), Line(A + "b"))))
+    store.carry(Batch("two", lines=(Line(A, hold_ms=1_000),)))
+    store.close()
+    return tmp_path / "state.db"
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection as a store makes it."""
+    return sqlite3.connect(path, isolation_level=None, timeout=5)
+
+
+def test_a_later_migration_leaves_the_data(path: Path) -> None:
+    db = connect(path)
+    before = db.execute("SELECT * FROM batch").fetchall()
+    migrate(db, path, LATER)
+    assert check(db, path, LATER) == len(LATER)
+    assert db.execute("SELECT key, number, note FROM cell ORDER BY key").fetchall() == [
+        (A, 2, "seen 2"),
+        (A + "b", 1, "seen 1"),
+    ]
+    assert db.execute("SELECT * FROM batch").fetchall() == before
+    migrate(db, path, LATER)
+    db.close()
+
+
+def test_every_version_there_ever_was_becomes_this_one(tmp_path: Path) -> None:
+    for version in range(len(MIGRATIONS) + 1):
+        path = tmp_path / f"{version}.db"
+        db = connect(path)
+        migrate(db, path, MIGRATIONS[:version])
+        db.close()
+        store = SqliteStore(path)
+        assert store.carry(Batch("one", lines=(Line(A),))).go
+        store.close()
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
+    db = connect(path)
+    before = list(db.iterdump())
+    broken = (*LATER[:-1], ("DELETE FROM cell", "INSERT INTO nowhere VALUES (1)", "PRAGMA user_version = 3"))
+    with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+        migrate(db, path, broken)
+    assert check(db, path, broken) == len(MIGRATIONS) + 1
+    assert db.execute("SELECT key, number FROM cell ORDER BY key").fetchall() == [(A, 2), (A + "b", 1)]
+    assert len(list(db.iterdump())) == len(before)
+    db.close()
+
+
+def test_a_migration_must_count_its_version(path: Path) -> None:
+    db = connect(path)
+    with pytest.raises(RuntimeError, match="does not end with its version"):
+        migrate(db, path, (*MIGRATIONS, ("UPDATE cell SET number = 0",)))
+    assert db.execute("SELECT number FROM cell WHERE key = ?", (A,)).fetchone() == (2,)
+    db.close()
+
+
+def test_a_newer_file_is_refused(path: Path) -> None:
+    db = connect(path)
+    migrate(db, path, LATER)
+    before = list(db.iterdump())
+    for reading in (False, True):
+        with pytest.raises(
+            StoreError, match=f"`{path}` was written by a newer Holdfast .*bring this Holdfast up to date"
+        ):
+            SqliteStore(path, reading=reading)
+    assert list(db.iterdump()) == before
+    db.close()
+
+
+def test_an_earlier_file_is_not_changed_by_reading(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    path.touch()
+    with pytest.raises(StoreError, match=f"`{path}` was written by an earlier Holdfast .*open it for writing once"):
+        SqliteStore(path, reading=True)
+    assert path.read_bytes() == b""
+
+
+def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    db = connect(path)
+    db.execute("CREATE TABLE users (name TEXT)")
+    before = path.read_bytes()
+    for reading in (False, True):
+        with pytest.raises(StoreError, match=f"`{path}` is a database of something else: name another file"):
+            SqliteStore(path, reading=reading)
+    db.close()
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["other.db"]
+
+
+def test_many_open_a_new_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with ThreadPoolExecutor(8) as threads:
+        stores = list(threads.map(lambda _: SqliteStore(path), range(8)))
+        replies = list(
+            threads.map(lambda each: each[1].carry(Batch(str(each[0]), lines=(Line(A),))), enumerate(stores))
+        )
+    assert sorted(reply.values[0] for reply in replies) == list(range(8))
+    for store in stores:
+        store.close()
