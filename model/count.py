@@ -81,6 +81,7 @@ class Count:
         placed, event = self.sitting.chain[pos]
         group = pos + 1 if placed.shadow else 0
         values: list[int] = []
+        said: list[int] = []
         top = 0
         taken = self.sitting.taken_before(pos)
         for line in self.sitting.own_lines(pos):
@@ -92,12 +93,13 @@ class Count:
                 line._replace(key=name, bands=bands, shadow=group, when=when), pos, top >= Action.BLOCK
             )
             values.append(value)
+            said.append(action)
             top = max(top, action)
         if top == Action.ALLOW:
             return []
         action = Action(top)
         try:
-            worded = self.sitting.entered(pos, placed.guard.word(event, action, tuple(values)))
+            worded = self.sitting.entered(pos, placed.guard.word(event, action, tuple(values), tuple(said)))
             worded = msgspec.structs.replace(worded, action=action, said=None)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything
             name = type(error).__name__

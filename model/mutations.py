@@ -39,7 +39,7 @@ ORDER: Final = (
     _M("a guard that was not asked has passed", ENGINE, "asked = plan.guards[: cut + 1]", "asked = plan.guards"),
     _M("a guard that spoke has passed", ENGINE, "if guard not in loud]", "]"),
     _M("passes are told for all guards", ENGINE, "if placed.log_pass and not (lost", "if not (lost"),
-    _M("without the store counting guards have passed", ENGINE, "not (lost and placed.kind", "not (False and placed.kind"),
+    _M("counting guards pass without the store", ENGINE, "not (lost and placed.kind", "not (False and placed.kind"),
     _M(
         "mildest finding wins",
         ENGINE,

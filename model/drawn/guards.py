@@ -211,12 +211,12 @@ class Meter(msgspec.Struct, frozen=True):
         scopes = {"tenant": event.run.tenant, "task": event.run.task, "run": event.run.id}
         return tuple([line._replace(key=_scoped(line.key, event.run.tenant, scopes)) for line in self.drawn])
 
-    def word(self, event: Event, action: Action, values: tuple[int, ...]) -> Any:
-        """The values as they are."""
+    def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...]) -> Any:
+        """The values and what their bands said, as they are."""
         if mark_of(event) == self.wordless:
             return None
-        said = Action.ALLOW if mark_of(event) == self.milder else action
-        return Finding(said, "drawn.meter", values, effects=self.effects, patches=edits(self.edit, event))
+        milder = Action.ALLOW if mark_of(event) == self.milder else action
+        return Finding(milder, "drawn.meter", (*values, *said), effects=self.effects, patches=edits(self.edit, event))
 
 
 def _scoped(name: str, tenant: str, scopes: dict[str, str]) -> str:

@@ -57,7 +57,7 @@ class StepLimit(msgspec.Struct, frozen=True):
         counter = "" if self.counter is None else self.counter
         return (Line(key(run.tenant, "steps", counter, self.per, whose), tuple(sorted(bands))),)
 
-    def word(self, _event: Event, action: Action, values: tuple[int, ...], /) -> Finding:
+    def word(self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
         """Say how many steps are used."""
         if values[0] + 1 > self.max_steps:
             return Finding(action, "steps.exceeded", (self.max_steps, self.per))

@@ -71,13 +71,14 @@ class RecordGuard(Protocol):
 
 
 class MeterGuard(Protocol):
-    """Gives lines on counters, once per chain and run, and words what the store found on them."""
+    """Gives lines on counters, once per chain and run, and words what the store found on them: each line's value
+    before, and the action its bands led to."""
 
     kind: ClassVar[Kind]
 
     def lines(self, event: Any, /) -> tuple[Line, ...]: ...
 
-    def word(self, event: Any, action: Action, values: tuple[int, ...], /) -> Finding: ...
+    def word(self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding: ...
 
 
 Guard = PureGuard | AskingGuard | RecordGuard | MeterGuard

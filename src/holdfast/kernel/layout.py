@@ -106,7 +106,8 @@ def word(
             continue
         event = events[plan.event_of[part.pos]]
         try:
-            finding = _as_found(plan.guards[part.pos].guard.word(event, Action(action), values), Action(action))
+            said = reply.actions[part.start : part.end]
+            finding = _as_found(plan.guards[part.pos].guard.word(event, Action(action), values, said), Action(action))
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
             finding = Finding(Action(action), "kernel.guard_error", (plan.guards[part.pos].id, type(error).__name__))
         cut = note(plan, part.pos, finding, found, cut)

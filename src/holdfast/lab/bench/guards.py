@@ -103,7 +103,7 @@ class Tokens(msgspec.Struct, frozen=True):
         bands = ((self.limit, Action.BLOCK),)
         return (Line(key(event.run.tenant, "tokens", event.run.id), bands, Unit.TOKENS, hold_ms=60_000),)
 
-    def word(self, _event: ToolCall, action: Action, _values: tuple[int, ...], /) -> Finding:
+    def word(self, _event: ToolCall, action: Action, _values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
         return Finding(action, "bench.tokens")
 
 
@@ -121,7 +121,7 @@ class Rate(msgspec.Struct, frozen=True):
         bands = ((self.limit, Action.BLOCK),)
         return (Line(key(event.run.tenant, "rate", event.run.id), bands, window_ms=60_000),)
 
-    def word(self, _event: ToolCall, action: Action, _values: tuple[int, ...], /) -> Finding:
+    def word(self, _event: ToolCall, action: Action, _values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
         return Finding(action, "bench.rate")
 
 
