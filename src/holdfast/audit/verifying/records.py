@@ -1,0 +1,195 @@
+"""Reading one line of a trail, as strictly as its format is written."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+
+from .files import OVERLONG
+from .values import TooDeep, is_chain, is_count, is_hash, parsed
+
+GENESIS: Final = "0" * 64
+"""What stands for the hash before the first record of a chain."""
+
+LISTING: Final = frozenset({"segment", "checkpoint", "retired"})
+"""The kinds of records that have more fields that verifying needs."""
+
+_LINE: Final = re.compile(
+    rb'\{"hash":"([0-9a-f]{64})","took":(?:0|-?[1-9][0-9]{0,18})(?:,"seal":"([ !#-\[\]-~]*)")?,"body":(\{.*\})\}',
+    re.DOTALL,
+)
+_LEADING: Final = re.compile(
+    rb'\{"v":1,"prev":"([0-9a-f]{64})","seq":(0|[1-9][0-9]{0,17}),"chain":"([0-9a-f]{16})",'
+    rb'"kind":"([a-z_]{1,32})","at":(0|-?[1-9][0-9]{0,17})(?=[,}])'
+)
+_TOKEN: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")[ \t\r\n]*(:)?|[{}\[\]]', re.DOTALL)
+_DECIDING: Final = ("v", "prev", "seq", "chain", "kind", "at")
+
+OTHER_HASH: Final = "its bytes do not have the hash written beside them"
+
+
+class Retired(NamedTuple):
+    """A segment that a `retired` record names."""
+
+    number: int
+    first: int
+    last: int
+    prev: str
+    hash: str
+
+
+class Body(NamedTuple):
+    """The fields of a body that verifying needs."""
+
+    prev: str
+    seq: int
+    chain: str
+    kind: str
+    at: int
+    number: int = 0
+    heads: tuple[tuple[str, int, str], ...] = ()
+    retired: tuple[Retired, ...] = ()
+
+
+class Record(NamedTuple):
+    """A line whose hash fits its body."""
+
+    hash: str
+    seal: str | None
+    prev: str
+    seq: int
+    chain: str
+    body: Body
+
+
+class Unsound(NamedTuple):
+    """A line that is no record, and why; `hash` is what its body has, where only the hash beside it does not fit."""
+
+    why: str
+    hash: str = ""
+
+
+class _Unreadable(Exception):
+    """A body is not what the format says."""
+
+
+def read(line: bytes) -> Record | Unsound:
+    """Read a line, given without its line feed."""
+    match = _LINE.fullmatch(line)
+    if match is None:
+        return Unsound(_why(line))
+    stated, seal, body = match.groups()
+    found = sha256(body).hexdigest()
+    if found != stated.decode():
+        return Unsound(OTHER_HASH, found)
+    try:
+        fields = _body(body)
+    except _Unreadable as problem:
+        return Unsound(str(problem))
+    return Record(found, None if seal is None else seal.decode(), fields.prev, fields.seq, fields.chain, fields)
+
+
+def _why(line: bytes) -> str:
+    if not line.strip(b" \t\r"):
+        return "it is blank"
+    if line.startswith(OVERLONG):
+        return "it is longer than 64 MiB"
+    if b"\0" in line:
+        return "it holds zero bytes"
+    if line.startswith(b"\xef\xbb\xbf"):
+        return "a byte order mark stands before it"
+    if line.endswith(b"\r"):
+        return "a carriage return stands behind it"
+    return "it does not have the form of a record"
+
+
+def mended(line: bytes) -> bytes:
+    """A line without what editors put around lines."""
+    return line.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r")
+
+
+def _body(body: bytes) -> Body:
+    leading = _LEADING.match(body)
+    if leading is not None and (kind := leading[4].decode()) not in LISTING:
+        plain = Body(leading[1].decode(), int(leading[2]), leading[3].decode(), kind, int(leading[5]))
+        if not once(body, leading.end()):
+            raise _Unreadable("a field that decides stands in it twice")
+        return plain
+    return _parsed(body)
+
+
+def once(body: bytes, behind: int) -> bool:
+    """Whether no field that decides stands in a body again behind its leading fields."""
+    if not _suspect(body, behind):
+        return True
+    try:
+        if None not in parsed(body):
+            return True
+    except ValueError:
+        pass
+    depth, found = 0, []
+    for token in _TOKEN.finditer(body):
+        if token[1] is None:
+            depth += 1 if token[0] in b"{[" else -1
+        elif depth == 1 and token[2]:
+            found += [name for name in _DECIDING if _reads_as(token[1], name)]
+    return len(found) == len(set(found))
+
+
+def _suspect(line: bytes, behind: int) -> bool:
+    """Whether a field that decides may stand in a line again, plain or with its letters as escapes."""
+    return (
+        line.find(b'"seq"', behind) >= 0
+        or line.find(b'"prev"', behind) >= 0
+        or line.find(b'"chain"', behind) >= 0
+        or line.find(b'"kind"', behind) >= 0
+        or (line.find(b"\\", behind) >= 0 and (b"\\u006" in line or b"\\u007" in line))
+    )
+
+
+def _reads_as(text: bytes, name: str) -> bool:
+    try:
+        return bool(parsed(text) == name)
+    except ValueError:
+        return False
+
+
+def _parsed(body: bytes) -> Body:
+    try:
+        fields = parsed(body)
+    except TooDeep:
+        raise _Unreadable("it is nested too deeply") from None
+    except ValueError:
+        raise _Unreadable("its body is no JSON") from None
+    if fields.get("v") != 1 or type(fields["v"]) is not int:
+        raise _Unreadable("it is not of version 1 of the format")
+    if None in fields:
+        raise _Unreadable("a field stands in it twice")
+    prev, seq, chain, kind, at = (fields.get(name) for name in _DECIDING[1:])
+    if not (is_hash(prev) and is_count(seq) and is_chain(chain) and isinstance(kind, str) and type(at) is int):
+        raise _Unreadable("it lacks a field that every record has")
+    plain = Body(prev, seq, chain, kind, at)
+    if kind == "segment" and is_count(number := fields.get("number")):
+        return plain._replace(number=number)
+    if kind == "checkpoint" and isinstance(heads := fields.get("heads"), dict):
+        return plain._replace(heads=tuple(_head(*item) for item in heads.items()))
+    if kind == "retired" and isinstance(segments := fields.get("segments"), list):
+        return plain._replace(retired=tuple(map(_retired, segments)))
+    if kind in LISTING:
+        raise _Unreadable(f"a {kind} record has to say more")
+    return plain
+
+
+def _head(chain: Any, named: Any) -> tuple[str, int, str]:
+    if is_chain(chain) and isinstance(named, list) and len(named) == 2 and is_count(named[0]) and is_hash(named[1]):
+        return chain, named[0], named[1]
+    raise _Unreadable("it names a head that is none")
+
+
+def _retired(segment: Any) -> Retired:
+    if isinstance(segment, list) and len(segment) == 5 and all(map(is_count, segment[:3])):
+        entry = Retired(*segment)
+        if is_hash(entry.prev) and is_hash(entry.hash) and entry.first <= entry.last:
+            return entry
+    raise _Unreadable("it names a retired segment that is none")

@@ -1,0 +1,110 @@
+"""What verifying a trail finds, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class CannotVerify(Exception):
+    """The trail, the key or the witness cannot be read at all, so nothing is said about the trail."""
+
+
+class Deed(StrEnum):
+    """What was done to a trail, in one word; `meaning` says it in one line."""
+
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str) -> Deed:
+        deed = str.__new__(cls, word)
+        deed._value_ = word
+        deed.meaning = meaning
+        return deed
+
+    EDITED = "edited", "the bytes of a record, of its hash or of a head were changed after they were written"
+    DELETED = "deleted", "records, segments or a whole chain that were written are gone"
+    TRUNCATED = "truncated", "the end of a chain or of a file is gone"
+    REORDERED = "reordered", "records stand in another order, or in another file, than they were written in"
+    DUPLICATED = "duplicated", "a record stands in its chain more than once"
+    INSERTED = "inserted", "something stands in a chain that its writer never wrote there"
+    SPLICED = "spliced", "a record or a head comes from another chain, or from another copy of this one"
+    REWRITTEN = "rewritten", "records were changed and the hashes behind them made anew; a seal or a head still tells"
+    RESEALED = "resealed", "a seal was changed, or made with another key, beside a record that is as it was written"
+    UNSEALED = "unsealed", "a seal or a checkpoint that has to be there is missing"
+    HEADLESS = "headless", "the head of a chain is gone"
+    CONTRADICTED = "contradicted", "what a `retired` record says of a segment does not fit the chain around it"
+    UNREADABLE = "unreadable", "bytes that cannot be read as what stood there"
+    UNVERIFIED = "unverified", "nothing is known to be wrong, but a seal could not be checked here"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with a trail: where, what was done, and a sentence for people.
+
+    `file` is the segment's file name, `head`, or empty where the whole chain is meant. `line` counts from 1. `seq` is
+    the number of the record that is bad, or is not where it belongs; it is None where no record is meant.
+    """
+
+    chain: str
+    file: str
+    line: int | None
+    seq: int | None
+    deed: Deed
+    sentence: str
+
+    @property
+    def place(self) -> str:
+        """Where to look: chain, file and line, as far as there are any."""
+        path = "/".join(part for part in (self.chain, self.file) if part)
+        return path if self.line is None else f"{path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something worth knowing that is no fault; `chain` is empty where the whole trail is meant."""
+
+    chain: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """What was read of one chain, up to its first fault.
+
+    `first_seq` and `last_seq` are None where no record was read; times are in milliseconds since 1970. `sealed` counts
+    the checkpoints that bear a seal, whether or not a key was there to check it. `behind_head` counts the records
+    that only hashes bind, `retired` those that retention removed.
+    """
+
+    id: str
+    records: int
+    segments: int
+    first_seq: int | None
+    last_seq: int | None
+    first_at: int | None
+    last_at: int | None
+    checkpoints: int
+    sealed: int
+    bytes: int
+    closed: bool
+    behind_head: int
+    retired: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that verifying a trail found: its chains by id, the faults and the remarks.
+
+    A chain has one fault at most that its own files show, the first; what other chains or a witness know against a
+    chain comes after those.
+    """
+
+    folder: str
+    chains: tuple[Chain, ...]
+    faults: tuple[Fault, ...]
+    remarks: tuple[Remark, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether the trail is as it was written, as far as anything in it can tell."""
+        return not self.faults

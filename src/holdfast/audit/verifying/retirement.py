@@ -1,0 +1,99 @@
+"""Segments that are not there: retired by a record of their chain, or deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .diagnosis import raw_lines, sound_lines
+from .files import Files, segment_name
+from .records import Record, mended, read
+from .report import Deed, Fault
+from .seen import Gap, Naming, Segment
+from .walk import Walk
+
+
+def retired_before(files: Files) -> dict[int, Naming]:
+    """The segments that a chain's records call retired, where some are not there: what to expect around them."""
+    found: dict[int, Naming] = {}
+    if files.numbers == tuple(range(1, len(files.numbers) + 1)):
+        return found
+    for place, line in raw_lines(files, lambda line: b'"retired"' in line):
+        record = read(mended(line))  # that an editor touched the lines is found in its place, and not here
+        if isinstance(record, Record):
+            found |= {entry.number: Naming(entry, record.seq, *place) for entry in record.body.retired}
+    return found
+
+
+def judge(walk: Walk, trusted: int) -> Iterator[Fault]:
+    """Say which missing segments were not retired, and which retirements do not fit the chain.
+
+    Only records up to `trusted` retire anything: whoever can append to a file could write the rest. Where the walk
+    ended early nobody knows what else retires what is not there, so that alone is no fault then.
+    """
+    named: dict[int, Naming] = {}
+    there = {segment.number: segment for segment in walk.segments}
+    for naming in walk.namings:
+        if naming.seq <= trusted:
+            first = named.setdefault(naming.entry.number, naming)
+            yield from _fits(walk, naming, first, there.get(naming.entry.number))
+    for gap in walk.gaps:
+        if gap.next_seq > gap.seq and walk.ended_early:
+            yield from _judge_gap(walk, gap, {**walk.retired, **named}, sure=False)
+        elif gap.next_seq > gap.seq:
+            yield from _judge_gap(walk, gap, named, sure=True)
+
+
+def _fits(walk: Walk, naming: Naming, first: Naming, there: Segment | None) -> Iterator[Fault]:
+    entry = naming.entry
+    if first.entry != entry:
+        yield _contradicted(walk, naming, f"record {first.seq} says something else of it")
+    elif entry.number >= naming.number:
+        yield _contradicted(walk, naming, "it was not finished then")
+    elif there is not None and tuple(there) != tuple(entry):
+        yield _contradicted(walk, naming, "it is still there and does not fit")
+
+
+def _judge_gap(walk: Walk, gap: Gap, named: dict[int, Naming], sure: bool) -> Iterator[Fault]:
+    """Go from the segment behind a gap to the one before it, from one retired segment to the next."""
+    seq, prev = gap.next_seq, gap.next_prev
+    for number in range(gap.last, gap.first - 1, -1):
+        naming = named.get(number)
+        if naming is None:
+            fault = _deleted(walk, gap, number, seq, named)
+            yield from [fault] if sure or fault.deed is Deed.REORDERED else []
+            return
+        entry = naming.entry
+        if (entry.last + 1, entry.hash) != (seq, prev):
+            yield from [_contradicted(walk, naming, "what stands behind it does not follow from it")] if sure else []
+            return
+        seq, prev = entry.first, entry.prev
+    if seq > gap.seq and gap.first > 1:
+        said = f"records {gap.seq} to {seq - 1}, which stood before the retired segment {gap.first}, are gone"
+        yield _gone(walk, gap.first - 1, gap.seq, said)
+    elif sure and (seq, prev) != (gap.seq, gap.prev):
+        yield _contradicted(walk, named[gap.first], "it does not follow from what stands before it")
+
+
+def _deleted(walk: Walk, gap: Gap, number: int, behind: int, named: dict[int, Naming]) -> Fault:
+    before = max((each for each in named if gap.first <= each < number), default=None)
+    first, seq = (gap.first, gap.seq) if before is None else (before + 1, named[before].entry.last + 1)
+    what = f"segment {number}" if first == number else f"segments {first} to {number}"
+    unsealed = next((naming.seq for naming in walk.namings if naming.entry.number == number), None)
+    why = "no record retires it" if unsealed is None else f"record {unsealed}, which retires it, is behind the head"
+    return _gone(walk, first, seq, f"{what} with records {seq} to {behind - 1} was deleted: {why}")
+
+
+def _gone(walk: Walk, number: int, seq: int, said: str) -> Fault:
+    """The fault of records that are not there; it is another one where the first of them stands elsewhere."""
+    chain, name = walk.files.chain, segment_name(number)
+    for place, record in sound_lines(walk.files):
+        if record.seq == seq:
+            said = f"record {seq} was moved out of segment {number}: it stands at {place}"
+            return Fault(chain, name, None, seq, Deed.REORDERED, said)
+    return Fault(chain, name, None, seq, Deed.DELETED, said)
+
+
+def _contradicted(walk: Walk, naming: Naming, why: str) -> Fault:
+    said = f"record {naming.seq} says that segment {naming.entry.number} was retired, but {why}"
+    chain, name = walk.files.chain, segment_name(naming.number)
+    return Fault(chain, name, naming.line, naming.seq, Deed.CONTRADICTED, said)

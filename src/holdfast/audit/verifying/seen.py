@@ -1,0 +1,70 @@
+"""What is noted on a walk along a chain."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .records import Retired
+from .seals import Sealing
+
+
+class Segment(NamedTuple):
+    """A segment as it was read: its number, its first and last record, and the hashes that bind it."""
+
+    number: int
+    first: int
+    last: int
+    prev: str
+    hash: str
+
+
+class Gap(NamedTuple):
+    """Segments that are not there, between two that are: the record that should follow, and the one that does."""
+
+    first: int
+    last: int
+    seq: int
+    prev: str
+    next_seq: int
+    next_prev: str
+
+
+class Stop(NamedTuple):
+    """The first line that does not follow: where it is, its bytes, and the record that should stand there."""
+
+    number: int
+    line: int
+    raw: bytes
+    complete: bool
+    seq: int
+    prev: str
+    why: str = ""
+    """What is wrong with a record that does follow, but stands in the wrong place."""
+
+
+class Claim(NamedTuple):
+    """What a checkpoint or a witness says of a chain: it has that record, with that hash."""
+
+    chain: str
+    seq: int
+    hash: str
+    by: str
+    at: int
+
+
+class Naming(NamedTuple):
+    """A retired segment, and the record that names it."""
+
+    entry: Retired
+    seq: int
+    number: int
+    line: int
+
+
+class BadSeal(NamedTuple):
+    """A checkpoint whose seal is not one of the key."""
+
+    seq: int
+    number: int
+    line: int
+    sealing: Sealing

@@ -1,0 +1,169 @@
+"""Verifying a whole trail: every chain by itself, then all of them against one another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from . import retirement
+from .crossing import cross, trusted
+from .files import Files, Tick, chain_folders, segment_name
+from .heads import HeadFile, head_file, witnessed
+from .judging import first_fault
+from .report import CannotVerify, Chain, Deed, Fault, Remark, Report
+from .seals import Key, key_from
+from .seen import Claim
+from .walk import Walk
+
+TRIES: Final = 4
+"""How often a chain is read that changes in the meantime, before what was found counts."""
+
+Progress = Callable[[int, int], None]
+"""Is told how many bytes were read, of how many."""
+
+
+class _Read(NamedTuple):
+    walk: Walk
+    file: HeadFile
+    fault: Fault | None
+
+
+def verify(
+    folder: str | os.PathLike[str],
+    key: bytes | str | Path | None = None,
+    witness: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Verify the trail in a folder, which may be a copy, and may be written to meanwhile.
+
+    `key` is a key file, or the bytes that such a file holds; without one no seal is checked. `witness` is a file of
+    heads that was kept elsewhere. Raises `CannotVerify` where there is nothing to verify or nothing to verify it with.
+    """
+    path = Path(folder)
+    holds = None if key is None else key_from(key)
+    known = [] if witness is None else witnessed(witness)
+    until = {place: size for each in _chains(path)[0] for place, size in _listed(each).sizes().items()}
+    chains, false, strangers = _chains(path)
+    if not chains and not false and not known:
+        raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
+    count = _Count(sum(until.values()), progress)
+    reads = {each.name: _read(each, holds, until, count) for each in chains}
+    count.end()
+    faulty = {name: read.fault for name, read in reads.items() if read.fault is not None}
+    for each in false:
+        said = "a chain has to be a folder, and links are not followed"
+        faulty[each.name] = Fault(each.name, "", None, None, Deed.UNREADABLE, said)
+    claims = [claim for read in reads.values() for claim in trusted(read.walk, read.fault)]
+    claims += [Claim(head.chain, head.seq, head.hash, "", 0) for head in known]
+    walks = {name: read.walk for name, read in reads.items()}
+    faults = [fault for _, fault in sorted(faulty.items())] + list(cross(walks, faulty, claims))
+    remarks = [*_of_trail(walks, holds, strangers), *(said for read in reads.values() for said in _of_chain(read))]
+    return Report(str(path), tuple(map(_told, reads.values())), tuple(faults), tuple(remarks))
+
+
+class _Count:
+    """Counts bytes for whoever wants to see progress."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._done, self._total, self._progress = 0, total, progress
+
+    def __call__(self, more: int) -> None:
+        self._done = min(self._total, self._done + more)
+        if self._progress is not None:
+            self._progress(self._done, self._total)
+
+    def end(self) -> None:
+        self(self._total - self._done)
+
+
+def _chains(path: Path) -> tuple[list[Path], list[Path], list[str]]:
+    try:
+        return chain_folders(path)
+    except OSError as error:
+        raise CannotVerify(f"cannot read `{path}`: {error.strerror}; give the folder of a trail") from None
+
+
+def _listed(path: Path) -> Files:
+    try:
+        return Files.of(path)
+    except OSError:
+        return Files(path, path.name, (), ())
+
+
+def _read(path: Path, key: Key | None, until: dict[tuple[str, int], int], tick: Tick) -> _Read:
+    """Read one chain; again where it has a fault but has also changed in the meantime."""
+    for again in range(TRIES, 0, -1):
+        file = head_file(path)  # before the segments: what it names is then in them
+        files = _listed(path)
+        walk = Walk(files, file.head, key, until, retirement.retired_before(files), tick)
+        fault = _fault(walk, file)
+        if fault is None or again == 1 or (head_file(path).raw == file.raw and _listed(path) == files):
+            return _Read(walk, file, fault)
+    raise AssertionError("the last try returns")
+
+
+def _fault(walk: Walk, file: HeadFile) -> Fault | None:
+    chain = walk.files.chain
+    try:
+        os.listdir(walk.files.path)
+        walk.along()
+    except OSError as error:
+        said = f"it cannot be read: {error.strerror or error}"
+        number = next((n for n in walk.files.numbers if not walk.segments or n > walk.segments[-1].number), 0)
+        name = segment_name(number) if number else ""
+        return Fault(chain, name, None, walk.seq, Deed.UNREADABLE, said)
+    return first_fault(walk, file)
+
+
+def _told(read: _Read) -> Chain:
+    walk, head, last = read.walk, read.walk.head, read.walk.seq - 1
+    segments, records = walk.segments, walk.records
+    first = segments[0].first if segments else None
+    return Chain(
+        id=walk.files.chain,
+        records=records,
+        segments=len(walk.files.numbers),
+        first_seq=first,
+        last_seq=last if records else None,
+        first_at=walk.first_at,
+        last_at=walk.last_at(),
+        checkpoints=walk.checkpoints,
+        sealed=walk.sealed,
+        bytes=walk.size,
+        closed=head is not None and head.closed,
+        behind_head=0 if head is None else max(0, last - head.seq),
+        retired=0 if read.fault is not None else sum(gap.next_seq - gap.seq for gap in walk.gaps),
+    )
+
+
+def _of_trail(walks: dict[str, Walk], key: Key | None, strangers: list[str]) -> list[Remark]:
+    sealed = any(walk.sealed or (walk.head is not None and walk.head.seal is not None) for walk in walks.values())
+    said = [f"{name!a} is no part of a trail" for name in strangers]
+    said += [
+        f"{f'{walk.files.chain}/{name}'!a} is no part of a trail"
+        for walk in walks.values()
+        for name in walk.files.strangers
+    ]
+    if key is None and sealed:
+        said.append("the trail is sealed, but no key was given: no seal was checked")
+    elif key is None:
+        said.append("nothing is sealed: whoever can write to the folder could have rewritten all of it")
+    return [Remark("", sentence) for sentence in said]
+
+
+def _of_chain(read: _Read) -> list[Remark]:
+    walk, head = read.walk, read.walk.head
+    said = []
+    if read.fault is None and head is None:
+        said.append("the chain has begun, and nothing was sealed yet")
+    if walk.left_over:
+        said.append(f"{walk.left_over} bytes behind record {walk.seq - 1} are no record: a crash left them")
+    if head is not None and not head.closed:
+        said.append("the chain is not closed: it is being written to, or its writer crashed")
+    if read.fault is None and head is not None and walk.head_ends is not None and walk.key is not None:
+        moved = walk.head_ends[1] - head.offset
+        if moved:
+            said.append(f"what stands beside the records got {abs(moved)} bytes {'longer' if moved > 0 else 'shorter'}")
+    return [Remark(walk.files.chain, sentence) for sentence in said]

@@ -1,0 +1,248 @@
+"""Walking along one chain, record by record, up to the first that does not follow from the one before."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from typing import BinaryIO, Final
+
+from .files import HOLE, Files, Tick, batches, segment_name
+from .heads import Head
+from .records import GENESIS, Record, Unsound, once, read
+from .report import Deed, Fault
+from .seals import Key, Sealing, looks_like_seal
+from .seen import BadSeal, Claim, Gap, Naming, Segment, Stop
+
+_NEVER: Final = b"\n"
+_BESIDE: Final = re.compile(rb'\{"hash":"(.{64})","took":(?:0|[1-9][0-9]{0,18}),"body":', re.DOTALL).match
+_PLAIN: Final = re.compile(rb'(?:intent|outcome|event|run|end|bypass|open)","at":(?:0|[1-9][0-9]{0,17}),').match
+
+
+@dataclass(slots=True)
+class Walk:
+    """One walk along a chain: what it needs, and what it has seen when `along` returns."""
+
+    files: Files
+    head: Head | None
+    key: Key | None
+    until: Mapping[tuple[str, int], int]
+    """How long each segment was before anything was read: what was written later names what nobody has read."""
+    retired: Mapping[int, Naming]
+    """What records of the chain say of segments that are not there."""
+    tick: Tick | None = None
+
+    seq: int = 0
+    prev: str = GENESIS
+    segments: list[Segment] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    claims: dict[tuple[str, int, str], Claim] = field(default_factory=dict)
+    namings: list[Naming] = field(default_factory=list)
+    stop: Stop | None = None
+    fault: Fault | None = None
+    checkpoints: int = 0
+    sealed: int = 0
+    bad_seal: BadSeal | None = None
+    good_seal: int = -1
+    head_ends: tuple[int, int, str] | None = None
+    """Segment and offset at which the record that the head names ends, and the hash it has."""
+    last_kind: str = ""
+    first_at: int | None = None
+    last_line: bytes = b""
+    size: int = 0
+    left_over: int = 0
+    """Bytes behind the last record that a crash left."""
+    _first: int = 0
+    _start_prev: str = GENESIS
+    _offset: int = 0
+    _size: int = 0
+
+    @property
+    def records(self) -> int:
+        """How many records follow from one another."""
+        return sum(segment.last - segment.first + 1 for segment in self.segments)
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether a bad record kept it from reading the rest."""
+        return self.stop is not None or self.fault is not None
+
+    def along(self) -> None:
+        """Read all segments, or up to the first fault. Raises `OSError` for one that cannot be read."""
+        for number in self.files.numbers:
+            with self.files.open(number) as file:
+                going_on = self._segment(number, file)
+            if not going_on:
+                return
+
+    def line_of(self, seq: int) -> tuple[int, int] | None:
+        """The segment and line where a record stands that was walked past."""
+        for segment in self.segments:
+            if segment.first <= seq <= segment.last:
+                return segment.number, seq - segment.first + 1
+        return None
+
+    def last_at(self) -> int | None:
+        """The time of the last record."""
+        record = read(self.last_line)
+        return record.body.at if isinstance(record, Record) else None
+
+    def _segment(self, number: int, file: BinaryIO) -> bool:
+        self._offset, self._size = 0, os.fstat(file.fileno()).st_size
+        head_seq = -1 if self.head is None else self.head.seq
+        chain = self.files.chain.encode()
+        wanted = _NEVER  # the first line of a file is always read with care
+        going_on, line = True, b""
+        for lines, complete in batches(file, self._read):
+            for line in lines:
+                found = _quick(line, wanted) if complete else ""
+                if found:
+                    self.last_kind = ""
+                else:
+                    record = self._with_care(number, line, complete, self._offset == 0)
+                    if record is None:
+                        going_on = False
+                        break
+                    found = record.hash
+                self._offset += len(line) + 1
+                if self.seq == head_seq:
+                    self.head_ends = (number, self._offset, found)
+                self.seq += 1
+                self.prev = found
+                wanted = b'{"v":1,"prev":"%b","seq":%d,"chain":"%b","kind":"' % (found.encode(), self.seq, chain)
+                self.last_line = line
+            if not going_on:
+                break
+        if self._offset:
+            self.segments.append(Segment(number, self._first, self.seq - 1, self._start_prev, self.prev))
+        elif going_on and number != self.files.numbers[-1]:
+            self._over_gap(number, Unsound("it is empty"))
+            self.stop = Stop(number, 1, b"", False, self.seq, self.prev)
+            return False
+        return going_on
+
+    def _read(self, count: int) -> None:
+        self.size += count
+        if self.tick is not None:
+            self.tick(count)
+
+    def _with_care(self, number: int, line: bytes, complete: bool, begins: bool) -> Record | None:
+        """A line that is not plain, read: it follows and is noted, or the walk ends before it."""
+        record = read(line)
+        if begins:
+            self._over_gap(number, record)
+        own = self.seq, self.prev, self.files.chain
+        if not complete or isinstance(record, Unsound) or (record.seq, record.prev, record.chain) != own:
+            if not self._is_left_over(number, line, complete, record):
+                self.stop = Stop(number, self._line(begins), line, complete, self.seq, self.prev)
+            return None
+        why = _misplaced(record, number, begins)
+        if why:
+            self.stop = Stop(number, self._line(begins), line, complete, self.seq, self.prev, why)
+        elif begins and self._follows_directly(number) and self.last_kind != "checkpoint":
+            self.fault = self._unended(self.segments[-1])
+        elif record.seal is not None and record.body.kind != "checkpoint":
+            said = f"record {self.seq} bears a seal, which only checkpoints do"
+            place = segment_name(number), self._line(begins), self.seq
+            self.fault = Fault(self.files.chain, *place, Deed.INSERTED, said)
+        if self.ended_early:
+            return None
+        if begins:
+            self._first, self._start_prev = record.seq, record.prev
+        if self.first_at is None:
+            self.first_at = record.body.at
+        self._note(number, record, self._line(begins), self._offset + len(line) + 1)
+        return record
+
+    def _line(self, begins: bool) -> int:
+        return 1 if begins else self.seq - self._first + 1
+
+    def _over_gap(self, number: int, record: Record | Unsound) -> None:
+        """Behind segments that are not there, expect what is there, or else what a `retired` record says.
+
+        Whether they may be gone is judged when all was read: what retires them stands behind them.
+        """
+        last = self.segments[-1].number if self.segments else 0
+        if number == last + 1:
+            return
+        seq, prev = self.seq, self.prev
+        naming = self.retired.get(number - 1)
+        begins = isinstance(record, Record) and record.body.number == number and record.seq > seq
+        if isinstance(record, Record) and begins and (naming is None or self._goes_on(number, record)):
+            self.seq, self.prev = record.seq, record.prev
+        elif naming is not None and naming.entry.last >= seq:
+            self.seq, self.prev = naming.entry.last + 1, naming.entry.hash
+        self.gaps.append(Gap(last + 1, number - 1, seq, prev, self.seq, self.prev))
+
+    def _goes_on(self, number: int, record: Record) -> bool:
+        """Whether the second line of a segment follows from its first."""
+        with self.files.open(number) as file:
+            second = next(islice((line for lines, _ in batches(file) for line in lines), 1, None), b"")
+        following = read(second)
+        return isinstance(following, Record) and following.prev == record.hash
+
+    def _is_left_over(self, number: int, line: bytes, complete: bool, record: Record | Unsound) -> bool:
+        """Whether a bad line is what a crash leaves: behind the head, at the end, cut off or full of zeros."""
+        sealed = self.head is not None and (self.head.closed or self.head.seq >= self.seq)
+        torn = not complete or (isinstance(record, Unsound) and HOLE in line)
+        if sealed or not torn or number != self.files.numbers[-1]:
+            return False
+        self.left_over = self._size - self._offset
+        return True
+
+    def _follows_directly(self, number: int) -> bool:
+        return bool(self.segments) and self.segments[-1].number == number - 1
+
+    def _unended(self, last: Segment) -> Fault:
+        said = f"segment {last.number} ends with record {last.last}, which is not the checkpoint that has to be there"
+        place = segment_name(last.number), last.last - last.first + 1, last.last
+        return Fault(self.files.chain, *place, Deed.UNSEALED, said)
+
+    def _note(self, number: int, record: Record, line: int, ends: int) -> None:
+        """Keep what a record says of seals, of other chains and of retired segments."""
+        self.last_kind = record.body.kind
+        self.namings += [Naming(entry, record.seq, number, line) for entry in record.body.retired]
+        if record.body.kind != "checkpoint":
+            return
+        self.checkpoints += 1
+        self.sealed += record.seal is not None
+        sealing = self._sealing(record)
+        if sealing is not Sealing.FITS and sealing is not None:
+            if self.bad_seal is None:
+                self.bad_seal = BadSeal(record.seq, number, line, sealing)
+            return
+        if sealing is Sealing.FITS:
+            self.good_seal = record.seq
+        if ends <= self.until.get((self.files.chain, number), 0):
+            for named in record.body.heads:
+                self.claims.setdefault(named, Claim(*named, self.files.chain, record.seq))
+
+    def _sealing(self, record: Record) -> Sealing | None:
+        if self.key is not None:
+            return self.key.judge(record.seal, f"checkpoint:{record.chain}:{record.hash}")
+        return None if record.seal is None or looks_like_seal(record.seal) else Sealing.NO_SEAL
+
+
+def _misplaced(record: Record, number: int, begins: bool) -> str:
+    """Why a record that follows from the one before it stands in the wrong file; empty where it does not."""
+    if begins and record.body.number != number:
+        return f"it stands at the beginning of segment {number}, where it was not written"
+    if not begins and record.body.kind == "segment":
+        return f"segment {record.body.number} begins with it, and it stands in the middle of segment {number}"
+    return ""
+
+
+def _quick(line: bytes, wanted: bytes) -> str:
+    """The hash of a plain record that begins as is wanted; empty for a line that is to be read with care."""
+    beside = _BESIDE(line)
+    if beside is None or not line.startswith(wanted, beside.end()):
+        return ""
+    plain = _PLAIN(line, beside.end() + len(wanted))
+    if plain is None or not line.endswith(b"}}"):
+        return ""
+    body = line[beside.end() : -1]
+    found = sha256(body).hexdigest()
+    return found if beside[1] == found.encode() and once(body, plain.end() - beside.end()) else ""
