@@ -41,9 +41,9 @@ docs: .venv/.docs pages ## generate the reference, build the site into build/doc
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'open build/docs/index.html'
 
-soak: .venv/.dev ## long property runs and every mutant
+soak: .venv/.dev ## long property runs, 500 kills and every mutant
 	@HOLDFAST_SOAK=1 HOLDFAST_SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
-		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores
+		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores tests/audit
 	@$(BIN)/python -m model.mutants
 
 mutants: .venv/.dev ## show that each seeded fault is caught

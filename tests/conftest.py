@@ -33,3 +33,5 @@ def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(("HOLDFAST_", "VERONICA_")) and not name.startswith("HOLDFAST_SOAK"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOLDFAST_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("HOLDFAST_STORE", "memory:")
+    monkeypatch.setenv("HOLDFAST_AUDIT", "memory:")

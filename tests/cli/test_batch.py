@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from holdfast import Shield, Stage
 from holdfast.cli.batch import MAX_LINE_BYTES, answer_lines
 from holdfast.cli.events import read
-from holdfast.cli.runs import Runs
+from holdfast.cli.judging import Runs
 from holdfast.runtime.reports import BadEvent
 
 CALL = b'{"run": "r", "stage": "tool_call", "tool": "bash", "args": {}}'

@@ -5,16 +5,22 @@ import os
 import stat
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast import Shield, Stage
-from holdfast.audit.recent import FILE, LIMIT, OLDER, Recent, RecentJournal, Remembered
+from holdfast.audit.journal import MemoryJournal, Start
+from holdfast.audit.layout import chains, segment_file
+from holdfast.audit.reading import Reader
+from holdfast.audit.trail import Trail
+from holdfast.cli.checks import KEPT, Checks
 from holdfast.cli.main import main
+from holdfast.kernel.events import RunInfo
+from holdfast.lab.case import Case
 from holdfast.lab.explain import Explanation, explain
+from holdfast.testing import FakeClock, shield_for
 
 POLICY = """\
 name: p
@@ -41,9 +47,14 @@ def policy(tmp_path: Path) -> Path:
     return file
 
 
-def kept() -> Recent:
-    """What this test's commands have kept."""
-    return Recent.of_user(os.environ)
+def checks() -> Path:
+    """Where this test's commands keep what they decide."""
+    return Path(os.environ["HOLDFAST_STATE_DIR"]) / "checks"
+
+
+def kept() -> bytes:
+    """All that this test's commands have kept."""
+    return b"".join(file.read_bytes() for file in checks().rglob("*.jsonl"))
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
@@ -79,13 +90,13 @@ def test_at_once_and_later_say_the_same(policy: Path, capsys: pytest.CaptureFixt
 
 
 def test_counters_are_as_they_stood(policy: Path) -> None:
-    shield = Shield.load(policy)
-    shield.journal = RecentJournal(shield.journal, None, print, str(policy), None)
+    journal = Checks(lambda: policy.parent / "kept", print)
+    shield = Shield.load(policy, journal=journal)
     run = shield.run("writer")
     told = []
     for _ in range(4):
         run.check("read", {})
-        told.append(explain(shield.journal.last, shield.policy))
+        told.append(explain(journal.last(), shield.policy))
     assert [counter.before for each in told for counter in each.counters if counter.counts == "steps"] == [0, 1, 2, 3]
     assert told[2].counters[0].limits == ((2, "WARN"), (3, "BLOCK"))
     assert told[2].findings[0].to_pass == ("no more than 2 steps per run (`warn_after`)",)
@@ -109,10 +120,11 @@ EVENTS: dict[Stage, dict[str, Any]] = {
 
 def explained(policy: dict[str, Any], stage: Stage, fields: dict[str, Any]) -> Explanation:
     """The explanation of one event."""
-    shield = Shield.load(policy)
-    shield.journal = RecentJournal(shield.journal, None, print, "", None)
-    shield.run("a", "t", role="r").judge(stage, **fields)
-    return explain(shield.journal.last, shield.policy)
+    journal = MemoryJournal()
+    shield = Shield.load(policy, journal=journal)
+    run = shield.run("a", "t", role="r")
+    run.judge(stage, **fields)
+    return explain(Case(journal.kept()[-1].read(), run.desk.info), shield.policy)
 
 
 @pytest.mark.parametrize("stage", Stage)
@@ -139,6 +151,8 @@ def test_safe_mode_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_policy_that_has_changed_is_said_to_have(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["check", "--policy", str(policy), "--agent", "writer", "--tool", "write_file", "--args", '{"path": "x"}'])
     policy.write_text(POLICY.replace("under(", "not under("), encoding="utf-8")
+    assert main(["explain", "last"]) == 0
+    assert "it has changed since" in capsys.readouterr().out
     told_now = told(capsys, "explain", "last")
     assert told_now["changed"] is True
     assert told_now["findings"][0]["check"] is None
@@ -147,7 +161,7 @@ def test_a_policy_that_has_changed_is_said_to_have(policy: Path, capsys: pytest.
     told_now = told(capsys, "explain", "last")
     assert (told_now["changed"], told_now["findings"][0]["place"]) == (True, "")
     assert main(["explain", "last"]) == 0
-    assert "it has changed since" in capsys.readouterr().out
+    assert "(cannot be loaded any more)" in capsys.readouterr().out
 
 
 def test_what_was_redacted_is_not_kept(tmp_path: Path) -> None:
@@ -155,22 +169,18 @@ def test_what_was_redacted_is_not_kept(tmp_path: Path) -> None:
     file.write_text("name: p\nguards:\n  - {use: python, call: 'tests.golden.cli.guards:redact'}\n", encoding="utf-8")
     main(["check", "--policy", str(file), "--tool", "t", "--args", '{"a": "sk-abc123"}', "--explain"])
     main(["check", "--policy", str(file), "--tool", "t", "--args", '{"a": "sk-abc123"}'])
-    text = kept().file.read_text(encoding="utf-8")
-    assert "[key]" in text
-    assert "sk-abc123" not in text
+    assert b"[key]" in kept()
+    assert b"sk-abc123" not in kept()
 
 
-def test_the_file_is_private() -> None:
+def test_what_is_kept_is_private() -> None:
     main(["check", "--tool", "t"])
-    file = kept().file
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    file.chmod(0o644)
-    main(["check", "--tool", "t"])
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    paths = [checks(), *checks().rglob("*")]
+    assert len(paths) >= 4
+    assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in paths if path.name != "head"} == {0}
 
 
-@pytest.mark.parametrize("obstacle", ["file", "folder", "link", "pipe", "relative"])
+@pytest.mark.parametrize("obstacle", ["file", "folder", "link", "relative"])
 def test_what_cannot_be_kept_changes_no_answer(
     obstacle: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,13 +189,11 @@ def test_what_cannot_be_kept_changes_no_answer(
         case "file":
             state.write_text("in the way", encoding="utf-8")
         case "folder":
-            (state / FILE).mkdir(parents=True)
+            state.mkdir()
+            (state / "checks").write_text("in the way", encoding="utf-8")
         case "link":
             state.mkdir()
-            (state / FILE).symlink_to(tmp_path / "elsewhere")
-        case "pipe":
-            state.mkdir()
-            os.mkfifo(state / FILE)
+            (state / "checks").symlink_to(tmp_path / "nowhere")
         case "relative":
             monkeypatch.chdir(tmp_path)
             monkeypatch.setenv("HOLDFAST_STATE_DIR", "state")
@@ -194,7 +202,7 @@ def test_what_cannot_be_kept_changes_no_answer(
     assert json.loads(shown.out)["action"] == "ALLOW"
     (line,) = shown.err.splitlines()
     assert line.startswith("holdfast: decisions are not kept for `holdfast explain`: ")
-    assert not (tmp_path / "elsewhere").exists()
+    assert not (tmp_path / "nowhere").exists()
     assert main(["check", "--tool", "t", "--explain"]) == 0
 
 
@@ -207,44 +215,122 @@ def test_trouble_is_told_once_for_a_whole_batch(tmp_path: Path, capsys: pytest.C
     assert len(shown.err.splitlines()) == 1
 
 
-def one() -> Remembered:
-    """A decision to keep."""
-    shield = Shield.load("default")
-    shield.journal = RecentJournal(shield.journal, None, print, "default", None)
-    shield.run("a").check("t", {"text": "x" * 50_000})
-    last: Remembered = shield.journal.last
-    return last
+def test_a_policy_that_does_not_load_leaves_nothing_behind(tmp_path: Path) -> None:
+    assert main(["check", "--tool", "t", "--policy", str(tmp_path / "none.yaml")]) == 2
+    assert not checks().exists()
 
 
-def test_size_is_bounded_and_the_newest_stay(tmp_path: Path) -> None:
-    from msgspec.structs import replace
-
-    recent, sample = Recent(tmp_path / "kept"), one()
-    for number in range(100):
-        recent.append(replace(sample, entry=replace(sample.entry, id=f"d{number}")))
-        assert sum(file.stat().st_size for file in (tmp_path / "kept").iterdir()) <= 2 * LIMIT
-    ids = [each.entry.id for each in recent.newest()]
-    assert ids == [f"d{number}" for number in range(99, 99 - len(ids), -1)]
-    assert len(ids) > 20
-    assert recent.find("d99") is not None
-    assert recent.find("d0") is None
-    assert {file.name for file in (tmp_path / "kept").iterdir()} == {FILE, OLDER, "recent.lock"}
+def test_a_check_counts_nothing_for_later(policy: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOLDFAST_STORE", str(tmp_path / "state.db"))
+    call = ["check", "--policy", str(policy), "--agent", "writer", "--tool", "read"]
+    assert [main(call) for _ in range(5)] == [0] * 5
+    assert not (tmp_path / "state.db").exists()
 
 
-def test_lines_that_cannot_be_read_spoil_no_other(tmp_path: Path) -> None:
-    recent = Recent(tmp_path / "kept")
-    recent.append(one())
-    with recent.file.open("ab") as file:
-        file.write(b'\n{"entry": {"v": 1, "cut')
-    recent.append(one())
-    with recent.file.open("ab") as file:
-        file.write(b"\n\xff\xfe\nnull\n[]\n")
-    assert len(list(recent.newest())) == 2
+def test_size_is_bounded_and_the_newest_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    long, decision = json.dumps({"text": "x" * 250_000}), ""
+    for _ in range(26):
+        decision = told(capsys, "check", "--stage", "prompt", "--event", long)["id"]
+        assert len(kept()) < 5 * KEPT.segment_bytes
+    (name,) = chains(checks())
+    assert not segment_file(checks() / name, 1).exists()
+    newest = next(found for found in Reader(checks()).backwards() if found.is_decision)
+    assert newest.stub.id == decision
 
 
-def test_threads_lose_nothing_of_each_other(tmp_path: Path) -> None:
-    sample = one()
-    small = Remembered(sample.entry, sample.run, "x" * 100)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: Recent(tmp_path / "kept").append(small), range(16)))
-    assert len(list(Recent(tmp_path / "kept").newest())) == 16
+@pytest.fixture
+def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that shields write their trail to, and commands read it from."""
+    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "trail"))
+    return tmp_path / "trail"
+
+
+def test_a_decision_of_a_shield_is_explained(trail: Path, policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Shield.load(policy) as shield, shield.run("writer", "t") as run:
+        refused = run.check("write_file", {"path": "elsewhere.py"})
+    told_now = told(capsys, "explain", refused.id)
+    assert (told_now["changed"], told_now["source"], told_now["role"]) == (False, str(policy), "writer")
+    assert told_now["findings"][0]["check"]["parts"][0]["holds"] is False
+    assert told_now["passed"] == ["tool-allowlist", "step-limit"]
+    assert told(capsys, "explain", "last") == told_now
+    assert told(capsys, "explain", "last", "--trail", str(trail)) == told_now
+    (place,) = [f"{one.chain}:{one.stub.seq}" for one in Reader(trail).backwards() if one.is_decision]
+    assert told(capsys, "explain", place) == told_now
+
+
+def test_what_came_of_a_call_is_tested_with_its_arguments(
+    trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "p.yaml"
+    rule = "{use: rule, stages: [tool_result], check: \"event.args.path == 'b'\"}"
+    file.write_text(f"name: p\nguards:\n  - {rule}\n", encoding="utf-8")
+    with Shield.load(file) as shield, shield.run("a") as run:
+        call = run.check("read", {"path": "a"})
+        run.result("read", {"path": "a"}, "text", call=call.id)
+    assert b'"args":{"path"' not in b"".join(path.read_bytes() for path in trail.rglob("*.jsonl"))
+    (finding,) = told(capsys, "explain", "last")["findings"]
+    assert finding["check"]["values"] == {"event.args.path": "a"}
+
+
+def test_a_policy_that_was_handed_in_is_said_to_be(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Shield.load({"name": "p", "guards": [{"use": "tool_denylist", "tools": ["rm"], "log_pass": True}]}) as shield:
+        shield.run("a").check("ls", {})
+    assert main(["explain", "last"]) == 0
+    out = capsys.readouterr().out
+    assert "(handed in as data, so it is not kept), hash " in out
+    assert "\n  passed   tool-denylist\n" in out
+
+
+def test_safe_mode_at_the_start_is_explained_later(
+    trail: Path, policy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOLDFAST_SAFE_MODE", "1")
+    with Shield.load(policy) as shield:
+        shield.run("writer").check("read", {})
+    told_now = told(capsys, "explain", "last")
+    assert (told_now["changed"], told_now["findings"][0]["use"]) == (False, "safe_mode")
+
+
+def test_the_newest_of_both_trails_are_listed(trail: Path, policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clock = FakeClock(5)
+    journal = Trail(trail, clock=clock)
+    with shield_for(policy, clock=clock, journal=journal, source=str(policy)) as shield:
+        old = shield.run("writer", id="old").check("read", {})
+        main(["check", "--tool", "now"])
+        clock.advance(4_102_444_800_000)
+        late = shield.run("writer", id="late").check("fly", {})
+    capsys.readouterr()
+    assert main(["explain", "--json"]) == 0
+    listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["tool"] for one in listed] == ["fly", "now", "read"]
+    assert [one["policy"] for one in listed] == [str(policy), "default", str(policy)]
+    assert [one["id"] for one in listed if one["tool"] != "now"] == [late.id, old.id]
+
+
+def test_what_is_no_decision_is_not_explained(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Shield.load("default") as shield:
+        shield.run("a").check("t", {})
+    (name,) = chains(trail)
+    assert main(["explain", f"{name[:6]}:0"]) == 2
+    assert capsys.readouterr().err == (
+        f"holdfast: `{name[:6]}:0` is no decision: see `holdfast audit show {name[:6]}:0`\n"
+    )
+
+
+def test_a_record_without_its_beginning_is_explained_as_far_as_it_goes() -> None:
+    journal = MemoryJournal()
+    shield = Shield.load("default", journal=journal)
+    shield.run("a").check("t", {})
+    told_now = explain(Case(journal.kept()[-1].read(), RunInfo("r", "a")), None)
+    assert (told_now.policy, told_now.source, told_now.changed, told_now.passed) == ("", None, True, ())
+
+
+def test_a_check_journal_gives_its_newest_case(tmp_path: Path) -> None:
+    journal = Checks(lambda: tmp_path / "kept", print)
+    with pytest.raises(LookupError):
+        journal.last()
+    journal.begin(Start(RunInfo("r"), 0, "hash", "somewhere"))
+    with Shield.load("default", journal=journal) as shield:
+        decision = shield.run("a", id="r2").check("t", {})
+        assert journal.last().entry.id == decision.id
+        assert (journal.last().run.id, journal.last().source) == ("r2", "default")

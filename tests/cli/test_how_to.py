@@ -3,16 +3,19 @@
 import re
 import shlex
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
 from tests.docs.markdown import ROOT, blocks
+from tests.golden.cli.laid_out import lay_out
 from tests.golden.cli.play import play
+from tests.golden.cli.test_trail import FOLDER, masked
 
-PAGES = {"check-from-a-shell": 5, "lint-a-policy": 4, "explain-a-decision": 3}
+PAGES = {"check-from-a-shell": 5, "lint-a-policy": 4, "explain-a-decision": 3, "audit": 7}
 """Pages, and how many console blocks each has."""
 
-HASH = re.compile(r"\b[0-9a-f]{12}\b")
+ABOUT_A_TRAIL = {"audit"}
 
 
 def sessions(text: str) -> list[list[tuple[str, str]]]:
@@ -37,6 +40,11 @@ def test_every_console_block_is_true(page: str, tmp_path: Path, monkeypatch: pyt
             Path("events.jsonl").write_text(block.text, encoding="utf-8")
     shown = sessions(text)
     assert len(shown) == PAGES[page]
+    if page in ABOUT_A_TRAIL:
+        copyfile(FOLDER / "policy.yaml", "policy.yaml")
+        lay_out(Path.cwd())
+        monkeypatch.setenv("HOLDFAST_AUDIT", str(Path.cwd() / "trail"))
+        monkeypatch.setenv("HOLDFAST_STORE", str(Path.cwd() / "state.db"))
     for session in shown:
         status = -1
         for command, output in session:
@@ -46,4 +54,4 @@ def test_every_console_block_is_true(page: str, tmp_path: Path, monkeypatch: pyt
                 continue
             assert words[0] == "holdfast"
             status, out, err = play(words[1:], nonce="a")
-            assert HASH.sub("hash", (out + err).replace(str(Path.cwd()), ".")) == HASH.sub("hash", output)
+            assert masked((out + err).replace(str(Path.cwd()), ".")) == masked(output)

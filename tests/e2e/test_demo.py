@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ import yaml
 
 from holdfast.cli.main import main
 from holdfast.guards import SHIPPED
-from holdfast.lab.demo.chain import first_break
 from holdfast.lab.demo.hazard import Hazard, Outcome, Proof, Step, Tally
 from holdfast.lab.demo.hazards import HAZARDS
 from holdfast.lab.demo.play import POLICY, Demo
@@ -108,9 +108,9 @@ def test_json_has_one_line_for_each_hazard(plain: str, capsys: pytest.CaptureFix
 
 
 def test_every_shipped_guard_has_a_hazard() -> None:
-    demo = Demo()
-    ids = {id for outcome in demo.play(HAZARDS) for step in outcome.steps for id in (step.guard,) if id}
-    placed = {id: demo.shield.policy.placed(id) for id in ids}
+    with closing(Demo()) as demo:
+        ids = {id for outcome in demo.play(HAZARDS) for step in outcome.steps for id in (step.guard,) if id}
+        placed = {id: demo.shield.policy.placed(id) for id in ids}
     seen = {id.replace("-", "_") if at is None else at.guard.name for id, at in placed.items()}
     missing = set(SHIPPED) - seen
     assert not missing, f"no hazard shows {sorted(missing)}: add one to `holdfast.lab.demo.hazards`"
@@ -165,7 +165,7 @@ def test_json_says_what_was_missed(tmp_path: Path, capsys: pytest.CaptureFixture
             "password",
             [
                 "step 1: expected REDACT demo.password, got ALLOW",
-                'in fact login got "swordfish"; records with the real password: 1',
+                'in fact login got "swordfish"; records with the real password: 0',
             ],
         )
     ]
@@ -220,17 +220,15 @@ def test_each_fault_is_named(played: Outcome, fault: str) -> None:
     assert played.faults == (fault,)
 
 
-def test_the_chain_breaks_where_it_was_forged() -> None:
-    demo = Demo()
-    list(demo.play(HAZARDS[:4]))
-    bodies, head = [kept.body for kept in demo.tap.journal.kept()], demo.tap.journal.head
-    assert first_break(bodies, head) is None
-    assert first_break(bodies, "0" * 64) == len(bodies)
-    assert first_break(bodies[:-1], head) == len(bodies) - 1
-    assert first_break([*bodies[:2], *bodies[3:]], head) == 2
-    assert first_break([bodies[1], bodies[0], *bodies[2:]], head) == 0
-    assert first_break([bodies[0].replace(b"ALLOW", b"BLOCK"), *bodies[1:]], head) == 1
-    assert first_break([b"no record", *bodies[1:]], head) == 0
+def test_the_trail_verifies_and_a_forged_record_is_named() -> None:
+    with closing(Demo()) as demo:
+        list(demo.play(HAZARDS[:4]))
+        books = demo.books()
+    assert (books.faults, books.verifies) == ((), True)
+    assert f"record {books.forged} was edited" in books.noticed
+    blind = msgspec.structs.replace(books, noticed="")
+    assert not blind.verifies, "a forgery that nobody notices is not fine"
+    assert not msgspec.structs.replace(books, faults=("record 1 was edited",)).verifies
 
 
 def test_a_terminal_shows_the_same_in_colour(plain: str) -> None:

@@ -11,7 +11,7 @@ from holdfast import Stage
 from holdfast.cli.answers import Answer
 from holdfast.cli.batch import MAX_LINE_BYTES
 from holdfast.cli.events import FRAME, IDENTITY, JSON_WORDS, MAX_NAME, Field, fields_of
-from holdfast.cli.runs import MAX_RUNS
+from holdfast.cli.judging import MAX_RUNS
 from holdfast.kernel.stages import CAUGHT
 
 PATH = "docs/reference/events.md"

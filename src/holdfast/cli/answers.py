@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.cli.runs import Judged
+from holdfast.cli.judging import Judged
 from holdfast.kernel.actions import NAMES, Action
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.findings import Finding

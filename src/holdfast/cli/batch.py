@@ -7,7 +7,7 @@ from typing import BinaryIO, Final
 
 from holdfast.cli.answers import Unread, answer_of, line_of
 from holdfast.cli.events import parse, read
-from holdfast.cli.runs import Runs
+from holdfast.cli.judging import Runs
 from holdfast.runtime.reports import BadEvent
 
 MAX_LINE_BYTES: Final = 8 * 1024 * 1024

@@ -9,16 +9,18 @@ from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any, BinaryIO, Final
 
 from holdfast import PolicyError, Shield
-from holdfast.audit.recent import Recent, RecentJournal
 from holdfast.cli.answers import PROCEEDS, answer_of, line_of, status_of
 from holdfast.cli.batch import answer_lines
+from holdfast.cli.checks import Checks
 from holdfast.cli.events import fields_of, parse, read
+from holdfast.cli.judging import Runs
 from holdfast.cli.parser import Parser
-from holdfast.cli.runs import Runs
 from holdfast.cli.terminal import Terminal, put, say
+from holdfast.cli.trails import checks_folder
 from holdfast.cli.trouble import BadInput
 from holdfast.cli.verdict import verdict
 from holdfast.kernel.stages import Stage
+from holdfast.runtime.places import MEMORY
 from holdfast.runtime.reports import BadEvent
 
 BAD_LINES: Final = 2
@@ -82,17 +84,17 @@ def run(args: argparse.Namespace) -> int:
 def _one(args: argparse.Namespace) -> int:
     try:
         report = read(_event(args))
-        with redirect_stdout(sys.stderr), _shield(args) as shield:
+        checks = Checks(checks_folder, _not_kept)
+        with redirect_stdout(sys.stderr), _shield(args, checks) as shield:
             judged = Runs(shield).judge(report)
             policy = shield.policy
-            kept = shield.journal.last
     except BadEvent as error:
         raise BadInput(str(error)) from None
     if args.explain:
-        from holdfast.cli.explain import show
+        from holdfast.cli.explanation import show
         from holdfast.lab.explain import explain
 
-        show(explain(kept, policy), args.json)
+        show(explain(checks.last(), policy), args.json)
     elif args.json:
         sys.stdout.buffer.write(line_of(answer_of(judged)))
     else:
@@ -108,7 +110,8 @@ def _many(args: argparse.Namespace) -> int:
     if args.explain:
         raise BadInput("`--explain` is for one event: after a batch see `holdfast explain`")
     answers = sys.stdout.buffer
-    with _source(args.batch) as source, redirect_stdout(sys.stderr), _shield(args) as shield:
+    checks = Checks(checks_folder, _not_kept)
+    with _source(args.batch) as source, redirect_stdout(sys.stderr), _shield(args, checks) as shield:
         lines, bad = answer_lines(source, answers, Runs(shield))
     if bad:
         say(sys.stderr, f"holdfast: {bad} of {lines} lines are no events: correct those answered with `error`")
@@ -160,28 +163,19 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def _shield(args: argparse.Namespace) -> Shield:
-    """The shield to judge with; it keeps what it decides for `holdfast explain`."""
+def _shield(args: argparse.Namespace, checks: Checks) -> Shield:
+    """The shield to judge with. It counts in memory, for this command alone, and keeps what it decides."""
+    named = {} if args.env is None else {"env": args.env}
     try:
-        named = {} if args.env is None else {"env": args.env}
-        shield: Shield = args.load(args.policy, **named)
+        shield: Shield = args.load(args.policy, store=MEMORY, journal=checks, **named)
     except PolicyError as error:
         raise BadInput(*[str(fault) for fault in error.faults]) from None
-    source = str(shield.policy.files[0].absolute()) if shield.policy.files else args.policy
-    try:
-        recent = Recent.of_user(os.environ)
-    except OSError as error:
-        _not_kept(error)
-        recent = None
-    shield.journal = RecentJournal(shield.journal, recent, _not_kept, source, args.env)
     return shield
 
 
-def _not_kept(error: OSError) -> None:
+def _not_kept(why: str) -> None:
     """Say that there will be nothing to explain; it changes no answer."""
-    reason = error.strerror.lower() if error.strerror else str(error)
-    where = f"`{error.filename}`: " if error.filename else ""
-    say(sys.stderr, f"holdfast: decisions are not kept for `holdfast explain`: {where}{reason}")
+    say(sys.stderr, f"holdfast: decisions are not kept for `holdfast explain`: {why}")
 
 
 def _epilog() -> str:

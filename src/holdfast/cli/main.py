@@ -20,6 +20,9 @@ COMMANDS: Final = {
     "lint": "find mistakes in a policy, and what cannot be meant",
     "check": "judge one event, or a stream of them, without doing anything",
     "explain": "say why something was decided, and what would have made it pass",
+    "audit": "read, verify and export the trail of everything that was decided",
+    "runs": "list runs and how they stand, or tell one in full",
+    "state": "show what the store holds: shield state, counters, records, holds",
     "policy": "show a policy as it takes effect, compare two, list those that are shipped",
     "schema": "write the JSON Schema of policy files, for editors",
 }
@@ -32,8 +35,8 @@ CANNOT_WRITE: Final = 1
 
 DESCRIPTION: Final = """\
 Holdfast stands between an agent and everything it can touch. This command judges what an
-agent is about to do, by the same policies and guards as the library, and helps to write
-them."""
+agent is about to do, by the same policies and guards as the library, helps to write them,
+and reads what was decided and what is counted."""
 
 EPILOG: Final = """\
 examples:
@@ -42,6 +45,7 @@ examples:
   holdfast lint policy.yaml
   holdfast check --policy policy.yaml --agent writer-1 --tool bash --args '{"command": "ls"}'
   holdfast explain last
+  holdfast audit tail -f
 
 `holdfast COMMAND --help` explains a command."""
 

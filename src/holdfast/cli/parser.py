@@ -6,9 +6,11 @@ import argparse
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from holdfast.cli.trouble import BadInput
+
+MOST: Final = 1_000_000
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,3 +48,10 @@ def nearest(wrong: str, words: Iterable[str], otherwise: str) -> str:
     """A question with the nearest known word, or other advice where none is near."""
     near = get_close_matches(wrong, list(words), 1, 0.7)
     return f"did you mean `{near[0]}`?" if near else otherwise
+
+
+def count(text: str) -> int:
+    """The type of an option that says how many."""
+    if not text.isdecimal() or not 0 < int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"is `{text}`: give a number from 1 to {MOST:,}")
+    return int(text)

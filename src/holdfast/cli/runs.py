@@ -1,70 +1,148 @@
-"""The runs of one command: begun by their first event, found again by every later one."""
+"""`holdfast runs`: the runs that a trail tells of, and one of them in full."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import argparse
+import os
+import sys
+from typing import Any, Final
 
-from holdfast import Decision, Run, Shield
-from holdfast.cli.events import Report
-from holdfast.runtime.reports import BadEvent
+import msgspec
 
-MAX_RUNS: Final = 100_000
-"""How many runs one command keeps apart. One more is refused: a run that is forgotten would lose its agent."""
+from holdfast.audit.runs import RunStory, newest_runs, run_detail
+from holdfast.cli.parser import Parser, count, nearest
+from holdfast.cli.progress import progress
+from holdfast.cli.run_lines import STYLES, run_lines
+from holdfast.cli.table import table
+from holdfast.cli.terminal import Terminal, put
+from holdfast.cli.times import shown, span
+from holdfast.cli.trails import digits_of, reader_of
+from holdfast.cli.trouble import BadInput
 
+LISTED: Final = 20
+LAST: Final = "last"
+COLUMNS: Final = ("run", "state", "began", "lasted", "decided", "refused", "agent", "task", "policy")
+NUMBERS: Final = frozenset({"decided", "refused", "lasted"})
 
-class Judged(NamedTuple):
-    """An event, the run it belongs to, and what was decided."""
+USAGE: Final = """holdfast runs [-n N] [--all] [--trail DIR] [--json]
+       holdfast runs show ID [--trail DIR] [--json]"""
 
-    report: Report
-    run: Run
-    decision: Decision
+DESCRIPTION: Final = """\
+List the newest runs: who is at work on what, how each stands, how often what was decided,
+how long it took. Or show one in full: under which policy, its last decisions, calls that
+were started and never said what came of them, and what it had produced when it ended.
 
+A run is open, ended, halted (a guard or an operator stopped it), cancelled, or lost: its
+end was never written, and the process that was at it is gone."""
 
-class Runs:
-    """Judges events in their runs, all under one shield."""
+EPILOG: Final = """\
+examples:
+  holdfast runs
+  holdfast runs --all --json | jq 'select(.state == "lost")'
+  holdfast runs show last
 
-    def __init__(self, shield: Shield, max_runs: int = MAX_RUNS) -> None:
-        self.shield = shield
-        self._max_runs = max_runs
-        self._runs: dict[str, Run] = {}
+The trail is in your state folder (HOLDFAST_STATE_DIR), or where HOLDFAST_AUDIT says.
 
-    def judge(self, report: Report) -> Judged:
-        """Judge an event. One that is bad raises `BadEvent` and leaves no trace, not even a run begun by it."""
-        run = self._runs.get(report.run)
-        if run is None:
-            run = self._begin(report)
-        else:
-            _agree(run, report)
-        decision = run.judge(report.stage, **report.fields)
-        self._runs.setdefault(report.run, run)
-        return Judged(report, run, decision)
-
-    def _begin(self, report: Report) -> Run:
-        if len(self._runs) >= self._max_runs:
-            most = f"at most {self._max_runs:,} are kept apart"
-            raise BadEvent(f"run `{report.run}` is one too many: {most}; split the batch")
-        said = report.identity
-        agent, role, task, tenant = said.get("agent", ""), said.get("role"), said.get("task"), said.get("tenant")
-        name = said.get("parent")
-        if name is None:
-            return self.shield.run(agent, "" if task is None else task, id=report.run, role=role, tenant=tenant)
-        parent = self._runs.get(name)
-        if parent is None:
-            raise BadEvent(f"the parent `{name}` of run `{report.run}` is not known: its own first event comes before")
-        above = parent.desk.info.tenant
-        if tenant is not None and tenant != above:
-            raise BadEvent(f"`tenant` is `{tenant}`, but the parent `{name}` belongs to `{above}`: leave it out")
-        return parent.spawn(agent, task, id=report.run, role=role)
+exit status:
+  0  it is shown
+  2  there is no such run, or no trail"""
 
 
-def _agree(run: Run, report: Report) -> None:
-    info = run.desk.info
-    parent = info.parents[0] if info.parents else ""
-    is_so = {"agent": info.agent, "role": info.role, "task": info.task, "tenant": info.tenant, "parent": parent}
-    for name, said in report.identity.items():
-        if said != is_so[name]:
-            began = f"with `{is_so[name]}`" if is_so[name] else "without one"
-            raise BadEvent(
-                f"`{name}` is `{said}`, but run `{run.id}` began {began}: "
-                "leave it out, or give the other work a run of its own"
-            )
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "list runs and how they stand, or tell one in full"
+    parser: Parser = commands.add_parser("runs", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("verb", metavar="show", nargs="?", help="tell one run in full")
+    parser.add_argument("id", metavar="ID", nargs="?", help="the run; `last` is the one that began last")
+    parser.add_argument("-n", "--lines", metavar="N", type=count, help="how many runs (default: 20)")
+    parser.add_argument("--all", action="store_true", help="all runs")
+    parser.add_argument("--trail", metavar="DIR", help="the folder of the trail")
+    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each run")
+
+
+def run(args: argparse.Namespace) -> int:
+    """List runs, or show one."""
+    if args.verb is None:
+        return _list(args)
+    if args.verb != "show":
+        raise BadInput(f"`holdfast runs` cannot `{args.verb}`: {nearest(args.verb, ['show'], 'write `show`')}")
+    if args.all or args.lines is not None:
+        raise BadInput("`--all` and `-n` are for the list: `holdfast runs show` shows one run")
+    if args.id is None:
+        raise BadInput("name the run: `holdfast runs` lists them, and `last` is the newest")
+    return _show(args)
+
+
+def _list(args: argparse.Namespace) -> int:
+    if args.all and args.lines is not None:
+        raise BadInput("`--all` and `-n` exclude each other: give one of them")
+    most = None if args.all else LISTED if args.lines is None else args.lines
+    with progress("looking") as done:
+        stories = list(newest_runs(reader_of(args.trail), most, done))
+    if args.json:
+        for story in stories:
+            sys.stdout.buffer.write(_line(story))
+        return 0
+    if not stories:
+        put(sys.stdout, "no run was written down yet")
+        return 0
+    terminal = Terminal.of(sys.stdout, os.environ)
+    styles = [
+        {"state": STYLES[story.state], "refused": "bad" if story.refused else "", "policy": "dim"} for story in stories
+    ]
+    for line in table(COLUMNS, [_row(story) for story in stories], NUMBERS, terminal, styles):
+        put(sys.stdout, line)
+    return 0
+
+
+def _row(story: RunStory) -> tuple[str, ...]:
+    run = story.run
+    decided = f"{sum(story.decided.values()):,}"
+    policy = f"{os.path.basename(story.source)} {story.policy[:12]}".strip()
+    refused = f"{story.refused:,}"
+    began = shown(story.began)
+    return run.id, story.state, began, span(story.lasted_ms), decided, refused, run.agent, run.task, policy
+
+
+def _line(story: RunStory, **more: Any) -> bytes:
+    run = story.run
+    data = {
+        "id": run.id,
+        "agent": run.agent,
+        "role": run.role,
+        "task": run.task,
+        "tenant": run.tenant,
+        "parents": run.parents,
+        "state": story.state,
+        "began_ms": story.began,
+        "ended_ms": story.ended,
+        "last_ms": story.last,
+        "lasted_ms": story.lasted_ms,
+        "code": story.code,
+        "why": story.why,
+        "decided": story.decided,
+        "refused": story.refused,
+        "policy": story.policy,
+        "source": story.source,
+        "env": story.env,
+    }
+    return msgspec.json.encode({**data, **more}) + b"\n"
+
+
+def _show(args: argparse.Namespace) -> int:
+    reader = reader_of(args.trail)
+    with progress("looking") as done:
+        name = args.id
+        if name == LAST:
+            name = next((story.run.id for story in newest_runs(reader, 1, done)), LAST)
+        detail = run_detail(reader, name, done)
+    if detail is None:
+        raise BadInput(f"there is no run `{args.id}` in `{reader.folder}`: `holdfast runs` lists the newest")
+    if args.json:
+        unfinished = {"unfinished": detail.unfinished_count, "calls": [one.stub.id for one in detail.unfinished]}
+        produced = {"produced": detail.story.produced, "left_out": detail.story.left_out}
+        sys.stdout.buffer.write(_line(detail.story, **unfinished, **produced))
+        return 0
+    for line in run_lines(detail, Terminal.of(sys.stdout, os.environ), digits_of(reader.folder)):
+        put(sys.stdout, line)
+    return 0

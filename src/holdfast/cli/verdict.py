@@ -6,7 +6,7 @@ import json
 import textwrap
 from typing import Any, Final
 
-from holdfast.cli.runs import Judged
+from holdfast.cli.judging import Judged
 from holdfast.cli.terminal import Terminal, visible
 from holdfast.kernel.actions import NAMES, Action
 from holdfast.kernel.findings import Finding
@@ -73,7 +73,7 @@ def row(label: str, words: str, terminal: Terminal) -> list[str]:
     if terminal.width is not None:
         room = terminal.width - INDENT
         lines = [part for line in lines for part in textwrap.wrap(line, room, drop_whitespace=False) or [""]]
-    first = "  " + terminal.paint(f"{label:<{INDENT - 2}}", "dim")
+    first = "  " + terminal.paint(f"{label:<{INDENT - 3}} ", "dim")
     return [first + lines[0], *[" " * INDENT + line for line in lines[1:]]]
 
 

@@ -19,6 +19,7 @@ ERRORS: Final = frozenset(
         "kernel.lookup_failed",
         "kernel.lookup_late",
         "kernel.store_lost",
+        "kernel.audit_lost",
         "kernel.contention",
         "kernel.patch_failed",
     }

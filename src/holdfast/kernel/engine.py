@@ -170,7 +170,9 @@ def _store_lost(plan: Plan, event: Event, found: Found, cut: int, why: str) -> t
     needing = [pos for pos in (*[m[0] for m in plan.meters], *[r[0] for r in plan.records]) if pos <= cut]
     enforced = [plan.guards[pos] for pos in needing if not plan.guards[pos].shadow]
     opens = bool(enforced) and all(placed.fail_open for placed in enforced) and event.risk < Risk.CRITICAL
-    lost = Finding(Action.ALLOW if opens else Action.BLOCK, "kernel.store_lost", (why,), guard="kernel", shadow=plan.shadow)
+    lost = Finding(
+        Action.ALLOW if opens else Action.BLOCK, "kernel.store_lost", (why,), guard="kernel", shadow=plan.shadow
+    )
     if opens or plan.shadow:
         return [(-1, lost), *found], cut
     return [(-1, lost)], -1

@@ -75,6 +75,10 @@ KERNEL: Final = declare(
             "the state store cannot be used: {}; nothing can be counted, so the action is refused",
             "wait until the store is back, then try again",
         ),
+        "kernel.audit_lost": Words(
+            "the audit trail cannot be written: {}; nothing happens unrecorded, so the action is refused",
+            "wait until the trail can be written again, then try again",
+        ),
         "kernel.contention": Words(
             "the state changed {} times while this was judged, so the action is refused",
             "try again in a moment",

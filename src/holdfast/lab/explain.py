@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
-from holdfast.audit.recent import Remembered
+from holdfast.audit.again import event_of, inputs_of, moment_of
 from holdfast.audit.record import Entry, Said
 from holdfast.kernel.actions import PROCEEDS, Action
 from holdfast.kernel.chain import Plans
-from holdfast.kernel.content import with_content
 from holdfast.kernel.engine import decide
-from holdfast.kernel.events import OF_STAGE, Event, Moment
-from holdfast.kernel.gates import NORMAL
-from holdfast.kernel.guard import order
+from holdfast.kernel.events import Event, Moment
 from holdfast.kernel.lookups import Answered, Ask
-from holdfast.kernel.stages import Stage
 from holdfast.kernel.state import Batch, Line
 from holdfast.kernel.table import TABLE
 from holdfast.kernel.words import advice_of, message_of
+from holdfast.lab.case import Case
 from holdfast.lab.conditions import Part, parts_of
 from holdfast.lab.remedies import remedies
 from holdfast.policy.compiled import SAFE_MODE, CompiledPolicy, Seat
 from holdfast.policy.conditions.view import View
 from holdfast.policy.rules import Rule
 from holdfast.policy.said import said_of
-
-WITHHELD: Final = frozenset({"$withheld", "$sha256"})
-"""Keys by which a record's content is known not to be the content itself."""
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +55,7 @@ class Counter(msgspec.Struct, frozen=True):
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Why a decision was made. `changed` says that the policy is another one by now: what is quoted from it is as it
-    is now, and conditions are not tested again."""
+    is now, and conditions are not tested again. `passed` are then the guards that the record itself names."""
 
     id: str
     run: str
@@ -76,7 +70,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int
     store_ms: int
     policy: str
-    source: str
+    source: str | None
     env: str | None
     hash: str
     changed: bool
@@ -85,16 +79,21 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     passed: tuple[str, ...]
     skipped: tuple[str, ...]
     counters: tuple[Counter, ...]
+    notes: tuple[str, ...] = ()
     content: Any = None
 
 
-def explain(remembered: Remembered, policy: CompiledPolicy | None) -> Explanation:
+def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
     """Explain a decision from its record and the policy it was made under, or what that policy has become."""
-    entry = remembered.entry
+    entry = case.entry
+    moment = _moment(case)
+    event = moment.events[0]
     same = policy is not None and policy.hash == entry.policy
-    event = _event(remembered)
+    plan = Plans(policy, event.run).of(moment.events, entry.mode) if policy is not None and same else None
+    about: dict[str, Event] = {}
+    if plan is not None:
+        about = {placed.id: moment.events[at] for placed, at in zip(plan.guards, plan.event_of, strict=True)}
     spoke = {said.guard for said in (*entry.findings, *entry.shadow)} | set(entry.skipped)
-    chain = policy.guards(event.stage, event.tool, event.run, NORMAL) if policy is not None and same else ()
     action = Action[entry.action]
     return Explanation(
         id=entry.id,
@@ -102,7 +101,7 @@ def explain(remembered: Remembered, policy: CompiledPolicy | None) -> Explanatio
         stage=entry.stage,
         tool=entry.tool,
         agent=entry.agent,
-        role=remembered.run.role,
+        role=case.run.role,
         task=entry.task,
         action=entry.action,
         proceeds=action <= PROCEEDS,
@@ -110,39 +109,26 @@ def explain(remembered: Remembered, policy: CompiledPolicy | None) -> Explanatio
         at_ms=entry.at,
         store_ms=entry.now,
         policy="" if policy is None else policy.file.name,
-        source=remembered.source,
-        env=remembered.env,
+        source=case.source,
+        env=case.env,
         hash=entry.policy,
         changed=not same,
-        findings=tuple(_reason(said, policy, event if same else None) for said in entry.findings),
-        shadow=tuple(_reason(said, policy, event if same else None) for said in entry.shadow),
-        passed=tuple(placed.id for placed in sorted(chain, key=order) if placed.id not in spoke),
+        findings=tuple(_reason(said, policy, about.get(said.guard)) for said in entry.findings),
+        shadow=tuple(_reason(said, policy, about.get(said.guard)) for said in entry.shadow),
+        passed=entry.passed if plan is None else tuple(guard for guard in about if guard not in spoke),
         skipped=entry.skipped,
-        counters=_counters(policy, event, entry) if policy is not None and same else (),
+        counters=_counters(policy, moment, entry) if policy is not None and same else (),
+        notes=entry.notes,
         content=entry.content,
     )
 
 
-def _event(remembered: Remembered) -> Event:
-    """The event as far as the record has it."""
-    entry = remembered.entry
-    kind: Any = OF_STAGE[Stage(entry.stage)]
-    names = kind.__struct_fields__
-    texts = {f.name: "" for f in msgspec.structs.fields(kind) if f.required and f.type is str}
-    own = {name: value for name, value in remembered.event.items() if name in names}
-    data = {**texts, **own, "id": entry.id, "at": entry.at, "call": entry.call, "tool": entry.tool}
-    bare: Event = msgspec.convert({**data, "run": msgspec.to_builtins(remembered.run)}, kind)
-    if entry.content is None or _withheld(entry.content):
-        return bare
+def _moment(case: Case) -> Moment:
+    """The moment as far as the record has it."""
     try:
-        whole: Event = msgspec.convert(msgspec.to_builtins(with_content(bare, entry.content)), kind)
-    except (msgspec.ValidationError, TypeError):
-        return bare
-    return whole
-
-
-def _withheld(content: Any) -> bool:
-    return isinstance(content, dict) and bool(WITHHELD & content.keys())
+        return moment_of(case.entry, case.run, case.args)
+    except ValueError:
+        return Moment((event_of(case.entry, case.run, case.args),))
 
 
 def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None) -> Reason:
@@ -172,20 +158,22 @@ def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None) -> R
     )
 
 
-def _counters(policy: CompiledPolicy, event: Event, entry: Entry) -> tuple[Counter, ...]:
-    """What the counters were, where the record's values are those of the lines that this event leads to."""
-    plans = Plans(policy, event.run)
-    deciding = decide(plans, Moment((event,)), {})
+def _counters(policy: CompiledPolicy, moment: Moment, entry: Entry) -> tuple[Counter, ...]:
+    """What the counters were, where the record's values are those of the lines that this moment leads to."""
+    inputs = inputs_of(entry)
+    answers = dict(inputs.answers)
+    plans = Plans(policy, moment.events[0].run)
+    deciding = decide(plans, moment, {name: (version, value) for name, version, value in inputs.records})
     try:
         need = next(deciding)
         while isinstance(need, Ask):
-            need = deciding.send(tuple(Answered(None) for _ in need.lookups))
+            need = deciding.send(tuple(answers.get(lookup.name, Answered(None)) for lookup in need.lookups))
     except StopIteration:
         return ()
     lines = need.lines if isinstance(need, Batch) else ()
     if not entry.values or len(lines) != len(entry.values):
         return ()
-    plan = plans.of((event,), NORMAL)
+    plan = plans.of(moment.events, entry.mode)
     owners = {line.key: plan.guards[pos].id for pos, own in plan.meters for line in own if not line.follows}
     tallies = {plan.tally(pos).key: placed.id for pos, placed in enumerate(plan.guards)}
     return tuple(

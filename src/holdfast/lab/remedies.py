@@ -25,6 +25,7 @@ KERNEL: Final = {
     "kernel.lookup_failed": "the guard's code has to give an answer: correct it, or let it `fail_open`",
     "kernel.lookup_expired": "the guard's code has to answer in time: make it faster, or raise its `deadline_ms`",
     "kernel.store_lost": "the store has to be within reach",
+    "kernel.audit_lost": "the audit trail has to be writable",
     "kernel.contention": "fewer decisions at once on the same state",
     "kernel.patch_failed": "the redaction has to fit the content: correct the guard that made it",
     "kernel.third_warning": "fewer warnings of this guard in the task, or a higher `limits.warnings`",
@@ -32,6 +33,7 @@ KERNEL: Final = {
     "kernel.ended": "a run that has not ended",
     "kernel.halted": "an operator who resumes",
     "kernel.quarantined": "the end of the quarantine",
+    "kernel.bad_event": "data that can be read as a whole",
     "kernel.deadline": "a later deadline, or less time taken before",
 }
 """What lets an event past what the engine itself has against it."""

@@ -25,7 +25,8 @@ def with_guards(
     """A policy with these guards added, and the code that answers for those which are a user's own Python.
 
     A function of an event, or an object with a `judge(event)`, sync or async, is a guard. It may say where it
-    stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`, `deep`, `fail_open`, `log_pass`, `mode`.
+    stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`, `deep`, `fail_open`, `log_pass`,
+    `mode`.
     An object with a `kind` is one of the engine's own four protocols and judges inline. `brake` adds safe mode.
     """
     answerers: dict[str, Answerer] = {}

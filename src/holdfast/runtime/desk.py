@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from holdfast.kernel.actions import Action, Risk
+from holdfast.audit.errors import AuditLost
+from holdfast.audit.journal import Finish, Start
+from holdfast.kernel.actions import NAMES, Action, Risk
 from holdfast.kernel.chain import Plans
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
@@ -21,6 +24,7 @@ from holdfast.kernel.state import Settle
 from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.answering import Answering
 from holdfast.runtime.errors import Refused
+from holdfast.runtime.partial import PartialResults
 
 if TYPE_CHECKING:
     from holdfast.runtime.shield import Shield
@@ -63,6 +67,14 @@ class Desk:
         self._notices: deque[str] = deque(maxlen=MAX_NOTICES)
         self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._open: OrderedDict[str, Open] = OrderedDict()
+        self.told: RunInfo | None = None
+        self.decided = [0] * len(Action)
+        self.counting = threading.Lock()
+        self.partial = PartialResults()
+        self.last: Any = None
+        self.veiled = False
+        self._over = False
+        self._began = 0
 
     @property
     def plans(self) -> Plans:
@@ -84,6 +96,33 @@ class Desk:
         self._charges = Stage.CHARGE in policy.stages
         self._streamed = Plans(policy, self.info, STREAMED)
         self._plans = Plans(policy, self.info)
+
+    def announce(self, run: RunInfo) -> None:
+        """Write down that the run begins, or goes on under another policy."""
+        shield = self.shield
+        now, policy = shield.clock(), shield.policy.hash
+        shield.journal.begin(Start(run, now, policy, shield.origin, shield.env, self.deadline_at_ms, self._began))
+        self.told = run
+        self._began = self._began if self._began else now
+
+    def over(self, code: str, why: str) -> None:
+        """Write down, once, that the run has ended, with what it had produced; a run that did nothing says nothing."""
+        if self.told is None or self._over:
+            return
+        self._over = True
+        decided = {NAMES[action]: count for action, count in enumerate(self.decided) if count}
+        produced, left_out = self.produced(), self.partial.left_out
+        if self.veiled:
+            produced, left_out = (), left_out + len(produced)
+        finish = Finish(self.info, self.shield.clock(), code, why, decided, produced, left_out)
+        try:
+            self.shield.journal.end(finish)
+        except AuditLost:
+            self.tell("the audit trail could not be written: the end of this run is not recorded")
+
+    def produced(self) -> tuple[Any, ...]:
+        """What the run has produced so far: what it kept, and the last result that the agent got."""
+        return self.partial.chunks if self.last is None else (*self.partial.chunks, self.last)
 
     def new_id(self) -> str:
         """An id that no other event has."""
@@ -181,7 +220,8 @@ class Desk:
 
     def refusal(self, decision: Decision) -> Refused:
         """What a caller gets whose action does not go ahead, with whom to ask where a person is needed."""
-        return Refused(decision, self.shield.policy.file.escalation.roles)
+        partial = self.produced() if decision.action == Action.HALT else ()
+        return Refused(decision, self.shield.policy.file.escalation.roles, partial)
 
     def opened(self, decision: Decision, tool: str, args: dict[str, Any], spent: Amounts) -> None:
         """Remember a call that goes ahead until its outcome is reported."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from holdfast.kernel.actions import Action
 from holdfast.kernel.decision import Decision
 
@@ -11,11 +13,15 @@ class HoldfastError(Exception):
 
 
 class Refused(HoldfastError):
-    """An action did not go ahead. Its text is what the agent should read; `decision` says the rest."""
+    """An action did not go ahead. Its text is what the agent should read; `decision` says the rest.
 
-    def __init__(self, decision: Decision, approvers: tuple[str, ...] = ()) -> None:
-        super().__init__(decision, approvers)
+    Where the whole run is over, `partial` is what it had produced until then.
+    """
+
+    def __init__(self, decision: Decision, approvers: tuple[str, ...] = (), partial: tuple[Any, ...] = ()) -> None:
+        super().__init__(decision, approvers, partial)
         self.decision = decision
+        self.partial = partial
         self.approvers = approvers if decision.action == Action.ESCALATE else ()
 
     def __str__(self) -> str:

@@ -21,13 +21,11 @@ from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke, Pause
 from holdfast.runtime.errors import ToolFailed
+from holdfast.runtime.recording import barred, confirmed, left, written
 from holdfast.runtime.standing import end_run, isolate
 from holdfast.runtime.tool import Tool
 
 Named = TypeVar("Named", Wait, Retry, Isolate)
-
-MAX_CACHED: Final = 100_000
-"""How many records a shield keeps at hand; what is dropped is read again."""
 
 WAIT: Final = Wait()
 RETRY: Final = Retry()
@@ -39,21 +37,16 @@ def judge(desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans 
     begun = perf_counter_ns()
     plans = desk.plans if plans is None else plans
     moment = desk.fitted(moment, plans)
+    refused = barred(desk, moment) if desk.shield.journal.trouble else None
+    if refused is not None:
+        return refused
     decision = yield from decide(plans, moment, desk.shield.records)
-    _written(desk, moment, decision, begun, notes)
+    outcome = written(desk, moment, decision, begun, notes)
+    if outcome is not None:
+        decision = yield from confirmed(desk, decision, outcome)
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
     return decision
-
-
-def _written(desk: Desk, moment: Moment, decision: Decision, begun: int, notes: tuple[str, ...] = ()) -> None:
-    """Write a decision down, and leave late answers and cached records as the next one may find them."""
-    shield = desk.shield
-    shield.journal.write(moment, decision, perf_counter_ns() - begun, notes)
-    if moment.late:
-        desk.owed(moment, decision)
-    if len(shield.records) > MAX_CACHED:
-        shield.records.clear()
 
 
 def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
@@ -99,8 +92,13 @@ def assess(
         plans = desk.plans
         moment = desk.fitted(desk.moment(event, spent, (), 1 if lesser is None else 2, refused), plans)
         event = moment.events[0]
+        barrier = barred(desk, moment) if desk.shield.journal.trouble else None
+        if barrier is not None:
+            return barrier, event
         decision = yield from decide(plans, moment, desk.shield.records)
-        _written(desk, moment, decision, begun)
+        outcome = written(desk, moment, decision, begun)
+        if outcome is not None:
+            decision = yield from confirmed(desk, decision, outcome)
         if not decision.findings and lesser is None:
             return decision, event
         yield from _aftermath(desk, event, decision)
@@ -156,7 +154,8 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) 
                 raise
             attempt += 1
             continue
-        except BaseException:
+        except BaseException as error:
+            left(desk, event, decision, "it was interrupted: what came of it is not known", error)
             yield from close_hold(desk, decision)
             raise
         return (yield from deliver(desk, tool, event, decision, value, args, kwargs))
@@ -213,7 +212,8 @@ def deliver(
     moment = desk.moment(result, settles=settlement(decision) if settles else (), refused=refused)
     answer = yield from judge(desk, moment, desk.take_notes(decision.id))
     if answer.proceeds:
-        return answer.patched(seen) if answer.patches else value
+        desk.last = answer.patched(seen) if answer.patches else seen
+        return desk.last if answer.patches else value
     undo = tool.undo if tool.undo is not None else desk.shield.policy.undos.get(tool.name)
     if answer.action >= STOPS and undo is not None:
         try:

@@ -14,6 +14,7 @@ from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke
 from holdfast.runtime.flows import RETRY, assess, close_hold, judge, settlement, terms_of
+from holdfast.runtime.recording import left
 
 
 def converse(
@@ -44,14 +45,16 @@ def converse(
         send, keep = (event.messages, event.params) if decision.patches else (said, options)
         try:
             reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
-        except BaseException:
+        except BaseException as error:
+            left(desk, event, decision, "it failed or was interrupted: what came of it is not known", error)
             yield from close_hold(desk, decision)
             raise
         text, used = read_reply(reply, estimate)
         answered: Any = desk.event(ModelReply, call=decision.id, text=text, model=event.model, final=final)
         answer = yield from judge(desk, desk.moment(answered, settles=settlement(decision, used)))
         if answer.proceeds:
-            return with_text(reply, answer.patched(text)) if answer.patches else reply
+            desk.last = answer.patched(text)
+            return with_text(reply, desk.last) if answer.patches else reply
         if answer.action == Action.RETRY and attempt < terms_of(answer, RETRY).max_attempts:
             said.append(_guidance(answer))
             continue

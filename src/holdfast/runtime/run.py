@@ -138,6 +138,18 @@ class Run:
         """Warnings for the agent since the last call."""
         return self._desk.take_notices()
 
+    def keep(self, value: Any) -> None:
+        """Keep something the run has produced: it comes with whatever ends the run, and is in the record of its end.
+
+        Raises `PartialOverflow` where there is no more room: 10,000 values, 10 MiB.
+        """
+        self._desk.partial.append(value)
+
+    @property
+    def partial(self) -> tuple[Any, ...]:
+        """What the run has produced so far: what was kept, chunks of streams, and the last result or reply."""
+        return self._desk.produced()
+
     def judge(self, stage: Stage | str, /, **fields: Any) -> Decision:
         """Judge an event of any stage, given the fields its stage has."""
         return drive(report(self._desk, Stage(stage), fields), self._desk)
@@ -187,6 +199,7 @@ class Run:
         """Close the run: nothing of it proceeds any more."""
         if self._desk.ended is None:
             self._desk.ended = Ending("kernel.ended", "it was closed")
+        self._desk.over(self._desk.ended.code, self._desk.ended.why)
 
     def __enter__(self) -> Run:
         self._tokens.append(_open.set((*_open.get(), self)))

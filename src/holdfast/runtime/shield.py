@@ -56,8 +56,9 @@ class Shield:
         brake = _asked_for_safe_mode() if safe_mode is None else safe_mode
         self._policies = Policies(tuple(guards), brake)
         self._bare = policy
-        self._source, self._env = source, env
+        self._source, self.env = source, env
         self._watcher: Watcher | None = None
+        self._closed = False
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
         self.placed = self._policies.placed
@@ -70,14 +71,42 @@ class Shield:
         self._registered: dict[str, Risk] = {}
 
     @classmethod
-    def load(cls, source: str | Path | dict[str, Any] = "default", *, env: str | None = None, **options: Any) -> Shield:
+    def load(
+        cls,
+        source: str | Path | dict[str, Any] = "default",
+        *,
+        env: str | None = None,
+        store: Store | str | Path | None = None,
+        journal: Journal | str | Path | None = None,
+        clock: Callable[[], int] = wall_ms,
+        **options: Any,
+    ) -> Shield:
         """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments.
 
-        Options are those of `Shield` itself.
+        State is kept in the store that `store` names (a file, a URL, `memory:`), records in the folder that `journal`
+        names (or `memory:`). Without them the environment decides, and without that the user's state folder keeps
+        both. Other options are those of `Shield` itself.
         """
         from holdfast.policy.load import load_policy
+        from holdfast.runtime.places import journal_for, store_for
 
-        return cls(load_policy(source, env), source=source, env=env, **options)
+        policy = load_policy(source, env)
+        kept = store_for(store, os.environ, clock)
+        try:
+            records = journal_for(journal, os.environ, clock)
+        except BaseException:
+            if kept is not store:
+                kept.close()
+            raise
+        return cls(policy, source=source, env=env, store=kept, journal=records, clock=clock, **options)
+
+    @property
+    def origin(self) -> str:
+        """Where the policy in force came from: its file, or the name of a pack; empty for one that was handed in."""
+        if self._source is None or isinstance(self._source, dict):
+            return ""
+        files = self.policy.files
+        return str(files[0].absolute()) if files else str(self._source)
 
     def reload(self, source: str | Path | dict[str, Any] | None = None) -> CompiledPolicy:
         """Put a policy in force: the one it was loaded from, as it is now, or another. It is built and checked as a
@@ -90,7 +119,7 @@ class Shield:
         source = self._source if source is None else source
         if source is None:
             raise ValueError("this shield was not loaded from anywhere: name the policy to load")
-        self._bare = load_policy(source, self._env)
+        self._bare = load_policy(source, self.env)
         self.policy = self._policies.enter(self._bare)
         self._source = source
         return self.policy
@@ -255,10 +284,15 @@ class Shield:
 
     def close(self) -> None:
         """Let go of files and connections."""
+        if self._closed:
+            return
+        self._closed = True
         if self._watcher is not None:
             self._watcher.stop()
-        self.store.close()
-        self.journal.close()
+        try:
+            self.store.close()
+        finally:
+            self.journal.close()
 
     def __enter__(self) -> Shield:
         return self

@@ -40,6 +40,7 @@ def change(records: Records, batch_id: str, tenant: str, key: str, new: Callable
 def end_run(desk: Desk, code: str, why: str) -> Flow[None]:
     """End a run, here at once and for every other process; without the store it stays ended here."""
     desk.ended = Ending(code, why)
+    desk.over(code, why)
     key = ending_key(desk.info.tenant, desk.info.id)
     ending = msgspec.to_builtins(desk.ended)
     try:

@@ -10,6 +10,7 @@ from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow, drive
 from holdfast.runtime.errors import Refused
 from holdfast.runtime.flows import begin, close_hold, deliver, failed, judge
+from holdfast.runtime.recording import left
 from holdfast.runtime.tool import Tool
 
 
@@ -19,6 +20,7 @@ def chunks(desk: Desk, source: Iterable[str], channel: str) -> Iterator[str]:
     try:
         for index, chunk in enumerate(source):
             passed.append(drive(_chunk(desk, chunk, channel, index), desk))
+            desk.partial.offer(passed[-1])
             yield passed[-1]
     finally:
         close = getattr(source, "close", None)
@@ -36,6 +38,7 @@ async def achunks(desk: Desk, source: AsyncIterable[str], channel: str) -> Async
     try:
         async for chunk in source:
             passed.append(await adrive(_chunk(desk, chunk, channel, index), desk))
+            desk.partial.offer(passed[-1])
             index += 1
             yield passed[-1]
     finally:
@@ -78,6 +81,7 @@ def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any])
         raise
     finally:
         source.close()
+        left(desk, event, decision, f"it is over after {part} items")
         drive(close_hold(desk, decision), desk)
 
 
@@ -99,4 +103,5 @@ async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
         raise
     finally:
         await source.aclose()
+        left(desk, event, decision, f"it is over after {part} items")
         await adrive(close_hold(desk, decision), desk)

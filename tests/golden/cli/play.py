@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -32,8 +32,8 @@ def play(words: list[str], stdin: bytes = b"", nonce: str = "n") -> Played:
     nonces = (f"{nonce}{number}" for number in itertools.count(1))
     clock = FakeClock()
 
-    def load(source: str, env: str | None = None) -> Shield:
-        return Shield.load(source, env=env, clock=clock, nonces=lambda: next(nonces))
+    def load(source: str, **options: Any) -> Shield:
+        return Shield.load(source, clock=clock, nonces=lambda: next(nonces), **options)
 
     with _streams(stdin) as (out, err):
         status = main(words, load)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.lab.bench.sections import Effort, Section, sections
+from holdfast.lab.bench.sections import sections
+from holdfast.lab.bench.table import Effort, Section, show
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -22,7 +23,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as JSON")
     parser.add_argument("--quick", action="store_true", help="a tenth of the calls: to see that it works")
     asked = parser.parse_args(argv)
-    effort = Effort(4, 100) if asked.quick else Effort(20, 400)
+    effort = Effort(4, 100, 20_000) if asked.quick else Effort(20, 400, 1_000_000)
     print(f"holdfast bench on Python {platform.python_version()}, {platform.machine()}; µs for each call")
     done: list[Section] = []
     for section in sections(effort):
@@ -32,17 +33,6 @@ def main(argv: list[str] | None = None) -> int:
         Path(asked.json).write_bytes(msgspec.json.format(msgspec.json.encode(done)))
         print(f"\nwritten to {asked.json}")
     return 0
-
-
-def show(section: Section) -> None:
-    """Print one section as a table."""
-    print(f"\n{section.title}: {section.note}")
-    width = max(len(row.name) for row in section.rows)
-    print(f"  {'':{width}}  {'p50':>9}  {'p99':>9}  {'ratio':>6}")
-    for row in section.rows:
-        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
-        print(f"  {row.name:{width}}  {row.cost.p50_us:9.1f}  {row.cost.p99_us:9.1f}  {ratio:>6}")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

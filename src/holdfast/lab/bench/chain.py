@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from holdfast.audit.journal import Journal
 from holdfast.kernel.units import amounts
 from holdfast.lab.bench.floor import Floor
 from holdfast.lab.bench.guards import DROP, KEY, Rate, Repeats, Role, Schema, Tokens, Under, Without
 from holdfast.runtime.drivers import drive
 from holdfast.runtime.flows import assess
+from holdfast.runtime.places import MEMORY
 from holdfast.runtime.run import Run
 from holdfast.runtime.shield import Shield
+from holdfast.stores.protocol import Store
 
 TOOLS: Final = (*[f"tool_{n}" for n in range(200)], "write_file")
 DENIED: Final = tuple(f"denied_{n}" for n in range(200))
@@ -60,9 +63,16 @@ EXTRA: Final = (
 """With the shipped guards of the policy: eight that judge the event alone, four that keep state."""
 
 
-def whole(rules: int = 0) -> tuple[Shield, Run]:
-    """A shield with the whole chain and a run in it."""
-    shield = Shield.load(policy(rules), guards=EXTRA)
+def whole(
+    rules: int = 0, *, store: Store | None = None, journal: Journal | None = None, risk: str = "medium"
+) -> tuple[Shield, Run]:
+    """A shield with the whole chain and a run in it; state and records are in memory unless others are given."""
+    shield = Shield.load(
+        {**policy(rules), "tools": {"write_file": {"risk": risk}}},
+        guards=EXTRA,
+        store=MEMORY if store is None else store,
+        journal=MEMORY if journal is None else journal,
+    )
     return shield, shield.run("a1", "t1", id="r1")
 
 

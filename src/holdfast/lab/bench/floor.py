@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from holdfast.audit.journal import MEMORY
 from holdfast.audit.record import VERSION, Entry
 from holdfast.lab.bench.guards import DROP, KEY, WriteFile
 from holdfast.stores.memory import wall_ms
@@ -79,8 +80,8 @@ class Floor:
                 self.holds[event_id] = tokens
             body = _encode(
                 Entry(
-                    VERSION, self.head, self.seq, event_id, "r1", "tool_call", at, action, self.policy, "default",
-                    "a1", "t1", "", tool, args, now=now, values=values,
+                    VERSION, self.head, self.seq, MEMORY, "intent", at, event_id, "r1", "tool_call", action,
+                    self.policy, "default", "a1", "t1", "", tool, content=args, now=now, values=values,
                 )
             )  # fmt: skip
             self.head = sha256(body).hexdigest()

@@ -12,40 +12,18 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import msgspec
-
 from holdfast.kernel.events import RunInfo, ToolCall
 from holdfast.lab.bench.chain import ARGS, by_hand, checked, whole
+from holdfast.lab.bench.durable import durable
 from holdfast.lab.bench.measure import Cost, compare, cost_of
+from holdfast.lab.bench.table import Effort, Row, Section, rows_of
 from holdfast.policy.conditions import compile_condition
 from holdfast.policy.conditions.view import STANDARD, View
+from holdfast.runtime.places import MEMORY
 from holdfast.runtime.run import Run
 from holdfast.runtime.shield import Shield
 
 RULES = (0, 1, 10, 100, 1_000, 10_000)
-
-
-class Row(msgspec.Struct, frozen=True):
-    """One line of the table; `ratio` is to the row it is measured against."""
-
-    name: str
-    cost: Cost
-    ratio: float | None = None
-
-
-class Section(msgspec.Struct, frozen=True):
-    """Rows under a heading, with what they mean."""
-
-    title: str
-    note: str
-    rows: list[Row]
-
-
-class Effort(msgspec.Struct, frozen=True):
-    """How long to measure: rounds of calls."""
-
-    rounds: int
-    calls: int
 
 
 def sections(effort: Effort) -> Iterator[Section]:
@@ -56,22 +34,15 @@ def sections(effort: Effort) -> Iterator[Section]:
     yield _conditions(effort)
     yield _guards(effort)
     yield _idle(effort)
+    yield from durable(effort)
     yield _import()
-
-
-def _rows(costs: dict[str, Cost], against: str | None = None) -> list[Row]:
-    base = costs[against].p50_us if against is not None else None
-    return [
-        Row(name, cost, None if base is None or name == against else round(cost.p50_us / base, 2))
-        for name, cost in costs.items()
-    ]
 
 
 def _chain(effort: Effort) -> Section:
     _, run = whole()
     costs = compare({"by hand": by_hand(), "engine": checked(run)}, effort.rounds, effort.calls)
     note = "8 pure and 4 stateful guards apply: event, decision and chained record, state in memory"
-    return Section("the whole chain, hot", note, _rows(costs, "by hand"))
+    return Section("the whole chain, hot", note, rows_of(costs, "by hand"))
 
 
 def _public(effort: Effort) -> Section:
@@ -92,7 +63,7 @@ def _public(effort: Effort) -> Section:
     costs = compare(contenders, effort.rounds, effort.calls)
     costs["await run.acheck"] = asyncio.run(_asynchronous(run, effort))
     return Section(
-        "the same through the public face", "arguments are projected to plain data first", _rows(costs, "by hand")
+        "the same through the public face", "arguments are projected to plain data first", rows_of(costs, "by hand")
     )
 
 
@@ -109,7 +80,7 @@ def _rules(effort: Effort) -> Section:
     contenders = {f"{rules:,} rules": checked(whole(rules)[1]) for rules in RULES}
     costs = compare(contenders, effort.rounds, effort.calls)
     note = "the whole chain beside rules with conditions, for other tools, roles, tasks and arguments"
-    return Section("rules that do not apply", note, _rows(costs, "10 rules"))
+    return Section("rules that do not apply", note, rows_of(costs, "10 rules"))
 
 
 def _conditions(effort: Effort) -> Section:
@@ -133,7 +104,7 @@ def _conditions(effort: Effort) -> Section:
         "with the view made": lambda: when(made := View(view.event)) and check(made),
     }
     costs = compare(contenders, effort.rounds, effort.calls)
-    return Section("conditions", "implementers do not change tests: condition and check", _rows(costs, "by hand"))
+    return Section("conditions", "implementers do not change tests: condition and check", rows_of(costs, "by hand"))
 
 
 def _guards(effort: Effort) -> Section:
@@ -148,11 +119,11 @@ def _guards(effort: Effort) -> Section:
     contenders = {name: _judging(entry) for name, entry in alone.items()}
     contenders["python (a thread a call)"] = _asking()
     costs = compare(contenders, max(2, effort.rounds // 2), effort.calls)
-    return Section("each guard alone", "run.check with one guard in the policy", _rows(costs, "no guard"))
+    return Section("each guard alone", "run.check with one guard in the policy", rows_of(costs, "no guard"))
 
 
 def _judging(entry: dict[str, Any]) -> Callable[[], object]:
-    shield = Shield.load({"name": "one", "guards": [entry] if entry else []})
+    shield = Shield.load({"name": "one", "guards": [entry] if entry else []}, store=MEMORY, journal=MEMORY)
     run = shield.run("a1", "t1")
     return lambda: run.check("write_file", ARGS)
 
@@ -161,7 +132,7 @@ def _asking() -> Callable[[], object]:
     def passes(_event: object) -> None:
         return None
 
-    run = Shield.load({"name": "one"}, guards=[passes]).run("a1", "t1")
+    run = Shield.load({"name": "one"}, guards=[passes], store=MEMORY, journal=MEMORY).run("a1", "t1")
     return lambda: run.check("write_file", ARGS)
 
 
@@ -191,5 +162,5 @@ def _import() -> Section:
                 out = subprocess.run(command, capture_output=True, check=True, env=cached)
                 took[name] += [int(out.stdout)] if turn else []
     rows = [Row(name, Cost(median(times) / 1000, max(times) / 1000, len(times))) for name, times in took.items()]
-    added = rows[1].cost.p50_us - rows[0].cost.p50_us
-    return Section("import", f"CPU time of the process; holdfast adds {added / 1000:.0f} ms", rows)
+    added = median(took["import holdfast"]) - median(took["bare python"])
+    return Section("import", f"CPU time of the process; holdfast adds {added / 1e6:.0f} ms", rows)

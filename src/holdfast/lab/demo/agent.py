@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
-from holdfast.audit.journal import MemoryJournal
+from holdfast.audit.journal import Finish, Start
+from holdfast.audit.reading import Found, Reader
+from holdfast.audit.trail import Trail
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Moment
 from holdfast.kernel.stages import Stage
@@ -20,26 +24,55 @@ from holdfast.runtime.shield import Shield
 MAX_SHOWN: Final = 40
 """How much of an argument is shown."""
 
+START_MS: Final = 1_767_225_600_000
+"""When the demo's clocks begin, so that every run of it gives the same records."""
+
 DEADLINE: Final = "DEADLINE"
 """The verdict on a tool that went ahead and was cut off."""
 
 
 class Tap:
-    """A journal that also keeps the decisions themselves, so that what is shown is what was decided."""
+    """A trail that also keeps the decisions themselves, so that what is shown is what was decided."""
 
-    def __init__(self) -> None:
-        self.journal = MemoryJournal()
+    def __init__(self, folder: Path) -> None:
+        at = itertools.count(START_MS, 7)
+        self.trail = Trail(folder, clock=lambda: next(at), names=lambda: f"{1:016x}", process=lambda: 1)
         self.decisions: list[tuple[Stage, Decision]] = []
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> bytes:
+    @property
+    def trouble(self) -> str:
+        """Why records could not be written lately."""
+        return self.trail.trouble
+
+    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> int:
         """Write one decision down, and keep it at hand."""
-        body = self.journal.write(moment, decision, took_ns, notes)
+        mark = self.trail.write(moment, decision, took_ns, notes)
         self.decisions.append((moment.events[0].stage, decision))
-        return body
+        return mark
+
+    def begin(self, start: Start) -> None:
+        """Write down that a run begins."""
+        self.trail.begin(start)
+
+    def end(self, finish: Finish) -> None:
+        """Write down that a run has ended."""
+        self.trail.end(finish)
+
+    def probe(self) -> None:
+        """Find out whether records can be written."""
+        self.trail.probe()
+
+    def sync(self, mark: int) -> None:
+        """Wait for the disk."""
+        self.trail.sync(mark)
+
+    def records(self) -> Iterator[Found]:
+        """What stands in the trail's files now, oldest first."""
+        return Reader(self.trail.folder).forwards()
 
     def close(self) -> None:
-        """Let go of the journal."""
-        self.journal.close()
+        """End the trail."""
+        self.trail.close()
 
 
 class Agent:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
 
+from holdfast.audit.verifying.verify import verify
 from holdfast.kernel.actions import Action
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.stages import Stage
-from holdfast.lab.demo.agent import Agent, Tap
-from holdfast.lab.demo.chain import first_break, with_one_bit_changed
+from holdfast.lab.demo.agent import START_MS, Agent, Tap
+from holdfast.lab.demo.forgery import forged_copy
 from holdfast.lab.demo.hazard import Hazard, Outcome, Step, Tally
 from holdfast.lab.demo.rule import excerpt
 from holdfast.lab.demo.tools import Tools
@@ -21,30 +23,36 @@ from holdfast.policy.load import load_policy
 from holdfast.runtime.shield import Shield
 
 POLICY: Final = Path(__file__).with_name("policy.yaml")
-START_MS: Final = 1_767_225_600_000
-"""When the demo's clock begins, so that every run of it gives the same records."""
 
 
 class Books(msgspec.Struct, frozen=True):
-    """What the journal says of itself at the end, found by reading its bytes again."""
+    """What the independent verifier says of the trail at the end, and of a copy with one record forged."""
 
     records: int
     head: str
-    verifies: bool
-    tampered: int
-    noticed: bool
-    """Whether a bit turned over in a copy of record `tampered` was noticed."""
+    faults: tuple[str, ...]
+    forged: int
+    """The record of which one bit was turned over in the copy."""
+    noticed: str
+    """What the verifier says of the copy."""
+
+    @property
+    def verifies(self) -> bool:
+        """Whether the trail is whole, and the forged copy is not."""
+        return not self.faults and f"record {self.forged} was edited" in self.noticed
 
 
 class Demo:
     """A shield under which hazards are played; nothing in it knows what the verdicts should be."""
 
     def __init__(self, policy: str | Path = POLICY) -> None:
-        self.tap = Tap()
+        compiled = load_policy(policy)
+        self._folder = TemporaryDirectory(prefix="holdfast-demo-")
+        self.tap = Tap(Path(self._folder.name) / "trail")
         self.tools = Tools()
         clock = itertools.count(START_MS, 7)
         self.shield = Shield(
-            load_policy(policy),
+            compiled,
             journal=self.tap,
             clock=lambda: next(clock),
             safe_mode=False,
@@ -57,6 +65,7 @@ class Demo:
             steps: list[Step] = []
             with self.shield.run("scout", hazard.name, id=hazard.name) as run:
                 proof = hazard.script(Agent(self.shield, self.tap, self.tools, run, steps))
+            last, head = self.tap.trail.head
             rule = hazard.rule if hazard.rule else next((step.guard for step in reversed(steps) if step.guard), "")
             yield Outcome(
                 number,
@@ -66,8 +75,8 @@ class Demo:
                 excerpt(self.shield.policy.file, rule),
                 proof,
                 self.tally(),
-                self.tap.journal.written,
-                self.tap.journal.head,
+                last + 1,
+                head,
             )
 
     def tally(self) -> Tally:
@@ -79,12 +88,25 @@ class Demo:
         return tally
 
     def books(self) -> Books:
-        """Read the journal's bytes again: does the chain hold, and is a forged record noticed?"""
-        journal = self.tap.journal
-        bodies = [kept.body for kept in journal.kept()]
-        forged = len(bodies) // 2
-        noticed = first_break(with_one_bit_changed(bodies, forged), journal.head) is not None
-        return Books(len(bodies), journal.head, first_break(bodies, journal.head) is None, forged + 1, noticed)
+        """End the trail and let the verifier read its files; then do the same with a forged copy."""
+        seq, head = self.tap.trail.head
+        self.tap.close()
+        report = verify(self.tap.trail.folder)
+        forged = seq // 2
+        copy = forged_copy(self.tap.trail.folder, Path(self._folder.name) / "copy", forged)
+        noticed = verify(copy)
+        return Books(
+            sum(chain.records for chain in report.chains),
+            head,
+            tuple(fault.sentence for fault in report.faults),
+            forged,
+            "; ".join(fault.sentence for fault in noticed.faults),
+        )
+
+    def close(self) -> None:
+        """Remove the trail."""
+        self.tap.close()
+        self._folder.cleanup()
 
 
 def _count(tally: Tally, decision: Decision) -> None:

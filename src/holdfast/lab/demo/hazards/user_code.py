@@ -13,7 +13,7 @@ SECRET: Final = "swordfish"
 def _password(agent: Agent) -> Proof:
     agent.tries(agent.tools.login, user="ada", password=SECRET)
     saw = ", ".join(f'"{args["password"]}"' for args in agent.reached("login"))
-    leaks = sum(SECRET.encode() in kept.body for kept in agent.tap.journal.kept())
+    leaks = sum(SECRET.encode() in found.line.body for found in agent.tap.records())
     words = f"login got {saw if saw else 'nothing'}; records with the real password: {leaks}"
     return Proof(words, bool(saw) and SECRET not in saw and not leaks)
 

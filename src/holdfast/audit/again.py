@@ -1,0 +1,98 @@
+"""From a record back to what was judged: the event, the moment, and the inputs a decision was made from."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.audit.record import FINDING, RISKS, Entry
+from holdfast.kernel.actions import Risk
+from holdfast.kernel.content import with_content
+from holdfast.kernel.decision import Inputs
+from holdfast.kernel.events import OF_STAGE, Charge, Event, Moment, RunInfo
+from holdfast.kernel.findings import Finding
+from holdfast.kernel.lookups import Answer, Answered
+from holdfast.kernel.stages import Stage
+from holdfast.kernel.state import Reply
+
+WITHHELD: Final = frozenset({"$withheld", "$sha256", "$digest"})
+"""Keys by which a record's content is known not to be the content itself."""
+
+
+def run_of(entry: Entry) -> RunInfo:
+    """A run as far as a decision's own record tells of it; how it began tells more."""
+    return RunInfo(entry.run, entry.agent, "", entry.task, entry.tenant)
+
+
+def event_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None) -> Event:
+    """The event that a record is about, as far as it has it: content that was withheld is missing.
+
+    `args` are those of its call, where the record leaves them to its intent.
+    """
+    kind: Any = OF_STAGE[Stage(entry.stage)]
+    names = kind.__struct_fields__
+    texts = {field.name: "" for field in msgspec.structs.fields(kind) if field.required and field.type is str}
+    known: dict[str, Any] = {"id": entry.id, "at": entry.at, "call": entry.call, "tool": entry.tool}
+    known |= {"risk": Risk(RISKS.index(entry.risk)), "traits": entry.traits, "run": msgspec.to_builtins(run)}
+    if args is not None and "args" in names:
+        known["args"] = args
+    own = {name: value for name, value in entry.beside.items() if name in names}
+    bare: Event = msgspec.convert({**texts, **known, **own}, kind)
+    if entry.content is None or withheld(entry.content):
+        return bare
+    try:
+        whole: Event = msgspec.convert(msgspec.to_builtins(with_content(bare, entry.content)), kind)
+    except (msgspec.ValidationError, TypeError, ValueError):
+        return bare
+    return whole
+
+
+def withheld(content: Any) -> bool:
+    """Whether a record's content is not the content itself."""
+    return isinstance(content, dict) and bool(WITHHELD & content.keys())
+
+
+def moment_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None) -> Moment:
+    """The moment that was judged."""
+    event = event_of(entry, run, args)
+    events: tuple[Event, ...] = (event,)
+    for stage in entry.with_:
+        if stage != Stage.CHARGE:
+            raise ValueError(
+                f"a record with `{stage}` beside its event cannot be judged again: it is of another version"
+            )
+        _, tokens, cost, _, _ = entry.amounts
+        charge = Charge(
+            id=f"{event.id}+",
+            at=event.at,
+            run=run,
+            call=event.id,
+            tool=event.tool,
+            risk=event.risk,
+            traits=event.traits,
+            tokens=tokens,
+            cost_microusd=cost,
+        )
+        events = (*events, charge)
+    return Moment(events, entry.amounts, entry.settles, entry.late, entry.attempt)
+
+
+def inputs_of(entry: Entry) -> Inputs:
+    """What the decision was made from besides the event and the policy."""
+    reply = None
+    if entry.now:
+        reply = Reply(entry.now, False, entry.went, entry.values, entry.actions, entry.settled)
+    now = entry.judged if entry.judged else entry.at
+    answers = tuple((name, _answer(answer)) for name, answer in entry.answers)
+    return Inputs(entry.records, answers, reply, entry.lost, entry.mode, now, entry.stale)
+
+
+def _answer(answer: Answer) -> Answer:
+    """An answer as it came: a finding is one again."""
+    if not isinstance(answer, Answered) or not isinstance(answer.value, dict) or answer.value.keys() != {FINDING}:
+        return answer
+    try:
+        return Answered(msgspec.convert(answer.value[FINDING], Finding))
+    except msgspec.ValidationError:
+        return answer

@@ -1,0 +1,34 @@
+"""What goes wrong with a trail."""
+
+from __future__ import annotations
+
+import errno
+from typing import Final
+
+WORDS: Final = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the disk is read-only",
+    errno.EACCES: "it may not be written",
+    errno.EPERM: "it may not be written",
+    errno.EIO: "the disk reports an error",
+    errno.EMFILE: "too many files are open",
+    errno.ENFILE: "too many files are open",
+    errno.EFBIG: "a file has become too large",
+}
+
+
+class AuditLost(Exception):
+    """A record could not be written, or not be made durable; nothing goes ahead on it. Its text says why."""
+
+
+class TrailError(OSError):
+    """A trail cannot be opened; its text names the folder, what is wrong, and what to do."""
+
+
+def reason(error: OSError) -> str:
+    """What an error of the disk means, in words that name no file."""
+    words = WORDS.get(error.errno) if error.errno is not None else None
+    if words is not None:
+        return words
+    return error.strerror.lower() if error.strerror else str(error)

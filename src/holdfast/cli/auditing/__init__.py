@@ -1,0 +1,1 @@
+"""What `holdfast audit` does, one word a file."""

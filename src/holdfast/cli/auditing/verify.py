@@ -1,0 +1,69 @@
+"""`holdfast audit verify`: whether a trail is as it was written, and if not, what was done to it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from holdfast.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
+from holdfast.cli.progress import progress, size
+from holdfast.cli.table import table
+from holdfast.cli.terminal import Terminal, put, visible
+from holdfast.cli.times import shown
+from holdfast.cli.trails import trail_at
+from holdfast.cli.trouble import BadInput
+from holdfast.cli.verdict import row
+from holdfast.runtime.places import KEY
+
+WHOLE: Final = 0
+FAULTY: Final = 1
+
+COLUMNS: Final = ("chain", "state", "records", "size", "sealed", "from", "to")
+NUMBERS: Final = frozenset({"records", "size", "sealed"})
+
+
+def check_trail(args: argparse.Namespace) -> int:
+    """Verify a trail and say what was found."""
+    folder = trail_at(args.trail)
+    key = args.key if args.key is not None else os.environ.get(KEY, "")
+    try:
+        with progress("verifying") as told:
+            report = verify(folder, key if key else None, args.witness, told)
+    except CannotVerify as error:
+        raise BadInput(str(error)) from None
+    if args.json:
+        sys.stdout.write(as_json(report) + "\n")
+    else:
+        for line in _lines(report, Terminal.of(sys.stdout, os.environ)):
+            put(sys.stdout, line)
+    return WHOLE if report.whole else FAULTY
+
+
+def _lines(report: Report, terminal: Terminal) -> Iterator[str]:
+    yield from table(COLUMNS, [_row(chain) for chain in report.chains], NUMBERS, terminal)
+    for fault in report.faults:
+        yield ""
+        yield terminal.paint(f"{fault.deed.value.upper()}  {visible(fault.place)}", "bad")
+        yield from row("found", fault.sentence, terminal)
+        yield from row("that is", fault.deed.meaning, terminal)
+    if report.remarks:
+        yield ""
+    for remark in report.remarks:
+        about = f"{remark.chain}: " if remark.chain else ""
+        yield from row("note", f"{about}{remark.sentence}", terminal)
+    yield ""
+    yield terminal.paint(visible(verdict(report)), "good" if report.whole else "bad")
+
+
+def _row(chain: Chain) -> tuple[str, ...]:
+    state = "closed" if chain.closed else "open"
+    if chain.retired:
+        state += f", {chain.retired:,} retired"
+    if chain.behind_head:
+        state += f", {chain.behind_head:,} behind the head"
+    times = ["-" if at is None else shown(at) for at in (chain.first_at, chain.last_at)]
+    sealed = f"{chain.sealed}/{chain.checkpoints}"
+    return (chain.id, state, f"{chain.records:,}", size(chain.bytes), sealed, *times)

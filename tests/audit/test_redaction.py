@@ -1,0 +1,208 @@
+"""Redaction before writing: of a secret there is nothing in any file of a trail."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+import pytest
+
+from holdfast import Action, Refused, Shield, Stage, ToolFailed
+from holdfast.audit.redaction import MASK, SECRET_NAMES, masked
+from holdfast.audit.trail import Options, Trail
+from holdfast.kernel.actions import Category
+from holdfast.kernel.events import Event, ToolCall
+from holdfast.kernel.findings import Finding, Patch
+from holdfast.kernel.guard import Kind, Ruling
+from holdfast.kernel.state import When
+from holdfast.runtime.run import Run
+from tests.audit.written import allowed, moment, of_kind, one
+
+SECRET = "hunter2-7f3a"
+
+
+@pytest.mark.parametrize("name", ["password", "API_KEY", "Set-Cookie", "client secret", "x-api-key", "Secret.Key"])
+def test_values_under_secret_names_are_masked_however_they_are_spelled(name: str) -> None:
+    """Wherever they stand; what is beside them stays."""
+    data = {"a": [{"b": {name: SECRET, "user": "ann"}}], name: {"nested": SECRET}}
+    assert masked(data) == {"a": [{"b": {name: MASK, "user": "ann"}}], name: MASK}
+
+
+def test_what_has_no_secret_is_given_back_as_it_is() -> None:
+    """Not a copy: most of what is recorded has none. That a secret is missing, or switched off, is no secret."""
+    data = {"a": [1, {"b": ("x", None)}], "password": None, "token": False, "passwords_changed": 3}
+    assert masked(data) is data
+    assert masked("password") == "password"
+
+
+def test_every_listed_name_is_one() -> None:
+    """As written in the list."""
+    assert [name for name in SECRET_NAMES if masked({name: 1}) != {name: MASK}] == []
+
+
+def test_a_long_name_does_not_make_a_secret_one_harmless() -> None:
+    """Names are remembered, but not by their beginning."""
+    long = "password" + "_" * 57
+    masked({long: SECRET})
+    assert masked({long[:64]: SECRET}) == {long[:64]: MASK}
+
+
+class Keeps(msgspec.Struct, frozen=True):
+    """A guard that keeps what it sees in its record."""
+
+    kind: ClassVar[Kind] = Kind.RECORD
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    writes: ClassVar[When] = When.JUDGED
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 10
+    id: str = "keeps"
+
+    def key(self, _event: ToolCall, /) -> str:
+        return "{default}kept"
+
+    def judge(self, event: ToolCall, _value: Any, _now: int, /) -> Ruling:
+        return Ruling(None, {"api_key": event.args.get("password", ""), "n": [{"token": SECRET}]})
+
+
+class Answer(msgspec.Struct):
+    """What a user's own guard gives, which is no answer at all; it has a secret."""
+
+    secret: str
+
+
+class Hides(msgspec.Struct, frozen=True):
+    """A guard that finds a secret in a text and wants it gone, and says so as it is told."""
+
+    kind: ClassVar[Kind] = Kind.PURE
+    action: Action
+    id: str
+    mode: str = "enforce"
+    stages: frozenset[Stage] = frozenset(Stage)
+    category: Category = Category.SAFETY
+    priority: int = 20
+
+    def judge(self, event: Any, /) -> Finding | None:
+        found = find(getattr(event, "args", None), ()) if event.stage is Stage.TOOL_CALL else None
+        if event.stage in (Stage.PROMPT, Stage.MODEL_REPLY, Stage.MODEL_CHUNK, Stage.ERROR):
+            found = () if SECRET in event.text else None
+        if event.stage is Stage.TOOL_RESULT:
+            found = find(event.result, ())
+        return None if found is None else Finding(self.action, "test.secret", patches=(Patch(found, "[gone]"),))
+
+
+def find(value: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...] | None:
+    """Where in some data the secret is, outside of what is masked by its name."""
+    if isinstance(value, str):
+        return path if SECRET in value else None
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    found = [find(item, (*path, step)) for step, item in items if step != "password"]
+    return next((one for one in found if one is not None), None)
+
+
+def everywhere(folder: Path) -> bytes:
+    """Every byte of every file of a trail."""
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def test_nothing_of_a_secret_is_in_any_file(tmp_path: Path) -> None:
+    """Arguments, results, what stands beside them, answers, records, errors, kept results, and what is refused."""
+
+    def own(_event: Event) -> Answer:
+        return Answer(SECRET)
+
+    def login(user: str, password: str) -> dict[str, Any]:
+        return {"user": user, "session": {"Access-Token": password}}
+
+    def fails(password: str) -> None:
+        raise ValueError("no such user")
+
+    own.fail_open = True  # type: ignore[attr-defined] # how a guard says it
+    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[own, Keeps()])
+    with shield.run("ann") as run:
+        for _ in range(2):
+            assert run.call(login, "ann", password=SECRET)["session"]["Access-Token"] == SECRET
+        with pytest.raises(ValueError, match="no such user"):
+            run.call(fails, password=SECRET)
+        run.keep({"cookie": SECRET})
+        run.result("elsewhere", {"password": SECRET}, {"token": SECRET})
+        run.error("elsewhere", "KeyError", args={"nested": [{"pwd": SECRET}]})
+        run.model_call([{"content": "hi", "authorization": SECRET}], params={"api_key": SECRET})
+        run.egress("https://example.org", headers={"Authorization": SECRET}, payload={"secret": SECRET})
+        run.handoff("bob", {"credentials": {"all": SECRET}})
+    shield.close()
+    found = one(tmp_path)
+    kinds = {record["stage"] for record in of_kind(found, "intent", "outcome", "event")}
+    assert kinds == {"tool_call", "tool_result", "error", "model_call", "egress", "handoff"}
+    calls = [record for record in found if record.get("stage") == "tool_call"]
+    assert calls[1]["records"] == [["{default}kept", 1, {"api_key": MASK, "n": [{"token": MASK}]}]]
+    assert calls[0]["answers"] == [["own", {"type": "answered", "value": {"secret": MASK}}]]
+    assert of_kind(found, "end")[0]["produced"][0] == {"cookie": MASK}
+    assert SECRET.encode() not in everywhere(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "hides",
+    [
+        Hides(Action.REDACT, "redacts"),
+        Hides(Action.BLOCK, "blocks"),
+        Hides(Action.HALT, "halts"),
+        Hides(Action.REDACT, "watches", "shadow"),
+    ],
+    ids=lambda hides: str(hides.id),
+)
+def test_what_a_guard_redacts_is_in_no_file_whatever_becomes_of_it(tmp_path: Path, hides: Hides) -> None:
+    """Let through, refused, or only watched: the record has it as the guard would have it."""
+    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[hides])
+
+    def work(text: str) -> dict[str, Any]:
+        return {"lines": ["a", f"my {SECRET}"]}
+
+    def fails() -> None:
+        raise ValueError(f"cannot use {SECRET}")
+
+    actions: list[Callable[[Run], Any]] = [
+        lambda run: run.prompt(f"it is {SECRET}"),
+        lambda run: run.call(work, text=f"it is {SECRET}"),
+        lambda run: run.call(work, text="harmless"),
+        lambda run: run.call(fails),
+        lambda run: run.model(lambda _messages: f"it is {SECRET}", [{"content": "hi"}]),
+        lambda run: run.error("work", ValueError(SECRET)),
+        lambda run: list(run.stream(["it is", SECRET])),
+    ]
+    for number, action in enumerate(actions):
+        with shield.run("ann", f"t{number}") as run, suppress(Refused, ValueError, ToolFailed):
+            action(run)
+    shield.close()
+    written = everywhere(tmp_path)
+    assert b"[gone]" in written
+    assert SECRET.encode() not in written
+
+
+def test_what_a_crash_cuts_off_was_redacted_too(tmp_path: Path) -> None:
+    """What was never a whole record is kept aside, and is as safe to read."""
+    live, crashed = tmp_path / "live", tmp_path / "crashed"
+    trail = Trail(live, Options(head_ms=60_000))
+    about = moment("e1", {"password": SECRET, "path": "a.txt"})
+    trail.write(about, allowed(about), 0)
+    shutil.copytree(live, crashed)
+    trail.close()
+    (segment,) = crashed.rglob("*.jsonl")
+    segment.write_bytes(segment.read_bytes()[:-5])
+    again = Trail(crashed)
+    again.close()
+    (cut,) = crashed.rglob("cut.*")
+    assert MASK.encode() in cut.read_bytes()
+    assert SECRET.encode() not in everywhere(crashed)
+
+
+def test_a_trail_can_be_given_another_redaction(tmp_path: Path) -> None:
+    """For hosts that know more about their data."""
+    trail = Trail(tmp_path, Options(redact=lambda value: "withheld" if value else value))
+    about = moment("e1")
+    trail.write(about, allowed(about), 0)
+    trail.close()
+    assert of_kind(one(tmp_path), "intent")[0]["content"] == "withheld"
