@@ -42,8 +42,8 @@ def test_a_relative_path_and_an_encoded_one(tmp_path: Path, monkeypatch: pytest.
     ("name", "says"),
     [
         ("", "is empty: give `memory:`"),
-        ("memory:x", "no store is named `memory:x`: give `memory:`, `sqlite:/absolute/path`, or the path of a file"),
-        ("http://host/x", "no store is named `http://host/x`: give `memory:`"),
+        ("memory:x", "there is no store of the kind `memory:`: give `memory:`, `sqlite:/absolute/path`"),
+        ("http://me:secret@host/x", "there is no store of the kind `http:`: give `memory:`"),
         ("sqlite:state.db", "`sqlite:state.db` names no absolute path: write `sqlite:/absolute/path`"),
         ("sqlite:", "names no absolute path"),
         ("sqlite://host/state.db", "names no absolute path"),

@@ -1,4 +1,4 @@
-"""Opening a store by its name: `memory:`, a `sqlite:` URL, or the path of a file."""
+"""Opening a store by its name: `memory:`, the path of a file, or a URL that says where a server is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.stores.protocol import Store, StoreError
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 """Two letters at least: one letter before a colon is a drive."""
 
-KNOWN: Final = "`memory:`, `sqlite:/absolute/path`, or the path of a file"
+KNOWN: Final = "`memory:`, `sqlite:/absolute/path`, `postgresql://…`, or the path of a file"
 
 
 def open_store(url: str, clock: Callable[[], int] = wall_ms) -> Store:
@@ -23,7 +23,13 @@ def open_store(url: str, clock: Callable[[], int] = wall_ms) -> Store:
         return _file(path, clock)
     if url.lower() == "memory:":
         return MemoryStore(clock)
-    raise StoreError(f"no store is named `{url}`: give {KNOWN}")
+    scheme = url.partition(":")[0].lower()
+    if scheme in ("postgresql", "postgres"):
+        from holdfast.stores.postgres import PostgresStore
+
+        return PostgresStore(url, clock=None if clock is wall_ms else clock)
+    # A URL may hold a password: only what kind it is gets into the message.
+    raise StoreError(f"there is no store of the kind `{scheme}:`: give {KNOWN}")
 
 
 def file_of(url: str) -> str | None:
