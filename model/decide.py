@@ -46,6 +46,10 @@ class Remembered:
         """A record's version and value, as remembered."""
         return self._records.get(key, (0, None))
 
+    def number(self, key: str) -> int:
+        """A counter's total, as remembered."""
+        return self._records.get(key, (0, None))[0]
+
 
 def expect(
     policy: Policy,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
@@ -32,6 +33,8 @@ class View(Protocol):
     """Where records are read: a store's history, or what one process remembers of it."""
 
     def record(self, key: str) -> tuple[int, Any]: ...
+
+    def number(self, key: str) -> int: ...
 
 
 class Wish(NamedTuple):
@@ -96,7 +99,9 @@ class Sitting:
         return self.chain[pos][1] if pos >= 0 else self.first
 
     def carried(self, pos: int, action: Action) -> Action:
-        """What an action becomes where the guard at that place says it."""
+        """What an action becomes where the guard at that place says it; little budget turns warnings into refusals."""
+        if action == Action.WARN and self.mode in ("lockdown", "exhausted"):
+            action = Action.BLOCK
         return cells(self.event_at(pos).stage, self.can)[action]
 
     def own_lines(self, pos: int) -> tuple[Line, ...]:
@@ -142,7 +147,7 @@ class Sitting:
                 return [(-1, Finding(Action.HALT, ending.code, (ending.why,), guard="kernel"))]
         _, value = self.view.record(standing_key(run.tenant))
         if value is None:
-            return []
+            return self._left()
         self.gated = True
         standing = msgspec.convert(value, Standing)
         self.mode = standing.state
@@ -151,7 +156,22 @@ class Sitting:
         for name in (f"tool:{self.first.tool}", f"agent:{run.agent}"):
             if self.now < standing.isolated.get(name, 0):
                 return [(-1, Finding(Action.BLOCK, "kernel.quarantined", (name,), guard="kernel"))]
-        return []
+        return self._left() if not self.mode else []
+
+    def _left(self) -> Found:
+        """What is left of the run's budgets: more than half, a fifth at least, less, nothing."""
+        shares = self.policy.shares(self.first.run)
+        left = [Fraction(limit - self.view.number(key), limit) if limit else Fraction(0) for key, limit in shares]
+        least = min(left, default=Fraction(1))
+        if least > 0:
+            self.mode = "" if least > Fraction(1, 2) else "strict" if least >= Fraction(1, 5) else "lockdown"
+        else:
+            self.mode = "exhausted"
+        begins = self.first.stage.value in ("tool_call", "model_call", "egress", "handoff", "charge")
+        if self.mode != "exhausted" or not begins:
+            return []
+        self.gated = True
+        return [(-1, Finding(Action.BLOCK, "kernel.exhausted", guard="kernel"))]
 
     def _chain(self) -> list[tuple[Placed, Event]]:
         chain: list[tuple[Placed, Event]] = []

@@ -17,6 +17,7 @@ class Mutation(NamedTuple):
 CARRY = "kernel/carry.py"
 CELLS = "kernel/cells.py"
 CHAIN = "kernel/chain.py"
+AUTONOMY = "kernel/autonomy.py"
 ENGINE = "kernel/engine.py"
 GATES = "kernel/gates.py"
 GUARD = "kernel/guard.py"
@@ -261,6 +262,12 @@ TRIPS: Final = (
     _M("mode ignored", ENGINE, "            mode = gate.mode\n", "            mode = NORMAL\n"),
     _M("ancestors ignored", GATES, "for r in (run.id, *run.parents)]", "for r in (run.id,)]"),
     _M("isolation a tick too long", GATES, "if now < ends:", "if now <= ends:"),
+    _M("half left is still standard", AUTONOMY, "strict = -(-limit // 2)", "strict = limit // 2 + 1"),
+    _M("a fifth left is lockdown", AUTONOMY, "lockdown = limit * 4 // 5 + 1", "lockdown = -(-limit * 4 // 5)"),
+    _M("the most that is left decides", AUTONOMY, "worst = max(levels)", "worst = min(levels)"),
+    _M("a mode holds for ever", ENGINE, "expects += budgets", "pass"),
+    _M("nothing left is lockdown", ENGINE, "if mode == EXHAUSTED else None", "if False else None"),
+    _M("lockdown warns", CHAIN, "if mode not in (LOCKDOWN, EXHAUSTED):", "if True:"),
     _M("knowledge never ages", ENGINE, "aged = first.at - plans.confirmed > plans.max_age_ms or", "aged ="),
 )
 

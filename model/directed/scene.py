@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.kernel.actions import Action, Risk
+from holdfast.kernel.autonomy import Share
 from holdfast.kernel.chain import EVERY_ACTION, Plans
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.engine import decide
@@ -48,9 +49,15 @@ class Scene:
         self.replies: list[Reply] = []
         self._made = 0
 
+    budgets: tuple[Share, ...] = ()
+
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """All guards of a mode."""
         return self.modes.get(mode, self.modes[""])
+
+    def shares(self, run: RunInfo) -> tuple[Share, ...]:
+        """The budgets by which the mode goes."""
+        return self.budgets
 
     def beside(self) -> Scene:
         """Another process under the same policy, on the same store."""

@@ -24,9 +24,10 @@ class Feature(IntFlag):
     STAGES = 2048
     LIMITED = 4096
     YOUNG = 8192
+    MODES = 16384
 
 
-EVERYTHING: Final = Feature(16_383)
+EVERYTHING: Final = Feature(32_767)
 
 
 class Case(NamedTuple):

@@ -209,7 +209,7 @@ class Meter(msgspec.Struct, frozen=True):
         if event.tool == self.fails_at:
             raise LookupError("drawn to fail")
         scopes = {"tenant": event.run.tenant, "task": event.run.task, "run": event.run.id}
-        return tuple([line._replace(key=_scoped(line.key, event.run.tenant, scopes)) for line in self.drawn])
+        return tuple([line._replace(key=scoped(line.key, event.run.tenant, scopes)) for line in self.drawn])
 
     def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...]) -> Any:
         """The values and what their bands said, as they are."""
@@ -219,6 +219,7 @@ class Meter(msgspec.Struct, frozen=True):
         return Finding(milder, "drawn.meter", (*values, *said), effects=self.effects, patches=edits(self.edit, event))
 
 
-def _scoped(name: str, tenant: str, scopes: dict[str, str]) -> str:
+def scoped(name: str, tenant: str, scopes: dict[str, str]) -> str:
+    """A drawn counter's key: its name says whose it is."""
     scope, _, counter = name.partition("/")
     return key(tenant, scope, scopes[scope], counter)

@@ -6,6 +6,7 @@ import random
 from typing import Any, NamedTuple
 
 from holdfast.kernel.actions import Action, Category
+from holdfast.kernel.autonomy import Share
 from holdfast.kernel.chain import EVERY_ACTION
 from holdfast.kernel.events import RunInfo
 from holdfast.kernel.findings import Finding
@@ -14,12 +15,12 @@ from holdfast.kernel.stages import Stage
 from holdfast.kernel.state import Line, When
 from holdfast.kernel.units import Unit
 from model.drawn.case import Case, Feature
-from model.drawn.guards import GONE, SECRET, Asker, Breaker, Looper, Meter, Rule, Watcher
+from model.drawn.guards import GONE, SECRET, Asker, Breaker, Looper, Meter, Rule, Watcher, scoped
 
 A = Action
 ACTIONS = (A.ALLOW, A.WARN, A.WARN, A.WARN, A.REDACT, A.DEGRADE, A.RETRY, A.QUEUE, A.ESCALATE, A.BLOCK, A.BLOCK,
            A.QUARANTINE, A.HALT)  # fmt: skip
-MODES = ("", "safe")
+MODES = ("", "safe", "strict", "lockdown", "exhausted")
 
 
 class Entry(NamedTuple):
@@ -45,6 +46,7 @@ class DrawnPolicy:
             self.can = tuple(action for action in Action if action in (A.ALLOW, A.BLOCK) or drawn.random() < 0.7)
         self.entries = [_entry(case, number, self.shadow) for number in range(case.guards)]
         drawn.shuffle(self.entries)
+        self._budgets = _budgets(case, drawn) if case.has(Feature.MODES) and not self.shadow else []
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply, in any order."""
@@ -58,6 +60,18 @@ class DrawnPolicy:
                 and (stage != Stage.MODEL_CHUNK or entry.placed.kind in (Kind.PURE, Kind.ASKING))
             ]
         )
+
+    def shares(self, run: RunInfo) -> tuple[Share, ...]:
+        """The counters of some meters, each with a small limit."""
+        scopes = {"tenant": run.tenant, "task": run.task, "run": run.id}
+        return tuple([Share(scoped(name, run.tenant, scopes), limit) for name, limit in self._budgets])
+
+
+def _budgets(case: Case, drawn: random.Random) -> list[tuple[str, int]]:
+    """Counters by which the mode of a run goes; those of windows have no total worth speaking of."""
+    totals = [number for number in range(case.guards) if not _window(number)]
+    chosen = drawn.sample(totals, min(len(totals), drawn.choice((0, 1, 1, 2))))
+    return [(_first_line(case, number).key, drawn.choice((0, 1, 2, 3, 5, 5, 5, 10))) for number in chosen]
 
 
 def _entry(case: Case, number: int, shadow: bool) -> Entry:
@@ -77,7 +91,11 @@ def _entry(case: Case, number: int, shadow: bool) -> Entry:
     )
     charges = case.has(Feature.PAIRS) and drawn.random() < 0.4
     others = not charges or (placed.kind in (Kind.PURE, Kind.ASKING) and drawn.random() < 0.5)
-    modes = drawn.choice((MODES, MODES, MODES, ("",), ("safe",))) if case.has(Feature.GATES) else MODES
+    modes = (
+        drawn.choice((MODES, MODES, MODES, ("",), ("safe",), ("strict", "lockdown")))
+        if case.has(Feature.GATES)
+        else MODES
+    )
     return Entry(placed, charges, others, modes, drawn.choice(("", "", "", "a")))
 
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from holdfast import Shield
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.options import Options
+from holdfast.audit.trail import Trail
 from holdfast.audit.verify import verify
 from holdfast.policy.load import load_policy
 from holdfast.stores.opening import open_store

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 
-from holdfast import Shield
+from holdfast import Refused, Shield
 from holdfast.audit.again import inputs_of, moment_of
 from holdfast.audit.journal import Start, begun
 from holdfast.audit.notes import Begun
@@ -20,7 +21,7 @@ from holdfast.kernel.content import content_of, with_content
 from holdfast.kernel.decision import Decision, Inputs
 from holdfast.kernel.engine import decide
 from holdfast.kernel.events import Charge, Event, Moment, RunInfo
-from holdfast.kernel.findings import Finding, Wait
+from holdfast.kernel.findings import Finding, Patch, Wait
 from holdfast.kernel.lookups import Answer, Lookup
 from holdfast.kernel.replay import replay
 from holdfast.kernel.stages import Stage
@@ -35,6 +36,7 @@ from model.history import History
 from model.properties import NO_AGE, Processes, drive, operate
 from model.trial import drawn_cases
 from tests.properties.examples import cases, sample
+from tests.runtime.guards import says
 
 Made = tuple[DrawnPolicy, Moment, Decision]
 
@@ -228,3 +230,15 @@ def test_the_answer_of_a_users_own_guard_is_an_answer_again(answer: Any) -> None
     assert comparable(msgspec.structs.replace(again, inputs=Inputs())) == comparable(
         msgspec.structs.replace(decision, inputs=Inputs())
     )
+
+
+def test_a_streamed_reply_was_judged_with_fewer_actions() -> None:
+    """Its chunks are delivered, so that nothing can be redacted any more; its record says so."""
+    guard = says(Action.REDACT, Stage.MODEL_REPLY, patches=(Patch((), "x"),))
+    shield = Shield.load({"name": "x"}, guards=[guard], store="memory:", journal="memory:")
+    run = shield.run()
+    with suppress(Refused):
+        list(run.stream(["a", "b"]))
+    entry = shield.journal.kept()[-1].read()
+    again = replay(shield.policy, run.desk.info, moment_of(entry, run.desk.info), inputs_of(entry))
+    assert again.action.name == entry.action

@@ -13,7 +13,8 @@ import pytest
 
 from holdfast import Decision, Refused, Shield
 from holdfast.audit.errors import AuditLost
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.options import Options
+from holdfast.audit.trail import Trail
 from holdfast.kernel.state import key
 from holdfast.lab.bench.guards import Tokens
 from tests.audit.disks import Disk

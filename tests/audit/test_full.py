@@ -16,7 +16,9 @@ import pytest
 from holdfast import Refused, Shield
 from holdfast.audit.chain import Chain
 from holdfast.audit.errors import AuditLost
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.options import Options
+from holdfast.audit.pages import Written
+from holdfast.audit.trail import Trail
 from holdfast.kernel.events import Moment
 from tests.audit.disks import Disk
 from tests.audit.written import AT, allowed, ids, moment, of_kind, one, outcome
@@ -26,6 +28,12 @@ POLICY: dict[str, Any] = {
     "tools": {"low": {"risk": "low"}, "high": {"risk": "high"}},
     "guards": [{"use": "step_limit", "max_steps": 100, "per": "run", "counter": "steps"}],
 }
+
+
+@pytest.fixture(autouse=True)
+def line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are as long as what is written to them; `test_pages` is about those with room prepared."""
+    monkeypatch.setattr("holdfast.audit.chain.open_pages", Written)
 
 
 @contextmanager

@@ -25,7 +25,8 @@ from cryptography.hazmat.primitives.serialization import (
 from holdfast.audit.errors import TrailError
 from holdfast.audit.keys import Key, load_key
 from holdfast.audit.opening import open_trail
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.options import Options
+from holdfast.audit.trail import Trail
 from holdfast.audit.verify import verify
 from tests.audit.written import allowed, lines, moment, of_kind, records, whole
 

@@ -13,8 +13,9 @@ from holdfast.audit import notes
 from holdfast.audit.choosing import Wanted
 from holdfast.audit.following import Follower
 from holdfast.audit.journal import Finish, Start
+from holdfast.audit.options import Options
 from holdfast.audit.reading import Found, Reader
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.trail import Trail
 from holdfast.kernel.actions import Action
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Moment, RunInfo, ToolCall

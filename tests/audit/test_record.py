@@ -59,6 +59,7 @@ FULL = Entry(
     mode="safe",
     judged=AT + 1,
     stale=3,
+    can=(0, 7),
     lost="it cannot be reached",
     records=(("{acme}k", 4, {"a": [1]}),),
     answers=(("g5", Answered({"a": 1})), ("g5#1", Expired(50)), ("g6", Failed("KeyError"))),
@@ -82,8 +83,8 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
     assert list(json.loads(encode(FULL))) == [
         "v", "prev", "seq", "chain", "kind", "at", "id", "run", "stage", "action", "policy", "tenant", "agent", "task",
         "call", "tool", "risk", "traits", "content", "beside", "findings", "skipped", "shadow", "passed", "effects",
-        "notes", "with", "amounts", "late", "attempt", "settles", "mode", "judged", "stale", "lost", "records",
-        "answers", "now", "went", "values", "actions", "settled",
+        "notes", "with", "amounts", "late", "attempt", "settles", "mode", "judged", "stale", "can", "lost",
+        "records", "answers", "now", "went", "values", "actions", "settled",
     ]  # fmt: skip
 
 
@@ -100,7 +101,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
     reply = Reply(AT + 5, False, True, (3,), (1,), ("settled",))
     records = (("{acme}there", 4, {"a": 1}), ("{acme}absent", 0, None))
     answers = (("asker", Answered([1])), ("slow", Expired(9)))
-    inputs = Inputs(records, answers, reply, "", "safe", AT + 1, 2)
+    inputs = Inputs(records, answers, reply, "", "safe", AT + 1, 2, (0, 7))
     said, shadowed = Finding(Action.WARN, "x.y", (1,), "w", guard="g1"), Finding(Action.BLOCK, "x.z", guard="g2")
     decision = Decision(
         "e1", Action.WARN, "p", (said,), ("g3",), (shadowed,), effects=("page",), inputs=inputs, passed=("g0",)
@@ -109,7 +110,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
         1, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann", "t1", "e0", "read",
         "high", ("untrusted",), {"path": "a.txt"}, {}, (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",),
         (Said("g2", "BLOCK", "x.z"),), ("g0",), ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, settles,
-        "safe", AT + 1, 2, "", (("{acme}there", 4, {"a": 1}),), answers, AT + 5, True, (3,), (1,), ("settled",),
+        "safe", AT + 1, 2, (0, 7), "", (("{acme}there", 4, {"a": 1}),), answers, AT + 5, True, (3,), (1,), ("settled",),
     )  # fmt: skip
 
 

@@ -12,8 +12,9 @@ import msgspec
 import pytest
 
 from holdfast import Action, Refused, Shield, Stage, ToolFailed
+from holdfast.audit.options import Options
 from holdfast.audit.redaction import MASK, SECRET_NAMES, masked
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.trail import Trail
 from holdfast.kernel.actions import Category
 from holdfast.kernel.events import Event, ToolCall
 from holdfast.kernel.findings import Finding, Patch
@@ -21,6 +22,7 @@ from holdfast.kernel.guard import Kind, Ruling
 from holdfast.kernel.state import When
 from holdfast.runtime.run import Run
 from tests.audit.written import allowed, moment, of_kind, one
+from tests.runtime.guards import says
 
 SECRET = "hunter2-7f3a"
 
@@ -191,7 +193,7 @@ def test_what_a_crash_cuts_off_was_redacted_too(tmp_path: Path) -> None:
     shutil.copytree(live, crashed)
     trail.close()
     (segment,) = crashed.rglob("*.jsonl")
-    segment.write_bytes(segment.read_bytes()[:-5])
+    segment.write_bytes(segment.read_bytes().rstrip(b"\0")[:-5])
     again = Trail(crashed)
     again.close()
     (cut,) = crashed.rglob("cut.*")
@@ -206,3 +208,50 @@ def test_a_trail_can_be_given_another_redaction(tmp_path: Path) -> None:
     trail.write(about, allowed(about), 0)
     trail.close()
     assert of_kind(one(tmp_path), "intent")[0]["content"] == "withheld"
+
+
+def test_a_refusal_before_the_redacting_guard(tmp_path: Path) -> None:
+    """Guards that were not asked any more still say what is not to be written down."""
+    deny = says(Action.BLOCK, Stage.TOOL_CALL, id="deny", priority=1)
+    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[deny, Hides(Action.REDACT, "redacts")])
+    with shield.run("ann") as run:
+        run.check("work", {"text": f"it is {SECRET}"})
+    shield.close()
+    assert SECRET.encode() not in everywhere(tmp_path)
+
+
+def test_a_run_that_has_ended(tmp_path: Path) -> None:
+    """What is refused before any guard is asked is redacted all the same."""
+    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[Hides(Action.REDACT, "redacts")])
+    run = shield.run("ann")
+    run.check("work", {})
+    run.cancel()
+    run.check("work", {"text": f"it is {SECRET}"})
+    shield.close()
+    assert SECRET.encode() not in everywhere(tmp_path)
+
+
+def test_a_reported_result_whose_call_is_not_known(tmp_path: Path) -> None:
+    """The host names its own, unpatched arguments: of those only a digest is kept."""
+    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[Hides(Action.REDACT, "redacts")])
+    with shield.run("ann") as run:
+        run.check("work", {"text": f"it is {SECRET}"})
+        run.result("work", {"text": f"it is {SECRET}"}, "done")
+    shield.close()
+    assert SECRET.encode() not in everywhere(tmp_path)
+
+
+def test_a_redacting_guard_that_fails_withholds_everything(tmp_path: Path) -> None:
+    """Who knows what it would have hidden."""
+
+    class Fails(Hides, frozen=True):
+        def judge(self, event: Any, /) -> Finding | None:
+            raise RuntimeError("broken")
+
+    deny = says(Action.BLOCK, Stage.TOOL_CALL, id="deny", priority=1)
+    shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[deny, Fails(Action.REDACT, "redacts")])
+    with shield.run("ann") as run:
+        assert run.check("work", {"text": f"it is {SECRET}"}).code != "kernel.guard_error"
+    shield.close()
+    assert SECRET.encode() not in everywhere(tmp_path)
+    assert b"$withheld" in everywhere(tmp_path)

@@ -10,9 +10,10 @@ import pytest
 
 from holdfast.audit import notes
 from holdfast.audit.chain import Chain
+from holdfast.audit.options import Options
 from holdfast.audit.record import encode, entry_of
 from holdfast.audit.retention import DAY_MS, Keep, retire
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.trail import Trail
 from holdfast.audit.verify import verify
 from holdfast.testing.clock import FakeClock
 from tests.audit.written import allowed, moment, of_kind, records
@@ -130,7 +131,7 @@ def test_what_a_crash_left_in_a_chain_is_cut_and_said_before_segments_leave(tmp_
     clock = FakeClock()
     sealed(chain_of(tmp_path, IDLE, clock)).abandon()
     last = tmp_path / IDLE / "00000004.jsonl"
-    last.write_bytes(last.read_bytes() + b'{"hash":"torn')
+    last.write_bytes(last.read_bytes().rstrip(b"\0") + b'{"hash":"torn')
     mine = chain_of(tmp_path, MINE, clock)
     assert retire(tmp_path, mine, Keep(days=0.5), clock.advance(30 * DAY_MS), nullcontext()) == 6
     found = records(tmp_path / IDLE)
@@ -207,3 +208,17 @@ def test_a_trail_sees_to_it_whenever_a_segment_is_full(tmp_path: Path, keep: Kee
     names = sorted(path.name for path in tmp_path.iterdir())
     assert len(names) == 2
     assert all(numbers(tmp_path, name)[0] > 10 for name in names)
+
+
+def test_a_quiet_trail_lets_go_of_what_is_old_too(tmp_path: Path) -> None:
+    """A segment that never gets full is ended when its time is over, and leaves with the next retention."""
+    clock = FakeClock()
+    for day in range(4):
+        trail = Trail(tmp_path, Options(keep=Keep(days=1)), clock, lambda: MINE)
+        about = moment(f"day {day}")
+        trail.write(about, allowed(about), 0)
+        trail.close()
+        clock.advance(2 * DAY_MS)
+    assert numbers(tmp_path, MINE)[0] > 1
+    assert verify(tmp_path).faults == ()
+    assert not any(b"day 0" in path.read_bytes() for path in tmp_path.rglob("*.jsonl"))

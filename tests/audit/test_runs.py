@@ -12,9 +12,10 @@ import pytest
 
 from holdfast import Refused, Shield, Stage
 from holdfast.audit.living import is_written
+from holdfast.audit.options import Options
 from holdfast.audit.reading import Reader
 from holdfast.audit.runs import NEWEST, RunStory, newest_runs, run_detail
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.trail import Trail
 from holdfast.testing import FakeClock, shield_for
 
 POLICY = {

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.options import Options
+from holdfast.audit.trail import Trail
 from tests.audit.disks import Disk
 from tests.audit.written import allowed, ids, lines, moment, of_kind, one, records, whole
 
@@ -161,3 +162,16 @@ def test_rotation_loses_nothing_that_is_written_meanwhile(tmp_path: Path, record
     trail.close()
     assert ids(tmp_path) == names
     assert len(list((tmp_path / trail.name).glob("*.jsonl"))) > 2
+
+
+def test_a_segment_is_on_the_disk_before_the_next_one_begins(tmp_path: Path, disk: Disk) -> None:
+    """Whatever the power does, none is missing behind one that is there."""
+    trail = Trail(tmp_path, Options(**NEVER, segment_bytes=1_000))
+    seen = 0
+    for number in range(30):
+        write(trail, f"e{number}")
+        *earlier, _ = sorted((tmp_path / trail.name).glob("*.jsonl"))
+        assert [disk.has(path) for path in earlier] == [path.stat().st_size for path in earlier]
+        seen = len(earlier)
+    trail.close()
+    assert seen > 2

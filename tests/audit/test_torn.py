@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +28,9 @@ def crashed(trail: Path, behind: int = 3, before: int = 2) -> Path:
             chain.seal(chain.position())
         append(chain, f"e{number}")
     chain.abandon()
-    return trail / NAME / "00000001.jsonl"
+    segment = trail / NAME / "00000001.jsonl"
+    put(segment, segment.read_bytes().rstrip(b"\0"))
+    return segment
 
 
 def append(chain: Chain, name: str) -> None:
@@ -106,6 +109,7 @@ def test_a_segment_that_had_just_begun(tmp_path: Path, torn: bytes) -> None:
     chain.sync()
     chain.seal(chain.position())
     chain.abandon()
+    os.truncate(tmp_path / NAME / "00000001.jsonl", chain.offset)
     (tmp_path / NAME / "00000002.jsonl").write_bytes(torn)
     reopened(tmp_path)
     found = records(tmp_path / NAME)

@@ -14,9 +14,10 @@ from holdfast.audit.chain import Chain
 from holdfast.audit.errors import AuditLost, TrailError
 from holdfast.audit.journal import Finish, Start
 from holdfast.audit.opening import open_trail
+from holdfast.audit.options import Options
 from holdfast.audit.record import encode, entry_of
 from holdfast.audit.retention import Keep
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.trail import Trail
 from tests.audit.written import AT, RUN, allowed, ids, moment, of_kind, one, outcome, whole
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.options import Options
+from holdfast.audit.trail import Trail
 from tests.audit.written import allowed, moment
 
 ROOT = Path(__file__).resolve().parents[2]

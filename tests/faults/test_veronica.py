@@ -92,6 +92,8 @@ def test_fault_02_every_shipped_guard_that_is_switched_on_acts() -> None:
         "tool_denylist": {"tools": ["t"]},
         "tool_allowlist": {"tools": []},
         "step_limit": {"max_steps": 0},
+        "budget": {"calls": 0},
+        "time_limit": {"max_s": 1, "estimate_s": 1, "escalate_at": 50},
         "size_limits": {"max_chars": 0},
         "python": {"call": "builtins:repr", "deadline_ms": 60_000},
     }

@@ -55,6 +55,10 @@ def _holds(key: str, said: Any, value: Any, schema: dict[str, Any], whole: dict[
             return not _is(value, "number") or value >= said
         case "exclusiveMinimum":
             return not _is(value, "number") or value > said
+        case "maximum":
+            return not _is(value, "number") or value <= said
+        case "exclusiveMaximum":
+            return not _is(value, "number") or value < said
     raise AssertionError(f"the schema uses `{key}`: teach it to this reader")
 
 

@@ -401,7 +401,14 @@ class Broken(MemoryJournal):
         if self.trouble:
             raise AuditLost(self.trouble)
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> int:
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
         self.probe()
         return super().write(moment, decision, took_ns, notes)
 

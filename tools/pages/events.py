@@ -77,6 +77,7 @@ MEANINGS = {
     "tokens": "tokens used: an estimate before, the real number after",
     "cost_usd": "what it costs in dollars, likewise",
     "api_calls": "how many calls of an API it makes, likewise",
+    "duration_s": "how many seconds it works: an estimate before, measured after where it is left out",
     "prompt.text": "the words",
     "prompt.source": "whose words they are",
     "prompt.trusted": "whether they are the user's own",
@@ -117,7 +118,7 @@ def render() -> str:
     """Render the common fields, then the stages one by one, then the answers."""
     everywhere = tuple(field for field in fields_of(Stage.PROMPT) if field.name in _COMMON)
     parts = [INTRODUCTION, "## Every event", "", *_table(FRAME), OF_A_RUN, *_table(IDENTITY)]
-    parts += [EVERYWHERE, *_table(everywhere), "At `charge` there is no `api_calls`.", "", LIMITS]
+    parts += [EVERYWHERE, *_table(everywhere), "At `charge` there is neither `api_calls` nor `duration_s`.", "", LIMITS]
     events, answers = _lines("every_stage")
     for stage, event, answer in zip(Stage, events, answers, strict=True):
         assert json.loads(event)["stage"] == stage
@@ -131,7 +132,7 @@ def render() -> str:
     return "\n".join(parts)
 
 
-_COMMON = ("call", "tool", "tokens", "cost_usd", "api_calls")
+_COMMON = ("call", "tool", "tokens", "cost_usd", "api_calls", "duration_s")
 
 
 def _table(fields: tuple[Field, ...], stage: Stage | None = None) -> list[str]:

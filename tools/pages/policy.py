@@ -7,6 +7,7 @@ import msgspec
 
 from holdfast.policy.json_schema import FIELDS
 from holdfast.policy.load import packs
+from holdfast.policy.prices.entry import LongPrompt, PriceEntry
 from holdfast.policy.schema import (
     GUARDS,
     AgentEntry,
@@ -41,6 +42,8 @@ PARTS: list[tuple[str, type[msgspec.Struct]]] = [
     ("`guards[].applies_to`", AppliesTo),
     ("`limits`", Limits),
     ("`escalation`", Escalation),
+    ("`prices.<model>`", PriceEntry),
+    ("`prices.<model>.long_prompt`", LongPrompt),
 ]
 
 LAYERS = """\

@@ -37,7 +37,7 @@ def event_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None) -> 
     known |= {"risk": Risk(RISKS.index(entry.risk)), "traits": entry.traits, "run": msgspec.to_builtins(run)}
     if args is not None and "args" in names:
         known["args"] = args
-    own = {name: value for name, value in entry.beside.items() if name in names}
+    own = {name: value for name, value in entry.beside.items() if name in names and not withheld(value)}
     bare: Event = msgspec.convert({**texts, **known, **own}, kind)
     if entry.content is None or withheld(entry.content):
         return bare
@@ -85,7 +85,7 @@ def inputs_of(entry: Entry) -> Inputs:
         reply = Reply(entry.now, False, entry.went, entry.values, entry.actions, entry.settled)
     now = entry.judged if entry.judged else entry.at
     answers = tuple((name, _answer(answer)) for name, answer in entry.answers)
-    return Inputs(entry.records, answers, reply, entry.lost, entry.mode, now, entry.stale)
+    return Inputs(entry.records, answers, reply, entry.lost, entry.mode, now, entry.stale, entry.can)
 
 
 def _answer(answer: Answer) -> Answer:

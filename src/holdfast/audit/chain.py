@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from holdfast.audit import notes
 from holdfast.audit.ending import End, end_of
@@ -17,14 +16,13 @@ from holdfast.audit.keys import Key
 from holdfast.audit.layout import segment_file
 from holdfast.audit.lines import line_of
 from holdfast.audit.locking import take
+from holdfast.audit.pages import open_pages
 from holdfast.audit.record import GENESIS
 
 Heads = Mapping[str, tuple[int, str]]
 """The newest sealed record of other chains: its number and hash."""
 
 fdatasync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
-
-_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Chain:
@@ -35,12 +33,13 @@ class Chain:
         self.id = folder.name
         self.key = key
         self.clock = clock
-        self.number, self.offset, self.seq, self.head, self.cut = end
+        self.number, self.offset, self.seq, self.head, self.cut, _ = end
         self.since_checkpoint = 0
-        self._unsure = False
+        self.began = end.began
+        """When the present segment began."""
         self._lock = lock
         try:
-            self._file = os.open(segment_file(folder, self.number), _FLAGS, 0o600)
+            self._pages = open_pages(segment_file(folder, self.number))
         except OSError:
             os.close(lock)
             raise
@@ -53,11 +52,11 @@ class Chain:
         lock = take(folder)
         if lock is None:
             raise OSError(f"`{folder}` is locked by another process")
-        chain = cls(folder, lock, End(1, 0, 0, GENESIS, 0), key, clock)
+        chain = cls(folder, lock, End(1, 0, 0, GENESIS, 0, clock()), key, clock)
         chain.id = name
         try:
             chain.note(notes.Segment, notes.SEGMENT, number=1)
-            fdatasync(chain._file)
+            chain.sync()
             chain.seal(chain.position())
             sync_folder(folder)
             chain.folder = trail / name
@@ -88,9 +87,10 @@ class Chain:
         try:
             if end.cut:
                 whole = segment_file(folder, end.number).read_bytes()[end.offset :]
-                write_private(folder / f"cut.{end.seq}", whole)
-                os.ftruncate(chain._file, end.offset)
+                write_private(folder / f"cut.{end.seq}", whole.rstrip(b"\0"))
+            chain._pages.cut(end.offset)
             if not end.offset:
+                chain.began = clock()
                 chain.note(notes.Segment, notes.SEGMENT, number=end.number)
         except BaseException:
             chain.abandon()
@@ -104,29 +104,14 @@ class Chain:
             line = line_of(body, digest, took_ns, seal)
         else:
             line = b'{"hash":"%b","took":%d,"body":%b}\n' % (digest.encode(), took_ns, body)
-        self._settle()
-        self._unsure = True
-        try:
-            done = os.write(self._file, line)
-        except OSError:
-            self._settle()
-            raise
-        if done != len(line):
-            self._settle()
-            raise OSError(errno.ENOSPC, "no space left on device")
+        size = len(line)
+        self._pages.put(self.offset, line)
         # Nothing is called from here on, so no signal comes between and leaves one of these behind.
-        self.offset += done
+        self.offset += size
         self.head = digest
         self.seq += 1
         self.since_checkpoint += 1
-        self._unsure = False
-        return done
-
-    def _settle(self) -> None:
-        """Cut off what an append left that failed or was interrupted: nobody was told that it is written."""
-        if self._unsure:
-            os.ftruncate(self._file, self.offset)
-            self._unsure = False
+        return size
 
     def note(self, kind: type[notes.Note], name: str, **fields: Any) -> int:
         """Append a record that is no decision; gives how many bytes its line has."""
@@ -148,24 +133,24 @@ class Chain:
     def rotate(self, heads: Heads) -> None:
         """End the segment with a checkpoint and begin the next; the old one is on the disk before."""
         self.checkpoint(heads)
+        self._pages.cut(self.offset)
         self.sync()
-        file = os.open(segment_file(self.folder, self.number + 1), _FLAGS | os.O_EXCL, 0o600)
-        os.close(self._file)
-        self._file = file
+        pages = open_pages(segment_file(self.folder, self.number + 1), new=True)
+        self._pages.close()
+        self._pages = pages
         self.number += 1
         self.offset = 0
+        self.began = self.clock()
         self.note(notes.Segment, notes.SEGMENT, number=self.number)
         sync_folder(self.folder)
 
     def sync(self) -> None:
         """Bring what is written to the disk."""
-        fdatasync(self._file)
+        fdatasync(self._pages.file)
 
     def intact(self) -> bool:
         """Whether the present segment is still in its place, and as long as this process made it."""
-        self._settle()
-        seen = os.fstat(self._file)
-        return seen.st_nlink > 0 and seen.st_size == self.offset
+        return self._pages.intact(self.offset)
 
     def position(self, closed: bool = False) -> Head:
         """How far the chain has come."""
@@ -178,9 +163,9 @@ class Chain:
     def close(self, heads: Heads) -> None:
         """End properly, with a checkpoint and a closed head."""
         try:
-            self._settle()
             if self.since_checkpoint:
                 self.checkpoint(heads)
+            self._pages.cut(self.offset)
             self.sync()
             self.seal(self.position(closed=True))
         finally:
@@ -188,8 +173,8 @@ class Chain:
 
     def abandon(self) -> None:
         """Let go of the files, as a crash would."""
-        for file in (self._file, self._lock):
-            os.close(file)
+        self._pages.close()
+        os.close(self._lock)
 
 
 def sync_folder(folder: Path) -> None:

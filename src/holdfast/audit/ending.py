@@ -22,14 +22,21 @@ class Unfit(Exception):
 
 
 class End(NamedTuple):
-    """Where a chain ends: segment and byte, the next record's number, the hash before it, and how many bytes of an
-    unfinished record follow."""
+    """Where a chain ends: segment and byte, the next record's number, the hash before it, how many bytes of an
+    unfinished record follow, and when the segment began."""
 
     number: int
     offset: int
     seq: int
     hash: str
     cut: int
+    began: int = 0
+
+
+class Began(msgspec.Struct, frozen=True, gc=False):
+    """When a record was written."""
+
+    at: int
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -59,7 +66,17 @@ def end_of(folder: Path, key: Key | None) -> End:
     behind = end.cut or end.number != head.segment or end.offset != head.offset
     if head.closed and behind:
         raise Unfit("something was added after it was closed")
-    return end
+    return end._replace(began=_began(folder, end.number))
+
+
+def _began(folder: Path, number: int) -> int:
+    """When a segment began, by its first record; 0 where it has none yet."""
+    with segment_file(folder, number).open("rb") as file:
+        line = parse_line(file.readline(NEAR).rstrip(b"\n"))
+    try:
+        return 0 if line is None else msgspec.json.decode(line.body, type=Began).at
+    except msgspec.MsgspecError:
+        return 0
 
 
 def _behind(folder: Path, number: int, head: Head) -> bytes:
@@ -98,7 +115,8 @@ def _follow(data: bytes, end: End) -> End:
         if line is None or not _fits(line, seq, digest):
             break
         at, seq, digest = stop + 1, seq + 1, line.hash
-    return End(end.number, end.offset + at, seq, digest, len(data) - at)
+    # What the writer had prepared and not used reads as zeros, and is nothing.
+    return End(end.number, end.offset + at, seq, digest, len(data[at:].rstrip(b"\0")))
 
 
 def _fits(line: Line, seq: int, prev: str) -> bool:

@@ -13,6 +13,7 @@ from holdfast.audit.record import GENESIS, Entry, Redact, encode, entry_of
 from holdfast.audit.redaction import masked
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Moment, RunInfo
+from holdfast.kernel.findings import Patch
 
 MEMORY: Final = "0" * 16
 """The chain of records that are kept in memory."""
@@ -60,8 +61,16 @@ class Kept(NamedTuple):
 class Journal(Protocol):
     """Takes records; raises `AuditLost` if it cannot, so that nothing goes ahead unrecorded."""
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> int:
-        """Write one decision down; gives a mark by which `sync` knows the record."""
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
+        """Write one decision down, content redacted by `hide` as well; gives a mark by which `sync` knows the
+        record."""
 
     def begin(self, start: Start) -> None:
         """Write down that a run begins, or goes on under another policy."""
@@ -145,10 +154,17 @@ class MemoryJournal:
         self.written = 0
         self.trouble = ""
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> int:
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
         """Write one decision down, at the same cost whatever is already kept."""
         with self._lock:
-            body = encode(entry_of(moment, decision, self.written, self.head, MEMORY, notes, self._redact))
+            body = encode(entry_of(moment, decision, self.written, self.head, MEMORY, notes, self._redact, hide))
             self.head = head = self._sha256(body).hexdigest()
             self.written += 1
             self._kept.append((body, head, took_ns))

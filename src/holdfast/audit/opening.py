@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.audit.keys import load_key
+from holdfast.audit.options import Options
 from holdfast.audit.retention import Keep
-from holdfast.audit.trail import Options, Trail, wall_ms
+from holdfast.audit.trail import Trail, wall_ms
 
 _trails: dict[tuple[Path, Path | None, Keep], Trail] = {}
 _lock = threading.Lock()

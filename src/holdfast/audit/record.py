@@ -12,7 +12,7 @@ from holdfast.kernel.actions import NAMES, Risk
 from holdfast.kernel.content import content_of
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Event, Moment, ToolCall
-from holdfast.kernel.findings import Finding
+from holdfast.kernel.findings import Finding, Patch
 from holdfast.kernel.lookups import Answer, Answered
 from holdfast.kernel.patches import PatchError, apply
 from holdfast.kernel.stages import Stage
@@ -110,6 +110,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     mode: str = ""
     judged: int = 0
     stale: int = 0
+    can: tuple[int, ...] = ()
     lost: str = ""
     records: tuple[tuple[str, int, Any], ...] = ()
     answers: tuple[tuple[str, Answer], ...] = ()
@@ -146,8 +147,10 @@ def entry_of(
     chain: str,
     notes: tuple[str, ...] = (),
     redact: Redact = masked,
+    hide: tuple[Patch, ...] = (),
 ) -> Entry:
-    """The record of a decision about a moment, placed behind the record with hash `prev`."""
+    """The record of a decision about a moment, placed behind the record with hash `prev`. `hide` is what guards would
+    have redacted that were not asked any more."""
     events = moment.events
     event = events[0]
     run = event.run
@@ -155,8 +158,8 @@ def entry_of(
     reply = inputs.reply
     stage = event.stage
     content = event.args if type(event) is ToolCall else content_of(event)
-    if decision.findings or decision.shadow:
-        content = _patched(content, decision)
+    if decision.findings or decision.shadow or hide:
+        content = _patched(content, decision, hide)
     names = BESIDE[stage]
     return Entry(
         VERSION,
@@ -193,6 +196,7 @@ def entry_of(
         inputs.mode,
         inputs.now if inputs.now != event.at else 0,
         inputs.stale,
+        inputs.can,
         inputs.lost,
         _judged_on(inputs.records, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
@@ -224,8 +228,10 @@ def _beside(event: Any, names: tuple[str, ...]) -> dict[str, Any]:
     said = {}
     for name in names:
         value = getattr(event, name)
-        if value != usual.get(name) and not (name == "args" and event.call):
-            said[name] = value
+        if value == usual.get(name) or (name == "args" and event.call):
+            continue
+        # No guard has seen the arguments of a call that nobody announced.
+        said[name] = _digest(value) if name == "args" else value
     return said
 
 
@@ -241,10 +247,11 @@ def _usual(kind: type[Event]) -> dict[str, Any]:
     return known
 
 
-def _patched(content: Any, decision: Decision) -> Any:
+def _patched(content: Any, decision: Decision, hide: tuple[Patch, ...]) -> Any:
     """Content as it may be written down: the patches of every finding apply, whether or not the action went ahead,
     and those of guards in shadow mode as well."""
-    patches = tuple(patch for finding in (*decision.findings, *decision.shadow) for patch in finding.patches)
+    found = (*decision.findings, *decision.shadow)
+    patches = (*[patch for finding in found for patch in finding.patches], *hide)
     try:
         return apply(content, patches) if patches else content
     except PatchError:

@@ -16,6 +16,7 @@ SECRET_NAMES: Final = frozenset(
 )  # fmt: skip
 """Names whose values are masked, in lower case and without `-`, `_`, `.` and spaces."""
 
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _PLAIN: Final = str.maketrans("", "", "-_. ")
 _known: dict[str, bool] = {}
 
@@ -36,6 +37,8 @@ def masked(value: Any) -> Any:
                 changed[name] = new
         return value if changed is None else changed
     if type(value) is list or type(value) is tuple:
+        if _SCALARS.issuperset(map(type, value)):
+            return value
         items = [masked(item) for item in value]
         return value if all(new is item for new, item in zip(items, value, strict=True)) else items
     return value

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -36,6 +36,19 @@ class Keep(msgspec.Struct, frozen=True):
         return self.days is not None or self.size is not None
 
 
+class Copier(Protocol):
+    """Copies a trail elsewhere. What it does not have yet is not removed here."""
+
+    def moved(self, chain: str) -> None:
+        """The head of a chain that this process writes has moved: what stands before it can be copied."""
+
+    def has(self, chain: str, seq: int) -> bool:
+        """Whether all records of a chain up to that number are copied."""
+
+    def finish(self) -> None:
+        """This process writes no more: copy the rest, and let go."""
+
+
 class Old(NamedTuple):
     """A closed segment: where it is, when its last record was written, how long it is, and what binds its ends."""
 
@@ -57,14 +70,21 @@ class Ends(msgspec.Struct, frozen=True):
     at: int
 
 
-def retire(trail: Path, own: Chain, keep: Keep, now: int, lock: AbstractContextManager[object]) -> int:
+def retire(
+    trail: Path,
+    own: Chain,
+    keep: Keep,
+    now: int,
+    lock: AbstractContextManager[object],
+    copier: Copier | None = None,
+) -> int:
     """Remove what need not be kept, from this process's chain and from those nobody writes; gives how many segments.
 
-    A segment that holds a bypass stays for good. That others leave is written down before they do; `lock` is what
-    guards this process's chain.
+    A segment that holds a bypass stays for good, and one that `copier` does not have yet stays for now. That others
+    leave is written down before they do; `lock` is what guards this process's chain.
     """
     chosen: dict[str, list[Old]] = {}
-    for old in _chosen(trail, keep, now):
+    for old in _chosen(trail, keep, now, copier):
         chosen.setdefault(old.chain, []).append(old)
     done = 0
     for name, gone in chosen.items():
@@ -85,7 +105,7 @@ def retire(trail: Path, own: Chain, keep: Keep, now: int, lock: AbstractContextM
     return done
 
 
-def _chosen(trail: Path, keep: Keep, now: int) -> list[Old]:
+def _chosen(trail: Path, keep: Keep, now: int, copier: Copier | None) -> list[Old]:
     """The segments to remove: too old, or the oldest of too many bytes."""
     found = []
     for name in chains(trail):
@@ -102,6 +122,8 @@ def _chosen(trail: Path, keep: Keep, now: int) -> list[Old]:
     for old in found:
         stale = keep.days is not None and old.at < now - keep.days * DAY_MS
         if not stale and (keep.size is None or total <= keep.size):
+            continue
+        if copier is not None and not copier.has(old.chain, old.last):
             continue
         if not _permanent(segment_file(trail / old.chain, old.number)):
             chosen.append(old)

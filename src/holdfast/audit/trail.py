@@ -11,48 +11,24 @@ from collections.abc import Callable
 from pathlib import Path
 from weakref import WeakSet
 
-import msgspec
-
 from holdfast.audit import notes as noted
 from holdfast.audit.chain import Chain, Heads
 from holdfast.audit.ending import Unfit
 from holdfast.audit.errors import AuditLost, TrailError, reason
 from holdfast.audit.heads import read_head
 from holdfast.audit.journal import Finish, Start, begun, ended
-from holdfast.audit.keys import Key
 from holdfast.audit.layout import chains
-from holdfast.audit.record import INTENT, KINDS, Redact, encode, entry_of
-from holdfast.audit.redaction import masked
-from holdfast.audit.retention import Keep, retire
+from holdfast.audit.options import USUAL, Options
+from holdfast.audit.record import INTENT, KINDS, encode, entry_of
+from holdfast.audit.retention import DAY_MS, Copier, retire
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Moment
+from holdfast.kernel.findings import Patch
 
 
 def wall_ms() -> int:
     """Milliseconds since 1970."""
     return time.time_ns() // 1_000_000
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How a trail is kept. `key` seals it; `keep` says what retention leaves; the rest has good defaults.
-
-    `queue_bytes` is how much may wait for the disk: above it actions are refused, and above twice as much what came
-    of them is, too. `wait_s` is how long an action of high risk waits for the disk before it is refused.
-    """
-
-    key: Key | None = None
-    keep: Keep = Keep()
-    segment_bytes: int = 64 * 1024 * 1024
-    queue_bytes: int = 64 * 1024 * 1024
-    sync_ms: float = 2.0
-    head_ms: float = 50.0
-    checkpoint_records: int = 10_000
-    checkpoint_s: float = 60.0
-    wait_s: float = 30.0
-    redact: Redact = masked
-
-
-USUAL = Options()
 
 
 class Trail:
@@ -69,8 +45,10 @@ class Trail:
         clock: Callable[[], int] = wall_ms,
         names: Callable[[], str] = lambda: os.urandom(8).hex(),
         process: Callable[[], int] = os.getpid,
+        copier: Copier | None = None,
     ) -> None:
         self.folder = folder
+        self._copier = copier
         self._options = options
         self._redact = options.redact
         self._clock, self._names, self._process = clock, names, process
@@ -139,13 +117,20 @@ class Trail:
         with self._lock:
             return (-1, "") if self._chain is None else (self._chain.seq - 1, self._chain.head)
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> int:
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
         """Write one decision down; the mark it gives is for `sync`."""
         with self._lock:
             chain = self._live
             if chain is None or self._bytes > self._limit:
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
-            body = encode(entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact))
+            body = encode(entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide))
             try:
                 self._bytes += chain.append(body, took_ns)
             except OSError as error:
@@ -192,6 +177,8 @@ class Trail:
         self._bytes += chain.note(noted.Opened, noted.OPEN, cut=chain.cut, unfit=self._unfit, pid=self._process())
         self._written += 1
         self._live = chain
+        if self._copier is not None:
+            self._copier.moved(chain.id)
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="holdfast-audit", daemon=True)
             self._checked_at = time.monotonic()
@@ -257,6 +244,8 @@ class Trail:
                 self._turn()
             except OSError as error:
                 self._give_up(reason(error))
+            except Exception as error:  # noqa: BLE001 - whatever goes wrong here, later records need this thread
+                self._give_up(f"keeping it up failed with `{type(error).__name__}`")
 
     def _turn(self) -> None:
         """Bring everything written so far to the disk, then see to the head, checkpoints, segments and retention."""
@@ -277,11 +266,18 @@ class Trail:
         if position.seq != self._sealed and (now - self._sealed_at) * 1000 >= self._options.head_ms:
             chain.seal(position)
             self._sealed, self._sealed_at = position.seq, now
-        full = position.offset >= self._options.segment_bytes
+            if self._copier is not None:
+                self._copier.moved(chain.id)
+        full = position.offset >= self._options.segment_bytes or self._outlived(chain)
         late = now - self._checked_at >= self._options.checkpoint_s and chain.since_checkpoint
         if full or late or chain.since_checkpoint >= self._options.checkpoint_records:
             self._bind(chain, full)
             self._checked_at = now
+
+    def _outlived(self, chain: Chain) -> bool:
+        """Whether the present segment began so long ago that records in it need not be kept any more."""
+        days = self._options.keep.days
+        return days is not None and chain.began < self._clock() - days * DAY_MS
 
     def _bind(self, chain: Chain, full: bool) -> None:
         """Write a checkpoint with the heads of the other chains; where the segment is full, begin the next."""
@@ -294,7 +290,7 @@ class Trail:
                 chain.checkpoint(heads)
             self._written += chain.seq - before
         if full and self._options.keep:
-            retire(self.folder, chain, self._options.keep, self._clock(), self._lock)
+            retire(self.folder, chain, self._options.keep, self._clock(), self._lock, self._copier)
         self._wake.set()
 
     def _others(self, chain: Chain) -> Heads:
@@ -348,7 +344,7 @@ class Trail:
             chain.abandon()
         elif chain is not None:
             try:
-                if chain.offset >= self._options.segment_bytes:
+                if chain.offset >= self._options.segment_bytes or self._outlived(chain):
                     self._bind(chain, full=True)
                 chain.close(self._others(chain))
             except OSError as error:
@@ -358,6 +354,8 @@ class Trail:
                 self._lost.append((self._synced, self._written, why))
             self._synced = self._written
             self._done.notify_all()
+        if self._copier is not None:
+            self._copier.finish()
 
     def _forked(self) -> None:
         """In a forked process: the chain is the parent's, and so is the thread."""

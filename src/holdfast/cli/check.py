@@ -180,12 +180,12 @@ def _not_kept(why: str) -> None:
 
 def _epilog() -> str:
     stages = [f"  {stage:<13} {', '.join(_marked(stage))}" for stage in Stage]
-    usage = "and everywhere: call, tool, tokens, cost_usd, api_calls"
-    return "\n".join([EXAMPLES, "", "stages and their fields (* is needed), " + usage + ":", *stages])
+    everywhere = "  everywhere    call, tool, tokens, cost_usd, api_calls, duration_s"
+    return "\n".join([EXAMPLES, "", "stages and their fields (* is needed):", *stages, everywhere])
 
 
 def _marked(stage: Stage) -> list[str]:
-    everywhere = {"call", "tokens", "cost_usd", "api_calls"}
+    everywhere = {"call", "tokens", "cost_usd", "api_calls", "duration_s"}
     fields = [field for field in fields_of(stage) if field.name not in everywhere]
     return [
         f"{field.name}*" if field.required else field.name for field in fields if field.required or field.name != "tool"

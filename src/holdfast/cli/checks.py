@@ -11,11 +11,13 @@ from typing import Final
 
 from holdfast.audit.errors import AuditLost
 from holdfast.audit.journal import Finish, MemoryJournal, Start
+from holdfast.audit.options import Options
 from holdfast.audit.reading import Reader
 from holdfast.audit.retention import Keep
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.trail import Trail
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Moment
+from holdfast.kernel.findings import Patch
 from holdfast.lab.case import Case, args_of
 
 KEPT: Final = Options(segment_bytes=1024 * 1024, keep=Keep(size=2 * 1024 * 1024))
@@ -35,10 +37,17 @@ class Checks:
         self._newest = MemoryJournal(capacity=1)
         self._start: Start | None = None
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> int:
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
         """Take one decision."""
-        self._newest.write(moment, decision, took_ns, notes)
-        self._keep(lambda trail: trail.write(moment, decision, took_ns, notes))
+        self._newest.write(moment, decision, took_ns, notes, hide)
+        self._keep(lambda trail: trail.write(moment, decision, took_ns, notes, hide))
         return 0
 
     def begin(self, start: Start) -> None:

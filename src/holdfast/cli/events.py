@@ -21,7 +21,7 @@ MAX_NAME: Final = 256
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)]
 Label = Annotated[str, msgspec.Meta(max_length=MAX_NAME)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
-Dollars = Annotated[float, msgspec.Meta(ge=0, lt=1e12)]
+Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e12)]
 
 
 class Field(NamedTuple):
@@ -55,7 +55,9 @@ NEEDED: Final[dict[Stage, tuple[str, ...]]] = {
 JSON_WORDS: Final = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
 """What Python's types are called in JSON."""
 
-_AMOUNTS: Final = {"tokens": Count, "cost_usd": Dollars, "api_calls": Count}
+_AMOUNTS: Final = {"tokens": Count, "cost_usd": Amount, "api_calls": Count, "duration_s": Amount}
+_OF_ACTIONS: Final = ("api_calls", "duration_s")
+"""Amounts of actions; a charge is none."""
 
 
 class Report(NamedTuple):
@@ -94,7 +96,9 @@ def fields_of(stage: Stage) -> tuple[Field, ...]:
         else:
             made = info.default_factory
             fields.append(Field(info.name, info.type, False, info.default if made is msgspec.NODEFAULT else made()))
-    usage = [Field(name, kind) for name, kind in _AMOUNTS.items() if (stage, name) != (Stage.CHARGE, "api_calls")]
+    usage = [
+        Field(name, kind) for name, kind in _AMOUNTS.items() if stage is not Stage.CHARGE or name not in _OF_ACTIONS
+    ]
     return tuple(sorted(fields, key=lambda field: not field.required) + usage)
 
 

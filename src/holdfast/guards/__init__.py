@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from holdfast.guards.budget import Budget
 from holdfast.guards.python import PythonGuard
 from holdfast.guards.safe_mode import SafeMode
 from holdfast.guards.size_limits import SizeLimits
 from holdfast.guards.step_limit import StepLimit
+from holdfast.guards.time_limit import TimeLimit
 from holdfast.guards.tool_allowlist import ToolAllowlist
 from holdfast.guards.tool_denylist import ToolDenylist
 
 SHIPPED: Final[dict[str, type[Any]]] = {
-    guard.name: guard for guard in (SafeMode, ToolAllowlist, ToolDenylist, StepLimit, SizeLimits, PythonGuard)
+    guard.name: guard
+    for guard in (SafeMode, ToolAllowlist, ToolDenylist, StepLimit, Budget, TimeLimit, SizeLimits, PythonGuard)
 }

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from holdfast.kernel.actions import Action, Risk
+from holdfast.kernel.autonomy import EXHAUSTED, LOCKDOWN, Share
 from holdfast.kernel.events import Event, RunInfo
 from holdfast.kernel.gates import gates_of
 from holdfast.kernel.guard import Kind, Placed, Switch, order
@@ -42,6 +43,9 @@ class Policy(Protocol):
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply, in chain order."""
 
+    def shares(self, run: RunInfo) -> tuple[Share, ...]:
+        """The budgets of a run by which its mode goes; none where the policy has no modes."""
+
 
 class Slice(msgspec.Struct, frozen=True, gc=False):
     """Which lines of a batch belong to the guard at `pos`; a tally's belong to the warning of `warner` it counts,
@@ -63,8 +67,8 @@ class Plan:
     """A chain for one run and tool, built once: judgements bound, lines and keys made."""
 
     __slots__ = (
-        "_offered", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters", "passes",
-        "policy", "pure", "records", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings",
+        "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters",
+        "passes", "policy", "pure", "records", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings",
     )  # fmt: skip
 
     def __init__(self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...]) -> None:
@@ -82,7 +86,7 @@ class Plan:
             self.event_of += [index] * len(chain)
         self.end = len(self.guards)
         self.passes = tuple(dict.fromkeys([placed.id for placed in self.guards if placed.log_pass]))
-        self.cells = [carried(event.stage, can) for event in events]
+        self.cells = [_carried(event.stage, can, mode) for event in events]
         self.tallied = [event.stage not in UNTALLIED for event in events]
         self.taken: set[str] = set()
         self.pure: list[tuple[int, Callable[[Any], Any], int]] = []
@@ -92,6 +96,7 @@ class Plan:
         self.meters: list[tuple[int, tuple[Line, ...]]] = []
         self.records: list[Recorded] = []
         self._offered: list[tuple[int, Callable[[Any], Any], int, tuple[Switch, ...]]] = []
+        self._redactors: list[tuple[int, Callable[[Any], Any], int]] | None = None
         self._sort_out(events)
         self._switch()
         lines: list[Line] = []
@@ -177,6 +182,13 @@ class Plan:
             made.append(self.tally(pos, len(made)))
         return tuple(made)
 
+    @property
+    def redactors(self) -> list[tuple[int, Callable[[Any], Any], int]]:
+        """The pure guards that may want something hidden; found when they are first needed."""
+        if self._redactors is None:
+            self._redactors = [one for one in self.all_pure if _may_redact(self.guards[one[0]].guard)]
+        return self._redactors
+
     def tally(self, pos: int, follows: int = 0) -> Line:
         """The line that counts the warnings of the guard at `pos` in this task, and escalates at the last one."""
         placed = self.guards[pos]
@@ -189,6 +201,20 @@ class Plan:
         name = ("~" if shadow else "") + key(run.tenant, "warn", *scope, guard)
         band = (self.warnings - 1, self.cells[event][Action.ESCALATE])
         return Line(name, (band,), when=When.JUDGED, follows=follows, shadow=shadow)
+
+
+def _may_redact(guard: Any) -> bool:
+    """Whether a guard may patch content; one that does not say what it can answer may."""
+    answers = getattr(guard, "actions", None)
+    return answers is None or Action.REDACT in answers()
+
+
+def _carried(stage: Stage, can: tuple[Action, ...], mode: str) -> tuple[Action, ...]:
+    """What each action becomes at a stage; where little is left of a budget a warning refuses."""
+    cells = carried(stage, can)
+    if mode not in (LOCKDOWN, EXHAUSTED):
+        return cells
+    return tuple([cells[Action.BLOCK] if action == Action.WARN else cells[action] for action in Action])
 
 
 def _always_raises(error: Exception) -> Callable[[Any], Any]:
@@ -208,7 +234,19 @@ of them has something to say."""
 class Plans:
     """The plans of one run under one policy, and what it knows of the gates."""
 
-    __slots__ = ("_plans", "can", "confirmed", "gates", "max_age_ms", "policy", "run", "tools", "watch")
+    __slots__ = (
+        "_plans",
+        "can",
+        "confirmed",
+        "gates",
+        "limited",
+        "max_age_ms",
+        "policy",
+        "run",
+        "shares",
+        "tools",
+        "watch",
+    )
 
     def __init__(
         self,
@@ -220,8 +258,10 @@ class Plans:
         self.policy = policy
         self.run = run
         self.can = can
+        self.limited = () if can == EVERY_ACTION else tuple([int(action) for action in can])
         self.max_age_ms = max_age_ms
         self.gates = gates_of(run)
+        self.shares = policy.shares(run)
         self.confirmed = -1
         self.tools: dict[str, tuple[Risk, tuple[str, ...]]] = {}
         self.watch = self.look({})

@@ -30,7 +30,8 @@ ERRORS: Final = frozenset(
 class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What a decision was made from besides the event and the policy; enough to make it again.
 
-    `lost` says why the store could not be asked, where it could not.
+    `lost` says why the store could not be asked, where it could not. `can` is what the host could carry out, where
+    that was not everything.
     """
 
     records: tuple[tuple[str, int, Any], ...] = ()
@@ -40,6 +41,7 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     mode: str = ""
     now: int = 0
     stale: int = 0
+    can: tuple[int, ...] = ()
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):

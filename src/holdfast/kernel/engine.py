@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Any, Final
 
 from holdfast.kernel.actions import PROCEEDS, UNCHANGED, Action, Risk
+from holdfast.kernel.autonomy import EXHAUSTED, autonomy, exhausted
 from holdfast.kernel.chain import COUNTING, Plan, Plans
 from holdfast.kernel.decision import Decision, Inputs
 from holdfast.kernel.events import Event, Moment
@@ -60,6 +61,13 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             mode = gate.mode
         else:
             mode = NORMAL
+        spent: Finding | None = None
+        if plans.shares and mode == NORMAL and (gate is None or gate.finding is None):
+            mode, budgets, known_of = autonomy(plans.shares, records)
+            expects += budgets
+            used += known_of
+            spent = exhausted(first) if mode == EXHAUSTED else None
+        fixed = len(expects)
         plan = plans.of(events, mode)
         if plan is not judged:
             judged = plan
@@ -72,6 +80,8 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             since, until = gate.since, gate.until
             if gate.finding is not None:
                 found, cut = [(-1, gate.finding)], -1
+        if spent is not None:
+            found, cut = [(-1, spent)], -1
 
         asked: tuple[tuple[str, Answer], ...] = ()
         if plan.asks and cut > -1:
@@ -119,10 +129,10 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         else:
             lines, slices = plan.lines, plan.slices
         puts = place(wanted, slices, cut, found, ceiling) if wanted else ()
-        stateful = len(expects) > len(gate_expects)
+        stateful = len(expects) > fixed
         aged = first.at - plans.confirmed > plans.max_age_ms or plans.confirmed < 0
-        if not (lines or stateful or moment.settles or gate is not None or aged):
-            inputs = Inputs(tuple(used), asked, None, "", mode, now, stale)
+        if not (lines or stateful or moment.settles or gate is not None or spent is not None or aged):
+            inputs = Inputs(tuple(used), asked, None, "", mode, now, stale, plans.limited)
             if not found:
                 return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), False, inputs, plan.passes)
             return _resolve(plan, moment, found, cut, inputs)
@@ -141,7 +151,9 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             )
         except StoreLost as lost:
             found, cut = _store_lost(plan, first, found, cut, lost.why)
-            return _resolve(plan, moment, found, cut, Inputs(tuple(used), asked, None, lost.why, mode, now, stale))
+            return _resolve(
+                plan, moment, found, cut, Inputs(tuple(used), asked, None, lost.why, mode, now, stale, plans.limited)
+            )
         if reply.stale:
             now = reply.now
             for fresh in reply.fresh:
@@ -152,7 +164,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         plans.confirmed = first.at
         if puts:
             keep(records, wanted, puts, lines, reply, ceiling)
-        inputs = Inputs(tuple(used), asked, reply, "", mode, now, stale)
+        inputs = Inputs(tuple(used), asked, reply, "", mode, now, stale, plans.limited)
         held = reply.go and (plan.holds if lines is plan.lines else any(line.hold_ms for line in lines))
         if reply.actions:
             found, cut = word(plan, events, found, cut, lines, slices, reply)
@@ -162,7 +174,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
 
     plan = plans.of(events, mode)
     refusal = Finding(Action.BLOCK, "kernel.contention", (TRIES,), guard="kernel", shadow=plan.shadow)
-    return _resolve(plan, moment, [(-1, refusal)], -1, Inputs(mode=mode, now=now, stale=TRIES))
+    return _resolve(plan, moment, [(-1, refusal)], -1, Inputs(mode=mode, now=now, stale=TRIES, can=plans.limited))
 
 
 def _store_lost(plan: Plan, event: Event, found: Found, cut: int, why: str) -> tuple[Found, int]:

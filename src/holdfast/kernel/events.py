@@ -17,7 +17,12 @@ Data = Any
 
 
 class RunInfo(msgspec.Struct, frozen=True, gc=False):
-    """Who is at work: the identity and scope of one agent's work on one task."""
+    """Who is at work: the identity and scope of one agent's work on one task.
+
+    `purse` is the run whose budgets it spends from, if that is another. `grant` is what was carved out for it, by
+    unit, -1 where nothing was; `granted_by` and `granted_for` are the agent and the
+    task out of whose budgets.
+    """
 
     id: str
     agent: str = ""
@@ -28,6 +33,10 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     allowed_tools: Names | None = None
     additional_tools: Names = Names()
     capabilities: tuple[str, ...] = ()
+    purse: str = ""
+    grant: Amounts | None = None
+    granted_by: str = ""
+    granted_for: str = ""
 
 
 class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):

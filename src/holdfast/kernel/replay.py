@@ -17,13 +17,15 @@ class ReplayError(ValueError):
 
 
 def replay(
-    policy: Policy, run: RunInfo, moment: Moment, inputs: Inputs, can: tuple[Action, ...] = EVERY_ACTION
+    policy: Policy, run: RunInfo, moment: Moment, inputs: Inputs, can: tuple[Action, ...] | None = None
 ) -> Decision:
     """Make a decision again from its recorded inputs; the same policy and engine give it byte for byte.
 
-    `can` is what the host could carry out. No store and no guard's lookup is asked: what they said is recorded.
+    `can` is what the host could carry out, if not what is recorded. No store and no guard's lookup is asked: what
+    they said is recorded.
     """
-    plans = Plans(policy, run, can)
+    recorded = tuple([Action(action) for action in inputs.can]) if inputs.can else EVERY_ACTION
+    plans = Plans(policy, run, recorded if can is None else can)
     sent = bool(inputs.lost) or inputs.reply is not None
     answers: dict[str, Answer] = dict(inputs.answers)
     deciding = decide(plans, moment, _records(run, inputs))

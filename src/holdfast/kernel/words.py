@@ -98,6 +98,10 @@ KERNEL: Final = declare(
             "`{}` is quarantined", "use something else until the quarantine ends; others are not affected"
         ),
         "kernel.late_answer": Words("a late answer of guard `{}` about an earlier event: {}"),
+        "kernel.exhausted": Words(
+            "a budget of this run is used up, so nothing new begins",
+            "report what is done so far, or ask for a larger budget",
+        ),
         "kernel.deadline": Words(
             "the run's deadline has passed", "stop working on this task; report what is done so far"
         ),

@@ -9,8 +9,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from holdfast.guards.budget import Budget, Grant, grant_key, grants
 from holdfast.guards.safe_mode import SafeMode
 from holdfast.kernel.actions import Risk
+from holdfast.kernel.autonomy import STRICT, TIGHTER, Share
 from holdfast.kernel.events import RunInfo
 from holdfast.kernel.gates import SAFE
 from holdfast.kernel.guard import Placed
@@ -43,6 +45,10 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
             and (self.tasks is None or run.task in self.tasks)
             and all(_known(name, tool, run) in values for name, values in self.needs.items() if name in STATIC)
         )
+
+    def concerns_run(self, run: RunInfo) -> bool:
+        """Whether the guard applies to some tool in that run."""
+        return (self.agents is None or run.agent in self.agents) and (self.tasks is None or run.task in self.tasks)
 
     def keys(self) -> list[tuple[str, str]]:
         """Under which names the guard is found: the tools, agents, roles or tasks it is for; none if it is for all."""
@@ -92,6 +98,9 @@ class CompiledPolicy:
         self.calls = calls
         self.undos = undos
         self.seats = seats
+        self.measures = frozenset(
+            unit for seat in seats if isinstance(seat.placed.guard, Budget) for unit in seat.placed.guard.limits()
+        )
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
         self._index: dict[tuple[str, str, str], list[Seat]] = {}
         for seat in seats:
@@ -102,7 +111,8 @@ class CompiledPolicy:
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply at a stage to a tool in a run, in the given mode."""
-        asked = (stage.value, tool, run.agent, run.role, run.task, mode)
+        granted = "" if run.grant is None else "granted"
+        asked = (stage.value, tool, run.agent, run.role, run.task, mode, granted)
         chain = self._memo.get(asked)
         if chain is None:
             if len(self._memo) >= 4_096:
@@ -110,8 +120,28 @@ class CompiledPolicy:
             chain = tuple(seat.placed for seat in self.seated(stage, tool, run))
             if mode == SAFE and not any(isinstance(p.guard, SafeMode) and not p.shadow for p in chain):
                 chain += (SAFE_MODE,) if stage in SAFE_MODE.stages else ()
+            if granted and stage in GRANT.stages:
+                chain += (GRANT,)
+            if mode == STRICT:
+                chain = tuple(_tightened(placed) for placed in chain)
             self._memo[asked] = chain
         return chain
+
+    def shares(self, run: RunInfo) -> tuple[Share, ...]:
+        """The budgets of a run by which its mode goes: totals of the run and its task that are enforced."""
+        if not self.file.autonomy or self.shadow:
+            return ()
+        found: dict[str, int] = {}
+        for seat in self.seats:
+            guard, placed = seat.placed.guard, seat.placed
+            if not isinstance(guard, Budget) or placed.shadow or not seat.concerns_run(run):
+                continue
+            if guard.window_s is None and guard.per in ("run", "task"):
+                limits = guard.limits()
+                for unit, name in guard.counts(run).items():
+                    found[name] = min(limits[unit], found.get(name, limits[unit]))
+        found |= {grant_key(run, unit): limit for unit, limit in grants(run).items()}
+        return tuple([Share(name, limit) for name, limit in found.items()])
 
     def seated(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
         """The seats that apply, found by tool, agent, task and role, not by looking at all of them."""
@@ -125,15 +155,15 @@ class CompiledPolicy:
 
     def agent(self, agent: str) -> AgentEntry:
         """What the policy says of an agent."""
-        return _best(self.file.agents, agent) or AgentEntry()
+        return best(self.file.agents, agent) or AgentEntry()
 
     def task(self, task: str) -> TaskEntry:
         """What the policy says of a task."""
-        return _best(self.file.tasks, task) or TaskEntry()
+        return best(self.file.tasks, task) or TaskEntry()
 
     def tool(self, tool: str) -> ToolEntry | None:
         """What the policy says of a tool; `None` where it does not know it."""
-        return _best(self.file.tools, tool)
+        return best(self.file.tools, tool)
 
     def risk(self, tool: str, registered: Risk | None) -> Risk:
         """A tool's risk: the stricter of what the policy and its registration say; medium if neither does."""
@@ -157,7 +187,7 @@ class CompiledPolicy:
         return next((seat for seat in self.seats if seat.placed.id == guard_id), None)
 
 
-def _best(entries: dict[str, T], name: str) -> T | None:
+def best(entries: dict[str, T], name: str) -> T | None:
     """The entry of exactly that name, or of the closest glob: the one with most literal characters, then by name."""
     exact = entries.get(name)
     if exact is not None:
@@ -174,6 +204,13 @@ def place(guard: Any, guard_id: str, shadow: bool = False) -> Placed:
     return Placed(guard_id, guard, guard.priority, guard.category, guard.stages, shadow)
 
 
+def _tightened(placed: Placed) -> Placed:
+    """A guard whose marks come earlier, where it has any."""
+    tighten = getattr(placed.guard, "tightened", None)
+    return placed if tighten is None else msgspec.structs.replace(placed, guard=tighten(TIGHTER))
+
+
+GRANT: Final = place(Grant(), "grant")
 SAFE_MODE: Final = place(SafeMode(), "safe-mode")
 
 

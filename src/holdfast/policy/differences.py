@@ -10,7 +10,7 @@ from holdfast.kernel.guard import Placed
 from holdfast.policy.compiled import CompiledPolicy, Seat
 from holdfast.policy.schema import ENTRIES, Placement
 
-TABLES: Final = ("roles", "agents", "tasks", "tools")
+TABLES: Final = ("roles", "agents", "tasks", "tools", "prices")
 _PLACED: Final = frozenset(Placement.__struct_fields__)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
 import msgspec
 
 from holdfast.guards import SHIPPED
+from holdfast.policy.prices.entry import PriceEntry
 from holdfast.policy.rules import Rule
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
@@ -144,10 +145,12 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     version: str | int | float = "1"
     mode: Literal["enforce", "shadow"] = "enforce"
+    autonomy: bool = False
     roles: dict[str, RoleEntry] = {}
     agents: dict[str, AgentEntry] = {}
     tasks: dict[str, TaskEntry] = {}
     tools: dict[str, ToolEntry] = {}
+    prices: dict[str, PriceEntry] = {}
     guards: tuple[GuardEntry, ...] = ()
     limits: Limits = Limits()
     escalation: Escalation = Escalation()

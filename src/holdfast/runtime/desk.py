@@ -45,6 +45,13 @@ class Open(msgspec.Struct, frozen=True, gc=False):
     args: dict[str, Any]
     held: bool
     spent: Amounts
+    at: int = 0
+
+
+def measures_of(policy: Any, run: RunInfo) -> frozenset[int]:
+    """What the budgets of a run bound."""
+    bounded: frozenset[int] = policy.measures
+    return bounded if run.grant is None else bounded | {unit for unit, left in enumerate(run.grant) if left >= 0}
 
 
 class Desk:
@@ -63,6 +70,7 @@ class Desk:
         self._plans = Plans(shield.policy, info)
         self._streamed = Plans(shield.policy, info, STREAMED)
         self._charges = Stage.CHARGE in shield.policy.stages
+        self.measures = measures_of(shield.policy, info)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
         self._notices: deque[str] = deque(maxlen=MAX_NOTICES)
         self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
@@ -74,6 +82,8 @@ class Desk:
         self.last: Any = None
         self.veiled = False
         self._over = False
+        self.carved = ""
+        """The hold on its parent's budgets that this run has yet to give back."""
         self._began = 0
 
     @property
@@ -94,6 +104,7 @@ class Desk:
         policy = self.shield.policy
         self.info = self.shield.described(self._given, policy)
         self._charges = Stage.CHARGE in policy.stages
+        self.measures = measures_of(policy, self.info)
         self._streamed = Plans(policy, self.info, STREAMED)
         self._plans = Plans(policy, self.info)
 
@@ -227,7 +238,7 @@ class Desk:
         """Remember a call that goes ahead until its outcome is reported."""
         if len(self._open) >= MAX_OPEN:
             self._open.popitem(last=False)
-        self._open[decision.id] = Open(tool, args, decision.held, spent)
+        self._open[decision.id] = Open(tool, args, decision.held, spent, self.shield.clock() if self.measures else 0)
 
     def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, Open | None]:
         """Find and forget an open call: by its decision's id, or the oldest with that tool and those arguments."""

@@ -14,7 +14,6 @@ from holdfast.kernel.decision import Decision
 from holdfast.kernel.engine import decide
 from holdfast.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
 from holdfast.kernel.findings import Finding, Isolate, Patch, Retry, Wait
-from holdfast.kernel.state import Batch, Settle, StoreLost
 from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.data import Unreadable, project
 from holdfast.runtime.desk import Desk
@@ -22,6 +21,7 @@ from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke, Pause
 from holdfast.runtime.errors import ToolFailed
 from holdfast.runtime.recording import barred, confirmed, left, written
+from holdfast.runtime.spending import close_hold, overruns, reserving, settled, unforeseen, used_by
 from holdfast.runtime.standing import end_run, isolate
 from holdfast.runtime.tool import Tool
 
@@ -41,7 +41,7 @@ def judge(desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans 
     if refused is not None:
         return refused
     decision = yield from decide(plans, moment, desk.shield.records)
-    outcome = written(desk, moment, decision, begun, notes)
+    outcome = written(desk, plans, moment, decision, begun, notes)
     if outcome is not None:
         decision = yield from confirmed(desk, decision, outcome)
     if decision.findings:
@@ -96,7 +96,7 @@ def assess(
         if barrier is not None:
             return barrier, event
         decision = yield from decide(plans, moment, desk.shield.records)
-        outcome = written(desk, moment, decision, begun)
+        outcome = written(desk, plans, moment, decision, begun)
         if outcome is not None:
             decision = yield from confirmed(desk, decision, outcome)
         if not decision.findings and lesser is None:
@@ -146,34 +146,51 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """A tool's whole life: judged, run, its result or error judged, settled, recorded."""
     attempt = 1
     while True:
-        decision, event, args, kwargs = yield from begin(desk, tool, args, kwargs)
+        decision, event, args, kwargs, reserved = yield from begin(desk, tool, args, kwargs)
+        began_ms = desk.shield.clock() if desk.measures else 0
         try:
             value = yield Invoke(tool.fn, args, kwargs, desk.time_left_s(tool.name, tool.timeout_s))
         except Exception as error:
-            if not (yield from failed(desk, event, decision, error, attempt)):
+            used = used_by(desk, reserved, began_ms)
+            yield from unforeseen(desk, event, reserved, used)
+            if not (yield from failed(desk, event, decision, error, attempt, reserved, used)):
                 raise
             attempt += 1
             continue
         except BaseException as error:
             left(desk, event, decision, "it was interrupted: what came of it is not known", error)
-            yield from close_hold(desk, decision)
+            yield from close_hold(desk, decision, reserved)
             raise
-        return (yield from deliver(desk, tool, event, decision, value, args, kwargs))
+        used = used_by(desk, reserved, began_ms)
+        if desk.measures:
+            yield from unforeseen(desk, event, reserved, used)
+        return (yield from deliver(desk, tool, event, decision, value, args, kwargs, reserved=reserved, used=used))
 
 
 def begin(
     desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Flow[tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any]]]:
-    """Judge a call and give it back as it goes ahead: event and arguments patched."""
+) -> Flow[tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]]:
+    """Judge a call and give it back as it goes ahead: event and arguments patched, and what it has reserved."""
     proposed, refused = shown(tool.values(args, kwargs))
     event: Any = desk.tool_call(tool.name, {} if refused else proposed, tool.risk)
-    decision, event = yield from admit(desk, event, refused=refused)
+    reserved = JUST_ONE
+    if desk.measures:
+        reserved = reserving(desk, event, JUST_ONE, desk.time_left_s(tool.name, tool.timeout_s))
+    decision, event = yield from admit(desk, event, reserved, refused)
     if decision.patches:
         args, kwargs = tool.patched(args, kwargs, proposed, event.args)
-    return decision, event, args, kwargs
+    return decision, event, args, kwargs, reserved
 
 
-def failed(desk: Desk, event: ToolCall, decision: Decision, error: Exception, attempt: int) -> Flow[bool]:
+def failed(
+    desk: Desk,
+    event: ToolCall,
+    decision: Decision,
+    error: Exception,
+    attempt: int,
+    reserved: Amounts = JUST_ONE,
+    used: Amounts = JUST_ONE,
+) -> Flow[bool]:
     """Judge an error; says whether the action is tried again. Raises where the error may not be handed on."""
     fault: Any = desk.event(
         Failure,
@@ -184,8 +201,8 @@ def failed(desk: Desk, event: ToolCall, decision: Decision, error: Exception, at
         args=event.args,
         attempt=attempt,
     )
-    moment = desk.moment(fault, settles=settlement(decision))
-    answer = yield from judge(desk, moment, desk.take_notes(decision.id))
+    moment = desk.moment(fault, settles=settled(decision, used))
+    answer = yield from judge(desk, moment, (*desk.take_notes(decision.id), *overruns(reserved, used)))
     if answer.action == Action.RETRY:
         return attempt < terms_of(answer, RETRY).max_attempts
     if answer.action == Action.HALT:
@@ -205,12 +222,14 @@ def deliver(
     kwargs: dict[str, Any],
     part: int = 0,
     settles: bool = True,
+    reserved: Amounts = JUST_ONE,
+    used: Amounts = JUST_ONE,
 ) -> Flow[Any]:
     """Judge a result before the agent sees it; one that is refused is thrown away and undone."""
     seen, refused = shown(value)
     result: Any = desk.event(ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen, part=part)
-    moment = desk.moment(result, settles=settlement(decision) if settles else (), refused=refused)
-    answer = yield from judge(desk, moment, desk.take_notes(decision.id))
+    moment = desk.moment(result, settles=settled(decision, used) if settles else (), refused=refused)
+    answer = yield from judge(desk, moment, (*desk.take_notes(decision.id), *overruns(reserved, used)))
     if answer.proceeds:
         desk.last = answer.patched(seen) if answer.patches else seen
         return desk.last if answer.patches else value
@@ -221,17 +240,3 @@ def deliver(
         except Exception as error:  # noqa: BLE001 - whatever an undo raises, the refusal is what the caller must see
             desk.tell(f"the action could not be undone: `{type(error).__name__}`")
     raise desk.refusal(answer)
-
-
-def settlement(decision: Decision, spent: Amounts = JUST_ONE) -> tuple[Settle, ...]:
-    """How a decision's hold is closed: with what was used."""
-    return ((decision.id, spent),) if decision.held else ()
-
-
-def close_hold(desk: Desk, decision: Decision) -> Flow[None]:
-    """Close a hold at its estimate where the outcome of its action is not known."""
-    if decision.held:
-        try:
-            yield Batch(desk.new_id(), desk.info.tenant, settles=settlement(decision))
-        except StoreLost:
-            desk.tell("the store could not be reached: what the last call reserved stays charged")

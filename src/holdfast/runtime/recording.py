@@ -10,9 +10,10 @@ import msgspec
 from holdfast.audit.errors import AuditLost
 from holdfast.audit.record import INTENT, KINDS, OUTCOME
 from holdfast.kernel.actions import Action, Risk
+from holdfast.kernel.chain import Plans
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
-from holdfast.kernel.findings import Finding
+from holdfast.kernel.findings import Finding, Patch
 from holdfast.kernel.state import Batch, StoreLost
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
@@ -26,7 +27,7 @@ MAX_CACHED: Final = 100_000
 
 
 def written(
-    desk: Desk, moment: Moment, decision: Decision, begun_ns: int, notes: tuple[str, ...] = ()
+    desk: Desk, plans: Plans, moment: Moment, decision: Decision, begun_ns: int, notes: tuple[str, ...] = ()
 ) -> AuditLost | int | None:
     """Write a decision down. Gives `None` where all is well, the mark of a record that has to be waited for, or why
     it could not be written; `confirmed` deals with both.
@@ -38,7 +39,11 @@ def written(
     try:
         if desk.told is not event.run:
             desk.announce(event.run)
-        mark: int = shield.journal.write(moment, decision, perf_counter_ns() - begun_ns, notes)
+        took_ns = perf_counter_ns() - begun_ns
+        if decision.skipped:
+            mark: int = shield.journal.write(moment, decision, took_ns, notes, unseen(plans, moment, decision))
+        else:
+            mark = shield.journal.write(moment, decision, took_ns, notes)
     except AuditLost as lost:
         return lost
     finally:
@@ -52,6 +57,23 @@ def written(
     if len(shield.records) > MAX_CACHED:
         shield.records.clear()
     return mark if event.risk >= WAITS and decision.proceeds and KINDS[event.stage] == INTENT else None
+
+
+def unseen(plans: Plans, moment: Moment, decision: Decision) -> tuple[Patch, ...]:
+    """What guards would have redacted that were not asked because the action was refused before: its content is
+    written down all the same."""
+    plan = plans.of(moment.events, decision.inputs.mode)
+    skipped = set(decision.skipped)
+    patches: list[Patch] = []
+    for pos, judge, index in plan.redactors:
+        if index or plan.guards[pos].id not in skipped:
+            continue
+        try:
+            finding = judge(moment.events[0])
+            patches += finding.patches if isinstance(finding, Finding) else ()
+        except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
+            return (Patch((), {"$withheld": "a guard that redacts failed"}),)
+    return tuple(patches)
 
 
 def confirmed(desk: Desk, decision: Decision, outcome: AuditLost | int) -> Flow[Decision]:

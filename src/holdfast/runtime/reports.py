@@ -8,22 +8,30 @@ from typing import Any
 import msgspec
 
 from holdfast.kernel.decision import Decision
-from holdfast.kernel.events import OF_STAGE, Event, ToolCall
+from holdfast.kernel.events import OF_STAGE, Event, Handoff, ModelCall, ToolCall
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.state import Settle
-from holdfast.kernel.units import JUST_ONE, Amounts, Unit, amounts
+from holdfast.kernel.units import JUST_ONE, NOTHING, Amounts, Unit, amounts
 from holdfast.runtime.data import Unreadable, project
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.flows import assess, judge, shown
+from holdfast.runtime.spending import book, overruns, reserving, unforeseen, used_by
 
-STARTS = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
-ENDS = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR})
+STARTS = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
+ENDS = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE})
+HANDOFFS = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
 NAMED = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
 """Stages that mean nothing without a tool's name; an empty one has to be given as such."""
 INNER = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd"})
 """Fields of events that the runtime fills in, not the host."""
-USAGE = ("tokens", "cost_usd", "api_calls")
+UNITS = {
+    "tokens": Unit.TOKENS,
+    "cost_usd": Unit.COST_MICROUSD,
+    "api_calls": Unit.API_CALLS,
+    "duration_s": Unit.DURATION_MS,
+}
+USAGE = tuple(UNITS)
 
 
 class BadEvent(ValueError):
@@ -33,10 +41,22 @@ class BadEvent(ValueError):
 def spending(usage: dict[str, Any]) -> Amounts:
     """What a host says an action uses."""
     try:
-        spent = amounts(**usage)
+        spent = amounts(**_in_ms(usage))
     except (TypeError, ValueError) as error:
         raise BadEvent(str(error)) from None
     return JUST_ONE if spent == JUST_ONE else spent
+
+
+def _in_ms(usage: dict[str, Any]) -> dict[str, Any]:
+    if "duration_s" not in usage:
+        return usage
+    seconds = usage["duration_s"]
+    if type(seconds) not in (int, float) or not 0 <= seconds < 10**9:
+        raise ValueError(f"duration_s is `{seconds}`: give a number of seconds that is not negative")
+    return {
+        **{name: given for name, given in usage.items() if name != "duration_s"},
+        "duration_ms": round(seconds * 1000),
+    }
 
 
 def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
@@ -46,17 +66,26 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         raise BadEvent(f"`{stage}` has no field `{unknown[0]}`: it takes {', '.join(takes(stage))}")
     usage = {name: fields.pop(name) for name in USAGE if name in fields}
     spent = spending(usage)
+    named = frozenset([UNITS[name] for name in usage])
     if stage is Stage.CHARGE:
         fields |= {"tokens": spent[Unit.TOKENS], "cost_microusd": spent[Unit.COST_MICROUSD]}
     event: Any = _event(desk, stage, fields)
     if stage in ENDS:
-        call, settles = _outcome(desk, event, spent)
+        call, settles, notes = yield from _outcome(desk, event, spent, named)
         event = msgspec.structs.replace(event, call=call)
-        return (yield from judge(desk, desk.moment(event, settles=settles), desk.take_notes(call)))
+        return (yield from judge(desk, desk.moment(event, settles=settles), (*desk.take_notes(call), *notes)))
+    if stage is Stage.CHARGE and event.settled:
+        return (yield from _known(desk, event, spent, named))
+    spent = reserving(desk, event, spent)
     decision, judged = yield from assess(desk, event, spent)
     if decision.proceeds and stage in STARTS:
-        desk.opened(decision, event.tool, getattr(judged, "args", {}), spent)
+        desk.opened(decision, _about(event), getattr(judged, "args", {}), spent)
     return decision
+
+
+def _about(event: Any) -> str:
+    """What an outcome that names no call is found by: its tool, or to whom a handoff goes."""
+    return f"handoff to {event.to}" if event.stage in HANDOFFS else str(event.tool)
 
 
 def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Event:
@@ -98,12 +127,47 @@ def takes(stage: Stage) -> tuple[str, ...]:
     return (*own, *[name for name in USAGE if name not in own])
 
 
-def _outcome(desk: Desk, event: Any, spent: Amounts) -> tuple[str, tuple[Settle, ...]]:
-    """The call an outcome belongs to and how it is settled: what was really used beats the estimate."""
-    call, known = desk.closed(event.call, event.tool, getattr(event, "args", {}))
-    if known is None or not known.held:
-        return call, ()
-    return call, ((call, known.spent if spent is JUST_ONE else spent),)
+def _outcome(
+    desk: Desk, event: Any, spent: Amounts, named: frozenset[Unit]
+) -> Flow[tuple[str, tuple[Settle, ...], tuple[str, ...]]]:
+    """The call an outcome belongs to, how it is settled, and what it used beyond its estimate.
+
+    What was really used beats the estimate, measure by measure; what nobody had estimated is counted now, whatever it
+    exceeds.
+    """
+    call, known = desk.closed(event.call, _about(event), getattr(event, "args", {}))
+    held = known is not None and known.held
+    reserved = known.spent if known is not None and known.held else NOTHING
+    one, tokens, cost, api_calls, working = [spent[unit] if unit in named else reserved[unit] for unit in Unit]
+    used: Amounts = (1, tokens, cost, api_calls, working)
+    if known is not None and Unit.DURATION_MS not in named:
+        used = used_by(desk, (one, tokens, cost, api_calls, reserved[Unit.DURATION_MS]), known.at)
+    # A call that is named and not open any more was settled before.
+    if desk.measures and (known is not None or not event.call):
+        yield from unforeseen(desk, _start_of(desk, event), reserved, used)
+    return call, ((call, used),) if held else (), overruns(reserved, used)
+
+
+def _start_of(desk: Desk, event: Any) -> Event:
+    """What had begun, to find the budgets that it counts on."""
+    if event.stage is Stage.CHARGE:
+        start: Event = event
+    elif event.stage is Stage.HANDOFF_DONE:
+        start = desk.event(Handoff, to=event.to)
+    else:
+        start = desk.event(ToolCall, event.tool) if event.tool else desk.event(ModelCall)
+    return start
+
+
+def _known(desk: Desk, event: Any, spent: Amounts, named: frozenset[Unit]) -> Flow[Decision]:
+    """A cost that has become known: it settles its call, or is counted whatever it exceeds; then it is judged."""
+    settles: tuple[Settle, ...] = ()
+    notes: tuple[str, ...] = ()
+    if event.call:
+        _, settles, notes = yield from _outcome(desk, event, spent, named)
+    else:
+        yield from book(desk, event, (0, *spent[1:]))
+    return (yield from judge(desk, desk.moment(event, NOTHING, settles), notes))
 
 
 def check(desk: Desk, tool: str, args: dict[str, Any], spent: Amounts) -> Flow[Decision]:
@@ -111,7 +175,9 @@ def check(desk: Desk, tool: str, args: dict[str, Any], spent: Amounts) -> Flow[D
     if not isinstance(tool, str) or not isinstance(args, dict):
         raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
     data, refused = shown(args)
-    decision, event = yield from assess(desk, desk.tool_call(tool, {} if refused else data), spent, refused)
+    call = desk.tool_call(tool, {} if refused else data)
+    spent = reserving(desk, call, spent) if desk.measures else spent
+    decision, event = yield from assess(desk, call, spent, refused)
     if decision.proceeds:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else data, spent)
     return decision

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any
@@ -12,6 +12,7 @@ from holdfast.kernel.gates import Ending
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.units import JUST_ONE
 from holdfast.runtime import flows, modelling, streams
+from holdfast.runtime.children import carve, give_back
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow, T, drive
 from holdfast.runtime.reports import check, report, spending
@@ -126,8 +127,28 @@ class Run:
         """`stream` for async code."""
         return streams.achunks(self._desk, chunks, channel)
 
-    def spawn(self, agent: str = "", task: str | None = None, **options: Any) -> Run:
-        """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its parent does."""
+    def spawn(
+        self, agent: str = "", task: str | None = None, *, budget: Mapping[str, Any] | None = None, **options: Any
+    ) -> Run:
+        """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its parent does.
+
+        It spends from this run's budgets. With a `budget` (`tokens`, `cost_usd`, `calls`, `api_calls`, `duration_s`)
+        that much is carved out of them for it; what it has not used comes back when it is closed. `Refused` is raised
+        where so much is not left.
+        """
+        if budget is not None:
+            options["carved"] = drive(carve(self._desk, agent, budget), self._desk)
+        return self._spawned(agent, task, options)
+
+    async def aspawn(
+        self, agent: str = "", task: str | None = None, *, budget: Mapping[str, Any] | None = None, **options: Any
+    ) -> Run:
+        """`spawn` for async code."""
+        if budget is not None:
+            options["carved"] = await self._adrive(carve(self._desk, agent, budget))
+        return self._spawned(agent, task, options)
+
+    def _spawned(self, agent: str, task: str | None, options: dict[str, Any]) -> Run:
         return self._desk.shield.run(agent, self.task if task is None else task, parent=self, **options)
 
     def cancel(self, why: str = "by the caller") -> None:
@@ -196,7 +217,18 @@ class Run:
         return self.judge(Stage.HANDOFF_DONE, to=to, **fields)
 
     def close(self) -> None:
-        """Close the run: nothing of it proceeds any more."""
+        """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
+        self._end()
+        if self._desk.carved:
+            drive(give_back(self._desk), self._desk)
+
+    async def aclose(self) -> None:
+        """`close` for async code."""
+        self._end()
+        if self._desk.carved:
+            await self._adrive(give_back(self._desk))
+
+    def _end(self) -> None:
         if self._desk.ended is None:
             self._desk.ended = Ending("kernel.ended", "it was closed")
         self._desk.over(self._desk.ended.code, self._desk.ended.why)
@@ -215,7 +247,8 @@ class Run:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        self.__exit__(kind, error, at)
+        _open.reset(self._tokens.pop())
+        await self.aclose()
 
     async def _adrive(self, flow: Flow[T]) -> T:
         from holdfast.runtime.loop import adrive

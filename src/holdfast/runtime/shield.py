@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from holdfast.policy.compiled import CompiledPolicy
+    from holdfast.runtime.children import Carved
 
 F = TypeVar("F", bound=Callable[..., Any])
 RiskName = Literal["low", "medium", "high", "critical"]
@@ -145,8 +146,12 @@ class Shield:
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
         parent: Run | None = None,
+        carved: Carved | None = None,
     ) -> Run:
-        """Begin a run. `tools` are additional ones for this run; a parent hands its tenant and deadline down."""
+        """Begin a run. `tools` are additional ones for this run; a parent hands its tenant and deadline down.
+
+        A child spends from its parent's budgets, unless something was `carved` out of them for it (`run.spawn`).
+        """
         above = None if parent is None else parent.desk
         if deadline_s is not None and not 0 < deadline_s < 1e9:
             raise ValueError(f"deadline_s is `{deadline_s}`: give a positive number of seconds")
@@ -158,12 +163,18 @@ class Shield:
             tenant=tenant if tenant is not None else "default" if above is None else above.info.tenant,
             parents=() if above is None else (above.info.id, *above.info.parents),
             additional_tools=names(() if tools is None else tools),
+            purse="" if above is None else above.info.purse if above.info.purse else above.info.id,
+            grant=None if carved is None else carved.grant,
+            granted_by="" if carved is None or above is None else above.info.agent,
+            granted_for="" if carved is None or above is None else above.info.task,
         )
         limits = [deadline_s, self.policy.task(task).deadline_s]
         ends = [self.clock() + int(limit * 1000) for limit in limits if limit is not None]
         if above is not None and above.deadline_at_ms is not None:
             ends.append(above.deadline_at_ms)
-        return Run(Desk(self, info, self._nonces(), min(ends, default=None)))
+        desk = Desk(self, info, self._nonces(), min(ends, default=None))
+        desk.carved = "" if carved is None else carved.hold
+        return Run(desk)
 
     def described(self, info: RunInfo, policy: CompiledPolicy) -> RunInfo:
         """A run as a policy describes it: its agent's role and tools, its task's additional tools."""
@@ -248,6 +259,13 @@ class Shield:
     def registered_risk(self, tool: str) -> Risk | None:
         """The risk a tool was registered with."""
         return self._registered.get(tool)
+
+    def cost(self, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
+        """What a model's call costs in dollars, by the policy's prices and the shipped table; raises `UnknownModel`
+        where neither knows it."""
+        from holdfast.policy.prices.lookup import price
+
+        return price(self.policy, model).cost_usd(input_tokens, output_tokens, cached_tokens)
 
     def safe_mode(self, on: bool, why: str = "by an operator", tenant: str = "default") -> None:
         """Switch safe mode on or off for every process on this store: tool calls and retries are refused.

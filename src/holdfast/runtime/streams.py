@@ -9,8 +9,9 @@ from holdfast.kernel.events import ModelChunk, ModelReply
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow, drive
 from holdfast.runtime.errors import Refused
-from holdfast.runtime.flows import begin, close_hold, deliver, failed, judge
+from holdfast.runtime.flows import begin, deliver, failed, judge
 from holdfast.runtime.recording import left
+from holdfast.runtime.spending import close_hold, used_by
 from holdfast.runtime.tool import Tool
 
 
@@ -67,8 +68,9 @@ def _whole(desk: Desk, text: str) -> Flow[None]:
 
 def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
     """Run a generator tool: judged before its first step, every item judged before the agent gets it."""
-    decision, event, args, kwargs = drive(begin(desk, tool, args, kwargs), desk)
+    decision, event, args, kwargs, reserved = drive(begin(desk, tool, args, kwargs), desk)
     part = 0
+    began_ms = desk.shield.clock()
     source = tool.fn(*args, **kwargs)
     try:
         for value in source:
@@ -82,15 +84,16 @@ def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any])
     finally:
         source.close()
         left(desk, event, decision, f"it is over after {part} items")
-        drive(close_hold(desk, decision), desk)
+        drive(close_hold(desk, decision, used_by(desk, reserved, began_ms)), desk)
 
 
 async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncIterator[Any]:
     """The same for an async generator tool."""
     from holdfast.runtime.loop import adrive
 
-    decision, event, args, kwargs = await adrive(begin(desk, tool, args, kwargs), desk)
+    decision, event, args, kwargs, reserved = await adrive(begin(desk, tool, args, kwargs), desk)
     part = 0
+    began_ms = desk.shield.clock()
     source = tool.fn(*args, **kwargs)
     try:
         async for value in source:
@@ -104,4 +107,4 @@ async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
     finally:
         await source.aclose()
         left(desk, event, decision, f"it is over after {part} items")
-        await adrive(close_hold(desk, decision), desk)
+        await adrive(close_hold(desk, decision, used_by(desk, reserved, began_ms)), desk)

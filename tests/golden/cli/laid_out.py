@@ -8,10 +8,12 @@ from typing import Any
 from holdfast import Shield
 from holdfast.audit.journal import Finish, Start
 from holdfast.audit.keys import load_key
-from holdfast.audit.trail import Options, Trail
+from holdfast.audit.options import Options
+from holdfast.audit.trail import Trail
 from holdfast.kernel.actions import Action
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Moment
+from holdfast.kernel.findings import Patch
 from holdfast.kernel.state import Batch, Line, When, key
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing import FakeClock, shield_for
@@ -29,9 +31,16 @@ class Timed:
     def __init__(self, trail: Trail) -> None:
         self._trail = trail
 
-    def write(self, moment: Moment, decision: Decision, _took_ns: int, notes: tuple[str, ...] = ()) -> int:
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        _took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
         """Write one decision down."""
-        return self._trail.write(moment, decision, 12_300, notes)
+        return self._trail.write(moment, decision, 12_300, notes, hide)
 
     def begin(self, start: Start) -> None:
         """Write down that a run begins."""

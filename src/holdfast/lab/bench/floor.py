@@ -71,7 +71,8 @@ class Floor:
                 or self.window.count(mark) >= 1_000
             ):
                 action = "BLOCK"
-            self.window = (*self.window[-15:], mark)
+            window = self.window
+            self.window = (*window[-15:], mark)
             if action == "ALLOW":
                 self.steps += 1
                 self.tokens += tokens
@@ -81,7 +82,8 @@ class Floor:
             body = _encode(
                 Entry(
                     VERSION, self.head, self.seq, MEMORY, "intent", at, event_id, "r1", "tool_call", action,
-                    self.policy, "default", "a1", "t1", "", tool, content=args, now=now, values=values,
+                    self.policy, "default", "a1", "t1", "", tool, traits=("untrusted",), content=args,
+                    amounts=(1, tokens, 0, 0, 0), records=(("repeats", self.seq, window),), now=now, values=values,
                 )
             )  # fmt: skip
             self.head = sha256(body).hexdigest()

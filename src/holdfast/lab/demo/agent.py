@@ -14,6 +14,7 @@ from holdfast.audit.reading import Found, Reader
 from holdfast.audit.trail import Trail
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Moment
+from holdfast.kernel.findings import Patch
 from holdfast.kernel.stages import Stage
 from holdfast.lab.demo.hazard import Shadowed, Step
 from holdfast.lab.demo.tools import Tools, answer
@@ -44,9 +45,16 @@ class Tap:
         """Why records could not be written lately."""
         return self.trail.trouble
 
-    def write(self, moment: Moment, decision: Decision, took_ns: int, notes: tuple[str, ...] = ()) -> int:
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
         """Write one decision down, and keep it at hand."""
-        mark = self.trail.write(moment, decision, took_ns, notes)
+        mark = self.trail.write(moment, decision, took_ns, notes, hide)
         self.decisions.append((moment.events[0].stage, decision))
         return mark
 
@@ -103,12 +111,12 @@ class Agent:
         step = self._judged(f"{name}({_shown(args)})", began, name, len(self.tools.reached) > ran, late)
         return step.proceeds
 
-    def asks(self, question: str) -> bool:
-        """Ask the scripted model something; says whether that went ahead."""
+    def asks(self, question: str, **estimate: Any) -> bool:
+        """Ask the scripted model something, at an estimated cost perhaps; says whether that went ahead."""
         began = len(self.tap.decisions)
         self.got = None
         with suppress(Refused):
-            self.got = self.run.model(answer, [{"role": "user", "content": question}])
+            self.got = self.run.model(answer, [{"role": "user", "content": question}], **estimate)
         return self._judged(f"asks the model: {_quoted(question)}", began).proceeds
 
     def spawns(self, agent: str) -> Agent:

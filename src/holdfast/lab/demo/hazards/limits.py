@@ -15,6 +15,11 @@ def _loop(agent: Agent) -> Proof:
     return Proof(agent.ran("search"), len(agent.reached("search")) == 5)
 
 
+def _bill(agent: Agent) -> Proof:
+    replies = [agent.got for _ in range(3) if agent.asks("What is left to do?", tokens=2_000)]
+    return Proof(f"the model was asked {len(replies)} times", len(replies) == 2 and agent.got is None)
+
+
 def _flood(agent: Agent) -> Proof:
     agent.tries(agent.tools.save_note, text="spam and eggs, " * 4_000)
     return Proof(agent.ran("save_note"), not agent.reached("save_note"))
@@ -26,6 +31,22 @@ def _hangs(agent: Agent) -> Proof:
     return Proof(f"crawl was {'cancelled for real' if cancelled else 'left to finish'}", cancelled)
 
 
+def _dawdles(agent: Agent) -> Proof:
+    agent.tries(agent.tools.search, query="a first look")
+    agent.acts("user", "waits two minutes for an answer")
+    _passes(agent, 120_000)
+    agent.tries(agent.tools.search, query="a last look")
+    ran = sum(args["query"] == "a last look" for args in agent.reached("search"))
+    return Proof(f"the search after two minutes {'ran' if ran else 'never ran'}", not ran)
+
+
+def _passes(agent: Agent, ms: int) -> None:
+    """Let time pass: the demo's clock moves whenever somebody looks at it."""
+    until = agent.shield.clock() + ms
+    while agent.shield.clock() < until:
+        pass
+
+
 HAZARDS: Final = (
     Hazard(
         "loop",
@@ -33,6 +54,13 @@ HAZARDS: Final = (
         "The agent repeats itself until the step limit stops it.",
         (*["ALLOW"] * 5, "BLOCK steps.exceeded"),
         _loop,
+    ),
+    Hazard(
+        "bill",
+        "A bill that grows",
+        "Each request may take 2,000 tokens, and 5,000 are there.",
+        ("ALLOW", "ALLOW", "BLOCK budget.exceeded"),
+        _bill,
     ),
     Hazard(
         "flood",
@@ -48,5 +76,12 @@ HAZARDS: Final = (
         ("DEADLINE",),
         _hangs,
         rule="tools.crawl",
+    ),
+    Hazard(
+        "dawdle",
+        "Just one more look",
+        "The agent has a minute for its work, and comes back later for one more look.",
+        ("ALLOW", "BLOCK time.exceeded"),
+        _dawdles,
     ),
 )

@@ -1,0 +1,1 @@
+"""Model prices: what tokens cost, by model, with where each price was read and when."""
