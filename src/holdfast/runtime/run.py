@@ -11,8 +11,7 @@ from holdfast.kernel.decision import Decision
 from holdfast.kernel.gates import Ending
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.units import JUST_ONE
-from holdfast.runtime import flows, modelling, streams
-from holdfast.runtime.children import carve, give_back
+from holdfast.runtime import flows, streams
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow, T, drive
 from holdfast.runtime.reports import check, report, spending
@@ -113,10 +112,14 @@ class Run:
         ends the run its safe message is the reply. Options: `model`, `params` (handed to `fn`), `final`, and
         estimates (`tokens`, `cost_usd`).
         """
+        from holdfast.runtime import modelling
+
         return drive(modelling.converse(self._desk, fn, messages, **options), self._desk)
 
     async def amodel(self, fn: Callable[..., Any], messages: Iterable[Any], **options: Any) -> Any:
         """`model` for async code."""
+        from holdfast.runtime import modelling
+
         return await self._adrive(modelling.converse(self._desk, fn, messages, **options))
 
     def stream(self, chunks: Iterable[str], channel: str = "text") -> Iterator[str]:
@@ -137,6 +140,8 @@ class Run:
         where so much is not left.
         """
         if budget is not None:
+            from holdfast.runtime.children import carve
+
             options["carved"] = drive(carve(self._desk, agent, budget), self._desk)
         return self._spawned(agent, task, options)
 
@@ -145,6 +150,8 @@ class Run:
     ) -> Run:
         """`spawn` for async code."""
         if budget is not None:
+            from holdfast.runtime.children import carve
+
             options["carved"] = await self._adrive(carve(self._desk, agent, budget))
         return self._spawned(agent, task, options)
 
@@ -220,12 +227,16 @@ class Run:
         """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
         self._end()
         if self._desk.carved:
+            from holdfast.runtime.children import give_back
+
             drive(give_back(self._desk), self._desk)
 
     async def aclose(self) -> None:
         """`close` for async code."""
         self._end()
         if self._desk.carved:
+            from holdfast.runtime.children import give_back
+
             await self._adrive(give_back(self._desk))
 
     def _end(self) -> None:

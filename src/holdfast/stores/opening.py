@@ -13,7 +13,7 @@ from holdfast.stores.protocol import Store, StoreError
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 """Two letters at least: one letter before a colon is a drive."""
 
-KNOWN: Final = "`memory:`, `sqlite:/absolute/path`, `postgresql://…`, or the path of a file"
+KNOWN: Final = "`memory:`, `sqlite:/absolute/path`, `postgresql://…`, `redis://…`, or the path of a file"
 
 
 def open_store(url: str, clock: Callable[[], int] = wall_ms) -> Store:
@@ -28,6 +28,10 @@ def open_store(url: str, clock: Callable[[], int] = wall_ms) -> Store:
         from holdfast.stores.postgres import PostgresStore
 
         return PostgresStore(url, clock=None if clock is wall_ms else clock)
+    if scheme in ("redis", "rediss", "valkey", "valkeys", "unix"):
+        from holdfast.stores.redis import RedisStore
+
+        return RedisStore(url, clock=None if clock is wall_ms else clock)
     # A URL may hold a password: only what kind it is gets into the message.
     raise StoreError(f"there is no store of the kind `{scheme}:`: give {KNOWN}")
 

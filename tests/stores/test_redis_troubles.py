@@ -1,0 +1,461 @@
+"""Every trouble with a server is named, refused in time, and over when it is over; nothing is ever counted twice."""
+
+import socket
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from holdfast.kernel.actions import Action
+from holdfast.kernel.state import Batch, Line, StoreLost, When, key
+from holdfast.stores.protocol import StoreError
+from holdfast.stores.redis import RedisStore
+from holdfast.stores.redis.address import parse
+from holdfast.stores.redis.link import command
+from holdfast.stores.redis.pool import Pool
+from holdfast.stores.redis.resting import FIRST_S, LONGEST_S, Rest
+from tests.stores import redis_server
+from tests.stores.redis_proxy import Answering, Proxy
+from tests.stores.redis_server import FOREVER_S, Server, recovered, say
+
+server = redis_server.server
+
+A, R = key("t", "a"), key("t", "record")
+LINES = (Line(A),)
+SHORT_S = 0.05
+ALWAYS = 1_000_000
+
+
+@pytest.fixture
+def own() -> Iterator[Server]:
+    """A server of its own, which writes down what it is told before it answers."""
+    server = Server("--appendonly", "yes", "--appendfsync", "always")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def proxy(server: Server) -> Iterator[Proxy]:
+    """A proxy before the server."""
+    with Proxy(server.socket) as proxy:
+        yield proxy
+
+
+def test_a_connection_that_was_cut_while_idle_is_made_again(server: Server) -> None:
+    for url in (server.url, server.tcp_url):
+        store = RedisStore(url)
+        for number in range(3):
+            server.ask("CLIENT", "KILL", "TYPE", "normal")
+            assert store.carry(Batch(f"{url}{number}", "t", lines=LINES)).go
+        store.close()
+    assert RedisStore(server.url).read(A) == (6, None)
+
+
+def test_a_server_that_was_restarted_has_everything_again(own: Server) -> None:
+    store = RedisStore(own.url)
+    held = store.carry(Batch("held", "t", lines=(Line(A, hold_ms=60_000),), amounts=(7, 0, 0, 0, 0)))
+    store.carry(Batch("put", "t", puts=((R, [1], When.PROCEED, 0, 0),)))
+    own.kill()
+    with pytest.raises(StoreLost, match=f"`{own.url}` cannot be reached, nobody listens there"):
+        store.carry(Batch("down", "t", lines=LINES))
+    own.start()
+    assert recovered(lambda: store.carry(Batch("down", "t", lines=LINES))).values == (7,)
+    assert store.carry(Batch("held", "t", lines=LINES)) == held
+    assert store.carry(Batch("settle", "t", settles=(("held", (2, 0, 0, 0, 0)),))).settled == ("settled",)
+    assert (store.read(A), store.read(R)) == ((3, None), (1, [1]))
+    store.close()
+
+
+def test_a_batch_whose_answer_was_lost_is_counted_once(server: Server, proxy: Proxy) -> None:
+    store = RedisStore(proxy.url)
+    store.carry(Batch("before", "t", lines=LINES))
+    proxy.commands.clear()
+    proxy.lose = ALWAYS
+    lost = Batch("lost", "t", lines=(Line(A, hold_ms=60_000),))
+    with pytest.raises(StoreLost, match=f"`{proxy.url}` cut the connection"):
+        store.carry(lost)
+    proxy.lose = 0
+    (sent,) = {command[4] for command in proxy.asked_for(b"EVALSHA")}
+    assert sent == b"holdfast@{t}"
+    again = recovered(lambda: store.carry(lost))
+    assert (again.go, again.values, store.read(A)) == (True, (1,), (2, None))
+    store.close()
+
+
+def test_it_is_sent_once_more_by_itself_and_still_counted_once(proxy: Proxy) -> None:
+    store = RedisStore(proxy.url)
+    store.carry(Batch("before", "t", lines=LINES))
+    proxy.lose = 1
+    assert store.carry(Batch("twice", "t", lines=LINES)).values == (1,)
+    assert [each[5] for each in proxy.asked_for(b"EVALSHA")][1:] == [b"holdfast#{t}twice"] * 2
+    assert store.read(A) == (2, None)
+    store.close()
+
+
+def test_a_late_answer_is_refused_in_time_and_the_batch_counted_once(server: Server, proxy: Proxy) -> None:
+    store = RedisStore(proxy.url, timeout_s=SHORT_S)
+    recovered(lambda: store.carry(Batch("before", "t", lines=LINES)))
+    proxy.answers.clear()
+    late = Batch("late", "t", lines=LINES)
+    with pytest.raises(StoreLost, match=r"did not answer within 0\.05 s: look at the server's load"):
+        store.carry(late)
+    assert not proxy.answers.is_set()
+    proxy.answers.set()
+    assert recovered(lambda: store.carry(late)).values == (1,)
+    assert recovered(lambda: store.read(A)) == (2, None)
+    store.close()
+
+
+def test_a_server_that_is_stuck_is_refused_in_time(server: Server) -> None:
+    store = RedisStore(server.url, timeout_s=SHORT_S)
+    recovered(lambda: store.carry(Batch("before", "t", lines=LINES)))
+    server.freeze()
+    try:
+        with pytest.raises(StoreLost, match=r"did not answer within 0\.05 s"):
+            store.carry(Batch("stuck", "t", lines=LINES))
+        for url in (server.url, server.tcp_url):
+            with pytest.raises(StoreError, match=r"did not answer within 0\.05 s"):
+                RedisStore(url, timeout_s=SHORT_S)
+    finally:
+        server.thaw()
+    assert recovered(lambda: store.carry(Batch("stuck", "t", lines=LINES))).values == (1,)
+    assert recovered(lambda: store.carry(Batch("after", "t", lines=LINES))).values == (2,)
+    store.close()
+
+
+def test_while_it_is_down_it_is_refused_at_once_and_tried_by_one_at_a_time() -> None:
+    now = [0.0]
+    rest = Rest(lambda: now[0])
+    rest.check(1.0)
+    pause = FIRST_S
+    for _ in range(8):
+        rest.failed("it is down")
+        for elapsed in (0.0, pause * 0.99):
+            now[0] += elapsed
+            with pytest.raises(StoreLost, match="it is down"):
+                rest.check(1.0)
+        now[0] += pause * 0.02
+        rest.check(1.0)
+        with pytest.raises(StoreLost, match="it is down"):
+            rest.check(1.0)
+        pause = min(2 * pause, LONGEST_S)
+    rest.worked()
+    rest.check(1.0)
+    rest.failed("again")
+    now[0] += FIRST_S
+    rest.check(1.0)
+
+
+def test_nobody_asks_a_server_that_rests(server: Server, proxy: Proxy) -> None:
+    store = RedisStore(proxy.url)
+    proxy.lose = ALWAYS
+    store._pool.rest = Rest(lambda: 0.0)
+    with pytest.raises(StoreLost, match="cut the connection"):
+        store.carry(Batch("one", "t", lines=LINES))
+    asked = (len(proxy.commands), proxy.connections)
+    for number in range(20):
+        with pytest.raises(StoreLost, match="cut the connection"):
+            store.carry(Batch(f"rests{number}", "t", lines=LINES))
+    assert (len(proxy.commands), proxy.connections) == asked
+    store.close()
+
+
+def test_a_script_that_the_server_forgot_is_sent_again(server: Server, proxy: Proxy) -> None:
+    store = RedisStore(proxy.url)
+    store.carry(Batch("one", "t", lines=LINES))
+    server.ask("SCRIPT", "FLUSH")
+    proxy.commands.clear()
+    for number in range(3):
+        assert store.carry(Batch(f"more{number}", "t", lines=LINES)).values == (number + 1,)
+    assert [each[0] for each in proxy.commands] == [b"EVALSHA", b"EVAL", b"EVALSHA", b"EVALSHA"]
+    store.close()
+
+
+def test_no_memory_left(server: Server) -> None:
+    store = RedisStore(server.url)
+    store.carry(Batch("one", "t", lines=LINES))
+    server.ask("CONFIG", "SET", "maxmemory", "1")
+    try:
+        with pytest.raises(StoreLost, match="has no memory left: raise `maxmemory`"):
+            store.carry(Batch("two", "t", lines=(Line(A, hold_ms=5, keep=False),), settles=(("one", None),)))
+    finally:
+        server.ask("CONFIG", "SET", "maxmemory", "0")
+    assert store.carry(Batch("two", "t", lines=LINES)).values == (1,)
+    store.close()
+
+
+def test_a_server_that_drops_keys_is_refused_unless_that_is_accepted(server: Server) -> None:
+    server.ask("CONFIG", "SET", "maxmemory", "1gb")
+    server.ask("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
+    try:
+        with pytest.raises(StoreError, match=r"drops keys when its memory is full .*volatile-lru.*set `noeviction`"):
+            RedisStore(server.url)
+        RedisStore(server.url + "?evicting=yes").close()
+        server.ask("CONFIG", "SET", "maxmemory", "0")
+        RedisStore(server.url).close()
+    finally:
+        server.ask("CONFIG", "SET", "maxmemory", "0")
+        server.ask("CONFIG", "SET", "maxmemory-policy", "noeviction")
+
+
+def test_a_replica(server: Server) -> None:
+    store = RedisStore(server.url)
+    store.carry(Batch("one", "t", lines=LINES))
+    server.ask("REPLICAOF", "127.0.0.1", "1")
+    try:
+        for number in range(3):
+            with pytest.raises(StoreLost, match="is a replica, which cannot be written: name the primary"):
+                store.carry(Batch(f"replica{number}", "t", lines=LINES))
+            assert store._pool._idle == []
+    finally:
+        server.ask("REPLICAOF", "NO", "ONE")
+    assert store.carry(Batch("two", "t", lines=LINES)).values == (1,)
+    store.close()
+
+
+def test_busy_with_a_script_of_somebody_else(server: Server) -> None:
+    store = RedisStore(server.url)
+    store.carry(Batch("one", "t", lines=LINES))
+    somebody, operator = server.link(), server.link()
+    server.ask("CONFIG", "SET", "lua-time-limit", "1")
+    somebody.sock.sendall(command("EVAL", "while true do end", "0"))
+    try:
+        with pytest.raises(StoreLost, match="is busy with a script that does not end: end it with `SCRIPT KILL`"):
+            store.carry(Batch("busy", "t", lines=LINES))
+        with pytest.raises(StoreError, match="is busy with a script"):
+            RedisStore(server.url)
+    finally:
+        say(operator, "SCRIPT", "KILL")
+        somebody.ask_all(b"", 1, time.monotonic() + FOREVER_S)
+        somebody.close()
+        operator.close()
+    server.ask("CONFIG", "SET", "lua-time-limit", "5000")
+    assert store.carry(Batch("busy", "t", lines=LINES)).values == (1,)
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("LOADING Redis is loading the dataset in memory", "is still loading its data: try again when it has"),
+        ("MISCONF Redis is configured to save RDB snapshots", "cannot write to its disk and so takes no writes"),
+        ("MASTERDOWN Link with MASTER is down", "is a replica whose primary cannot be reached"),
+        (
+            "NOREPLICAS Not enough good replicas to write.",
+            "has fewer replicas than its `min-replicas-to-write` asks for",
+        ),
+        ("CLUSTERDOWN Hash slot not served", "says that its cluster is down: bring its nodes back"),
+        ("MOVED 3999 10.0.0.9:6381", "has these keys on another node of its cluster"),
+        (
+            "NOPERM this user has no permissions to run 'evalsha'",
+            r"does not let this user .*run 'evalsha'.*give the user",
+        ),
+        ("NOAUTH Authentication required.", "asks for a password: put it into the URL"),
+        ("ERR something new", "answered `ERR something new`: look at the server and its log"),
+        ("NOSCRIPT No matching script", "answered `NOSCRIPT No matching script`"),
+    ],
+)
+def test_what_a_server_may_answer(answer: str, says: str) -> None:
+    listener = Answering(f"-{answer}\r\n".encode())
+    store = RedisStore(listener.url)
+    for _ in range(2):
+        with pytest.raises(StoreLost, match=f"`{listener.url}` {says}"):
+            store.carry(Batch("one", "t", lines=LINES))
+    listener.close()
+    store.close()
+
+
+def test_what_is_no_redis() -> None:
+    for answer, says in ((b"HTTP/1.1 400 Bad Request\r\n\r\n", "cannot be reached"), (b"", "did not answer")):
+        listener = Answering(answer)
+        with pytest.raises(StoreError, match=says):
+            RedisStore(f"redis://127.0.0.1:{listener.port}/7", timeout_s=SHORT_S)
+        listener.close()
+
+
+def test_a_server_that_is_too_old() -> None:
+    listener = Answering(b"", b"# Server\r\nredis_version:6.0.16\r\n")
+    with pytest.raises(StoreError, match=r"is Redis 6\.0\.16: use 6\.2 or later, or Valkey"):
+        RedisStore(listener.url)
+    listener.close()
+
+
+def test_users_passwords_and_databases(server: Server) -> None:
+    server.ask("ACL", "SETUSER", "agent", "on", ">s3cr3t/@:", "~holdfast*", "+@all")
+    place = f"127.0.0.1:{server.port}"
+    store = RedisStore(f"redis://agent:s3cr3t%2F%40%3A@{place}/3")
+    local = RedisStore(f"unix://agent:s3cr3t%2F%40%3A@{server.socket}?db=3")
+    store.carry(Batch("one", "t", lines=LINES))
+    assert (store.read(A), local.read(A), RedisStore(server.url).read(A)) == ((1, None), (1, None), (0, None))
+    assert (store.address.name, local.address.name) == (f"redis://{place}/3", f"unix://{server.socket}")
+    with pytest.raises(StoreError, match="has no database with that number"):
+        RedisStore(f"redis://{place}/4000")
+    store.close()
+    local.close()
+    server.ask("ACL", "DELUSER", "agent")
+
+
+def test_a_password_that_is_asked_for_later(server: Server) -> None:
+    store = RedisStore(server.url)
+    server.ask("CONFIG", "SET", "requirepass", "s3cr3t")
+    operator = server.link("s3cr3t")
+    say(operator, "CLIENT", "KILL", "TYPE", "normal")
+    try:
+        with pytest.raises(StoreLost, match="asks for a password"):
+            store.carry(Batch("one", "t", lines=LINES))
+        with pytest.raises(StoreError, match="asks for a password"):
+            RedisStore(server.url)
+        with pytest.raises(StoreError, match="does not accept the user or the password: correct the URL"):
+            RedisStore(f"redis://:wrong@127.0.0.1:{server.port}")
+        RedisStore(f"redis://:s3cr3t@127.0.0.1:{server.port}").close()
+    finally:
+        say(operator, "CONFIG", "SET", "requirepass", "")
+        operator.close()
+    assert recovered(lambda: store.carry(Batch("one", "t", lines=LINES))).values == (0,)
+    store.close()
+
+
+def test_a_password_for_a_server_that_wants_none(server: Server) -> None:
+    with pytest.raises(StoreError, match="wants no password, or another kind of one"):
+        RedisStore(f"redis://:s3cr3t@127.0.0.1:{server.port}")
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("redis://", "names no host: write `redis://host:6379/0`"),
+        ("redis://u:s3cr3t@", "names no host"),
+        ("redis://u:s3cr3t@host:port", "cannot be read: write"),
+        ("redis://u:s3cr3t@host/x", "`redis://host:6379` names the database `x`: give a number"),
+        ("redis://u:s3cr3t@host/0?ssl=1", "has the option `ssl`, which is none: use `db`, `ssl_ca_certs`"),
+        ("redis://u:s3cr3t@host?db=-1", "the option `db` of `redis://host:6379/0` is `-1`: give a number"),
+        ("redis://u:s3cr3t@host?timeout_s=0", "is `0`: give a number of seconds above 0"),
+        ("redis://u:s3cr3t@host?prefix=a:b", "is `a:b`: give letters, digits"),
+        ("rediss://u:s3cr3t@host?ssl_cert_reqs=maybe", "give `required` or `none`"),
+        ("redis://u:12?s3cr3t@host", "with `%23` for `#`"),
+        ("redis://u:x#s3cr3t@host", "with `%23` for `#`"),
+        ("redis://u:s3cr3t@[::1", "cannot be read"),
+        ("unix://u:s3cr3t@host/x", "names no absolute path"),
+        ("unix:relative", "names no absolute path"),
+        ("http://u:s3cr3t@host", "`http:` is no URL of a Redis store"),
+    ],
+)
+def test_urls_that_name_no_server(url: str, says: str) -> None:
+    with pytest.raises(StoreError) as caught:
+        RedisStore(url)
+    assert says in str(caught.value)
+    assert "s3cr3t" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_secrets_are_in_no_text(server: Server, proxy: Proxy) -> None:
+    secret = "s3cr3t-of-the-agent"
+    server.ask("ACL", "SETUSER", "agent", "on", f">{secret}", "~*", "+@all")
+    url = f"redis://agent:{secret}@127.0.0.1:{proxy.port}/0"
+    store = RedisStore(url, timeout_s=SHORT_S)
+    texts = [repr(store), repr(store.address), str(store.address), repr(parse(url))]
+    echo = Answering(f"-ERR unknown command `AUTH`, with args beginning with: `agent`, `{secret}`, \r\n".encode())
+    later = Answering(b"+OK\r\n")
+    echoing = RedisStore(f"redis://agent:{secret}@127.0.0.1:{later.port}/0")
+    later.answer = f"-ERR user said {secret}\r\n".encode()
+
+    def attempt(place: str) -> None:
+        RedisStore(f"redis://agent:{secret}@{place}/0", timeout_s=SHORT_S)
+
+    proxy.lose = ALWAYS
+    closed = redis_server.free_port()
+    for failing in (
+        lambda: store.carry(Batch("one", "t", lines=LINES)),
+        lambda: store.read(A),
+        lambda: attempt(f"127.0.0.1:{proxy.port}"),
+        lambda: attempt(f"127.0.0.1:{echo.port}"),
+        lambda: attempt(f"127.0.0.1:{closed}"),
+        lambda: attempt("no.such.host.invalid"),
+        lambda: attempt(f"{secret}x@127.0.0.1:{server.port}"),
+        lambda: echoing.carry(Batch("one", "t", lines=LINES)),
+    ):
+        with pytest.raises((StoreLost, StoreError)) as caught:
+            failing()
+        texts.append("".join(traceback.format_exception(caught.value)))
+    assert [text for text in texts if secret in text] == []
+    server.ask("ACL", "DELUSER", "agent")
+    for listener in (echo, later):
+        listener.close()
+    for each in (store, echoing):
+        each.close()
+
+
+def test_a_name_server_that_does_not_answer_is_not_waited_for(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = threading.Event()
+    ask = socket.getaddrinfo
+
+    def slow(host: str, port: int, *, type: int, flags: int) -> object:
+        if not flags:
+            answers.wait()
+        return ask(host, port, type=type, flags=flags)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    with pytest.raises(StoreError, match=r"did not answer within 0\.05 s"):
+        RedisStore(f"redis://localhost:{server.port}", timeout_s=SHORT_S)
+    RedisStore(server.tcp_url).close()
+    answers.set()
+    RedisStore(f"redis://localhost:{server.port}", timeout_s=FOREVER_S).close()
+
+
+@pytest.mark.parametrize("settings", [{"timeout_s": 0}, {"connections": 0}, {"remember_s": 0}, {"prefix": "a:b"}])
+def test_settings_that_make_no_sense(settings: dict[str, Any], server: Server) -> None:
+    with pytest.raises(StoreError, match=r"must be above 0|is `a:b`: give letters, digits"):
+        RedisStore(server.url, **settings)
+
+
+def test_threads_wait_for_a_connection_no_longer_than_for_an_answer(server: Server) -> None:
+    pool = Pool(parse(server.url), SHORT_S, 1)
+    assert pool.ask(command("PING")) == b"PONG"
+    link = pool._idle.pop()
+    with pytest.raises(StoreLost, match=r"all 1 connections to .* are in use for more than 0\.05 s: allow more"):
+        pool.ask(command("PING"))
+    pool._idle.append(link)
+    assert pool.ask(command("PING")) == b"PONG"
+    pool.close()
+
+
+def test_a_thread_that_waits_gets_the_next_connection(server: Server) -> None:
+    pool = Pool(parse(server.url), FOREVER_S, 2)
+    came: list[object] = []
+    threads = [
+        threading.Thread(target=lambda: came.extend(pool.ask(command("PING")) for _ in range(50))) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert came == [b"PONG"] * 400
+    assert len(pool._idle) <= 2
+    pool.close()
+
+
+def test_replicas_have_what_was_answered(server: Server) -> None:
+    replica = Server("--replicaof", "127.0.0.1", str(server.port))
+    try:
+        patient = RedisStore(server.url + "?wait_replicas=1", timeout_s=FOREVER_S)
+        refuse = (Line(A, ((1, Action.BLOCK),)),)
+        assert patient.carry(Batch("one", "t", lines=refuse)).go
+        assert replica.ask("EXISTS", f"holdfast:{A}") == 1
+        assert patient.carry(Batch("stale", "t", expects=((A, 5, 6),))).stale
+        assert not patient.carry(Batch("two", "t", lines=refuse)).go
+        replica.freeze()
+        three = Batch("three", "t", lines=LINES)
+        hasty = RedisStore(server.url, wait_replicas=1, timeout_s=0.5)
+        with pytest.raises(StoreLost, match=r"fewer than 1 replicas of .* have the batch in time: bring them back"):
+            hasty.carry(three)
+        assert patient.read(A) == (2, None)
+        replica.thaw()
+        assert patient.carry(three).values == (1,)
+        assert replica.ask("EXISTS", "holdfast#{t}three") == 1
+        assert patient.read(A) == (2, None)
+        patient.close()
+        hasty.close()
+    finally:
+        replica.stop()
