@@ -280,3 +280,13 @@ def test_a_blocked_agent_may_change_the_action_and_try_again() -> None:
     run = Shield.load(policy).run()
     assert run.check("rm", {"path": "x"}).action == Action.BLOCK
     assert run.check("trash", {"path": "x"}).proceeds
+
+
+def test_a_completed_handoff_is_in_the_trail() -> None:
+    """As the outcome of the handoff that let it happen."""
+    shield = Shield.load({"name": "x"})
+    run = shield.run("a")
+    handed = run.handoff("b", {"context": "all of it"})
+    run.handoff_done("b")
+    last = shield.journal.kept()[-1].read()
+    assert (last.kind, last.stage, last.call, last.beside) == ("outcome", "handoff_done", handed.id, {"to": "b"})
