@@ -18,10 +18,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from holdfast.kernel.state import Batch, Reply
 from holdfast.stores.postgres import PostgresStore
-from holdfast.stores.seen import Hold, Seen
 from holdfast.testing.clock import FakeClock
+from tests.stores.several import TakingTurns
 
 PASSWORD: Final = "s3cr3t&word"
 """The password of everybody who comes over TCP; it is `s3cr3t%26word` in a URL."""
@@ -165,40 +164,6 @@ class Place:
         for store in self._opened:
             store.close()
         self.do("DROP SCHEMA IF EXISTS {} CASCADE")
-
-
-class TakingTurns:
-    """Two stores on one schema: every batch is carried out by the one that did not carry the last one out."""
-
-    def __init__(self, stores: list[PostgresStore]) -> None:
-        self._stores = stores
-
-    def carry(self, batch: Batch) -> Reply:
-        """Carry a batch out by the other store."""
-        self._stores.reverse()
-        return self._stores[0].carry(batch)
-
-    async def acarry(self, batch: Batch) -> Reply:
-        """The same for async code."""
-        self._stores.reverse()
-        return await self._stores[0].acarry(batch)
-
-    def read(self, name: str) -> tuple[int, Any]:
-        """A cell, as the store that did not write last sees it."""
-        return self._stores[1].read(name)
-
-    def look(self, prefix: str = "") -> Iterator[Seen]:
-        """Cells, as the store that did not write last sees them."""
-        return self._stores[1].look(prefix)
-
-    def holds(self) -> Iterator[Hold]:
-        """Holds, as the store that did not write last sees them."""
-        return self._stores[1].holds()
-
-    def close(self) -> None:
-        """Close both."""
-        for store in self._stores:
-            store.close()
 
 
 class _Lent(TakingTurns):

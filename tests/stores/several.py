@@ -1,21 +1,27 @@
-"""Stores made of several SQLite stores on one file, which take turns."""
+"""Stores made of several that share what they keep, and take turns."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from holdfast.kernel.state import Batch, Reply
+from holdfast.stores.protocol import Store
 from holdfast.stores.seen import Hold, Seen
 from holdfast.stores.sqlite import SqliteStore
 
 Clock = Callable[[], int]
 
 
-class TakingTurns:
-    """Two stores on one file: every batch is carried out by the one that did not carry the last one out."""
+def two(path: Path, clock: Clock) -> list[Store]:
+    """Two SQLite stores on one file."""
+    return [SqliteStore(path, clock), SqliteStore(path, clock)]
 
-    def __init__(self, path: Path, clock: Clock) -> None:
-        self._stores = [SqliteStore(path, clock), SqliteStore(path, clock)]
+
+class TakingTurns:
+    """Two stores on one file or server: every batch is carried out by the one that did not carry the last one out."""
+
+    def __init__(self, stores: Sequence[Store]) -> None:
+        self._stores = [*stores]
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out by the other store."""
@@ -49,7 +55,7 @@ class OpenedAgain(TakingTurns):
     """A store that is closed and opened again after every few batches."""
 
     def __init__(self, path: Path, clock: Clock, every: int = 3) -> None:
-        super().__init__(path, clock)
+        super().__init__(two(path, clock))
         self._path, self._clock, self._every, self._carried = path, clock, every, 0
 
     def carry(self, batch: Batch) -> Reply:
@@ -57,5 +63,5 @@ class OpenedAgain(TakingTurns):
         self._carried += 1
         if self._carried % self._every == 0:
             self.close()
-            self._stores = [SqliteStore(self._path, self._clock), SqliteStore(self._path, self._clock)]
+            self._stores = two(self._path, self._clock)
         return self._stores[0].carry(batch)

@@ -13,7 +13,8 @@ from holdfast.stores.postgres.carrying import ANSWERS_S, EVERY, MARGIN_S
 from holdfast.stores.protocol import StoreError
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite import CASES, Case
-from tests.stores.servers import Place, TakingTurns, place
+from tests.stores.servers import Place, place
+from tests.stores.several import TakingTurns
 
 __all__ = ["place"]
 

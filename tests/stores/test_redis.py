@@ -3,22 +3,21 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
 from holdfast.kernel.actions import Action
-from holdfast.kernel.state import CLOCK, IDLE_S, KEPT, Batch, Line, Reply, StoreLost, When, key
+from holdfast.kernel.state import CLOCK, IDLE_S, KEPT, Batch, Line, StoreLost, When, key
 from holdfast.kernel.units import LARGEST, Unit
 from holdfast.stores.protocol import StoreError
 from holdfast.stores.redis import RedisStore
-from holdfast.stores.seen import Hold, Seen
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite import CASES, Case
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Proxy
 from tests.stores.redis_server import Server, make
+from tests.stores.several import TakingTurns
 
 server = redis_server.server
 
@@ -26,39 +25,10 @@ A, B, R = key("t", "a"), key("t", "b"), key("t", "record")
 EXACT = 1 << 53
 
 
-class TakingTurns:
-    """Two stores on one server: every batch is carried out by the one that did not carry the last one out."""
-
-    def __init__(self, server: Server, clock: Callable[[], int]) -> None:
-        server.ask("FLUSHALL")
-        self._stores = [RedisStore(url, clock=clock) for url in (server.url, server.tcp_url)]
-
-    def carry(self, batch: Batch) -> Reply:
-        """Carry a batch out by the other store."""
-        self._stores.reverse()
-        return self._stores[0].carry(batch)
-
-    async def acarry(self, batch: Batch) -> Reply:
-        """The same for async code."""
-        self._stores.reverse()
-        return await self._stores[0].acarry(batch)
-
-    def read(self, key: str) -> tuple[int, Any]:
-        """A cell, as the store that did not write last sees it."""
-        return self._stores[1].read(key)
-
-    def look(self, prefix: str = "") -> Iterator[Seen]:
-        """Cells, as the store that did not write last sees them."""
-        return self._stores[1].look(prefix)
-
-    def holds(self) -> Iterator[Hold]:
-        """Holds, as the store that did not write last sees them."""
-        return self._stores[1].holds()
-
-    def close(self) -> None:
-        """Close both."""
-        for store in self._stores:
-            store.close()
+def taking_turns(server: Server, clock: Callable[[], int]) -> TakingTurns:
+    """Two stores on one server, by two ways to it."""
+    server.ask("FLUSHALL")
+    return TakingTurns([RedisStore(url, clock=clock) for url in (server.url, server.tcp_url)])
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
@@ -68,7 +38,7 @@ def test_store_suite(case: Case, server: Server) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_store_suite_on_two_that_take_turns(case: Case, server: Server) -> None:
-    case.check(lambda clock: TakingTurns(server, clock))
+    case.check(lambda clock: taking_turns(server, clock))
 
 
 def test_a_batch_is_one_round_trip_whatever_is_in_it(server: Server) -> None:

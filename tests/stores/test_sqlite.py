@@ -15,7 +15,7 @@ from holdfast.stores.protocol import StoreError
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.store_suite import CASES, Case
-from tests.stores.several import TakingTurns
+from tests.stores.several import TakingTurns, two
 
 A, B, R = key("t", "a"), key("t", "b"), key("t", "record")
 
@@ -27,7 +27,7 @@ def test_store_suite(case: Case, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_store_suite_on_two_that_take_turns(case: Case, tmp_path: Path) -> None:
-    case.check(lambda clock: TakingTurns(tmp_path / "state.db", clock))
+    case.check(lambda clock: TakingTurns(two(tmp_path / "state.db", clock)))
 
 
 def test_everything_is_there_again_after_closing(tmp_path: Path) -> None:

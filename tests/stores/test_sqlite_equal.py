@@ -24,14 +24,14 @@ from model.drawn.policy import DrawnPolicy
 from model.properties import NO_AGE, Processes
 from model.store import StoreModel
 from model.trial import drawn_cases
-from tests.stores.several import OpenedAgain, TakingTurns
+from tests.stores.several import OpenedAgain, TakingTurns, two
 
 SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
 SEEDS: Final = range(200 if SOAK else 6)
 CASES: Final = 2_000 if SOAK else 60
 MADE: Final[dict[str, Callable[[Path, FakeClock], Store]]] = {
     "one": SqliteStore,
-    "two": TakingTurns,
+    "two": lambda path, clock: TakingTurns(two(path, clock)),
     "opened-again": OpenedAgain,
 }
 
@@ -73,7 +73,7 @@ def test_the_model(tmp_path: Path) -> None:
     for case in drawn_cases(CASES, (1, 30)):
         drawn = case.drawn(0)
         clock = FakeClock()
-        store = TakingTurns(tmp_path / f"{case.seed}.db", clock)
+        store = TakingTurns(two(tmp_path / f"{case.seed}.db", clock))
         model = StoreModel()
         for number in range(case.moments):
             clock.advance(drawn.choice((0, 0, 1, 400, 3_000)))
@@ -112,5 +112,5 @@ def interleaved(case: Case, make: Callable[[FakeClock], Store]) -> Interleaved:
 def test_interleaved_decisions(tmp_path: Path) -> None:
     """The same decisions are made, by the same trips with the same replies."""
     for case in drawn_cases(CASES, (8, 12)):
-        sqlite = interleaved(case, partial(TakingTurns, tmp_path / f"{case.seed}.db"))
+        sqlite = interleaved(case, partial(MADE["two"], tmp_path / f"{case.seed}.db"))
         assert sqlite == interleaved(case, MemoryStore), case
