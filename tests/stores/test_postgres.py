@@ -2,12 +2,14 @@
 
 import asyncio
 import math
+import os
 from typing import Any
 
 import pytest
 
 from holdfast.kernel.actions import Action
 from holdfast.kernel.state import CLOCK, KEPT, Batch, Line, Reply, StoreLost, When, key
+from holdfast.stores.opening import open_store
 from holdfast.stores.postgres import PostgresStore
 from holdfast.stores.postgres.carrying import ANSWERS_S, EVERY, MARGIN_S
 from holdfast.stores.protocol import StoreError
@@ -282,3 +284,19 @@ def test_its_name_has_no_secret(place: Place) -> None:
     store = PostgresStore(place.server.tcp(), schema=place.schema)
     assert repr(store) == f"PostgresStore(127.0.0.1:{place.server.port}/postgres)"
     store.close()
+
+
+def test_a_url_names_it(place: Place) -> None:
+    """In the schema that everybody shares, which is made where it is not there; looking makes nothing."""
+    with pytest.raises(StoreError, match="is not there"):
+        open_store(place.server.url, reading=True)
+    store = open_store(place.server.url)
+    try:
+        assert store.carry(Batch(f"by-url-{os.getpid()}", "t")).go
+        looking = open_store(place.server.url, reading=True)
+        assert list(looking.look("{nobody}")) == []
+        looking.close()
+    finally:
+        store.close()
+        with place.server.connect() as db:
+            db.execute("DROP SCHEMA holdfast CASCADE")

@@ -10,6 +10,7 @@ import pytest
 from holdfast.kernel.actions import Action
 from holdfast.kernel.state import CLOCK, IDLE_S, KEPT, Batch, Line, StoreLost, When, key
 from holdfast.kernel.units import LARGEST, Unit
+from holdfast.stores.opening import open_store
 from holdfast.stores.protocol import StoreError
 from holdfast.stores.redis import RedisStore
 from holdfast.testing.clock import FakeClock
@@ -342,3 +343,11 @@ def test_opening_what_is_not_there_is_an_error(server: Server) -> None:
 def _server_ms(server: Server) -> int:
     seconds, micros = server.ask("TIME")
     return int(seconds) * 1000 + int(micros) // 1000
+
+
+def test_a_url_names_it(server: Server) -> None:
+    for url in (server.url, server.tcp_url):
+        store = open_store(url)
+        assert isinstance(store, RedisStore)
+        assert store.carry(Batch(f"by {url}", "t")).go
+        store.close()

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -65,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         path = file_of(name)
         if path is not None and not os.path.lexists(path):
             return _nothing(f"nothing is kept yet: `{path}` begins with the first shield that uses it")
-        store = open_store(name, wall_ms) if path is None else _reading(path)
+        store = open_store(name, wall_ms, reading=True)
         try:
             (_print if args.json else _show)(store, args.prefix)
         finally:
@@ -86,12 +85,6 @@ def _nothing(why: str) -> int:
     # Not among the answers: programs that read lines of JSON get none.
     say(sys.stderr, why)
     return 0
-
-
-def _reading(path: str) -> Store:
-    from holdfast.stores.sqlite import SqliteStore
-
-    return SqliteStore(Path(path), wall_ms, reading=True)
 
 
 def _cells(store: Store, prefix: str) -> Iterator[Cell]:

@@ -16,18 +16,23 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 KNOWN: Final = "`memory:`, `sqlite:/absolute/path`, `postgresql://…`, `redis://…`, or the path of a file"
 
 
-def open_store(url: str, clock: Callable[[], int] = wall_ms) -> Store:
-    """The store with that name, which reads its time from `clock`; `StoreError` where it cannot be opened."""
+def open_store(url: str, clock: Callable[[], int] = wall_ms, *, reading: bool = False) -> Store:
+    """The store with that name, which reads its time from `clock`; `StoreError` where it cannot be opened.
+
+    With `reading` it is for looking only, and nothing is made where nothing is.
+    """
     path = file_of(url)
     if path is not None:
-        return _file(path, clock)
+        from holdfast.stores.sqlite import SqliteStore
+
+        return SqliteStore(path, clock, reading=reading)
     if url.lower() == "memory:":
         return MemoryStore(clock)
     scheme = url.partition(":")[0].lower()
     if scheme in ("postgresql", "postgres"):
         from holdfast.stores.postgres import PostgresStore
 
-        return PostgresStore(url, clock=None if clock is wall_ms else clock)
+        return PostgresStore(url, clock=None if clock is wall_ms else clock, reading=reading)
     if scheme in ("redis", "rediss", "valkey", "valkeys", "unix"):
         from holdfast.stores.redis import RedisStore
 
@@ -54,9 +59,3 @@ def _path(url: str, rest: str) -> str:
     if path.startswith("//") or not Path(path).is_absolute():
         raise StoreError(f"the store `{url}` names no absolute path: write `sqlite:/absolute/path`")
     return path
-
-
-def _file(path: str, clock: Callable[[], int]) -> Store:
-    from holdfast.stores.sqlite import SqliteStore
-
-    return SqliteStore(path, clock)
