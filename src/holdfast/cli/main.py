@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "explain": "say why something was decided, and what would have made it pass",
     "audit": "read, verify and export the trail of everything that was decided",
     "runs": "list runs and how they stand, or tell one in full",
+    "budget": "show what is used of every budget, and which are nearest to their end",
     "state": "show what the store holds: shield state, counters, records, holds",
     "policy": "show a policy as it takes effect, compare two, list those that are shipped",
     "schema": "write the JSON Schema of policy files, for editors",

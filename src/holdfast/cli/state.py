@@ -14,13 +14,10 @@ import msgspec
 from holdfast.cli.cells import MOST, Cell, by_tenant, cell_of, data_of, hold_data, name_of
 from holdfast.cli.parser import Parser
 from holdfast.cli.stored import hold_lines, tenant_lines
+from holdfast.cli.stores import opened
 from holdfast.cli.terminal import Terminal, put, say
-from holdfast.cli.trouble import BadInput
-from holdfast.kernel.state import StoreLost
-from holdfast.runtime.places import MEMORY, store_name
 from holdfast.stores.memory import wall_ms
-from holdfast.stores.opening import file_of, open_store
-from holdfast.stores.protocol import Store, StoreError
+from holdfast.stores.protocol import Store
 from holdfast.stores.seen import Hold
 
 USAGE: Final = "holdfast state [PREFIX] [--store URL] [--json]"
@@ -57,33 +54,9 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show what the store holds."""
-    name = _named(args.store)
-    if name == MEMORY:
-        return _nothing("state is kept in memory: it lives and ends with a process, and only that one can see it")
-    try:
-        path = file_of(name)
-        if path is not None and not os.path.lexists(path):
-            return _nothing(f"nothing is kept yet: `{path}` begins with the first shield that uses it")
-        store = open_store(name, wall_ms, reading=True)
-        try:
+    with opened(args.store) as store:
+        if store is not None:
             (_print if args.json else _show)(store, args.prefix)
-        finally:
-            store.close()
-    except (StoreError, StoreLost) as error:
-        raise BadInput(str(error)) from None
-    return 0
-
-
-def _named(given: str | None) -> str:
-    try:
-        return str(store_name(given, os.environ))
-    except OSError as error:
-        raise BadInput(str(error)) from None
-
-
-def _nothing(why: str) -> int:
-    # Not among the answers: programs that read lines of JSON get none.
-    say(sys.stderr, why)
     return 0
 
 
