@@ -41,14 +41,20 @@ def store_name(given: str | Path | None, environ: Mapping[str, str]) -> str | Pa
 
 def journal_for(given: Journal | str | Path | None, environ: Mapping[str, str], clock: Clock) -> Any:
     """The journal: one that was made already, a trail in the folder that was named or that `HOLDFAST_AUDIT` names, or
-    one in the state folder; `memory:` keeps the newest decisions in memory."""
+    one in the state folder; `memory:` keeps the newest decisions in memory. The URL of a PostgreSQL keeps the trail in
+    the state folder and copies it there."""
     if given is not None and not isinstance(given, str | Path):
         return given
     folder = trail_folder(given, environ)
     if folder is None:
         return MemoryJournal()
-    key = environ.get(KEY, "")
-    return open_trail(folder, Path(key) if key else None, keep_of(environ), clock)
+    key = Path(environ[KEY]) if environ.get(KEY, "") else None
+    named = environ.get(AUDIT, "") if given is None else given
+    if _is_database(named):
+        from holdfast.audit.postgres import open_postgres_trail
+
+        return open_postgres_trail(folder, str(named), key, keep_of(environ), clock)
+    return open_trail(folder, key, keep_of(environ), clock)
 
 
 def trail_folder(given: str | Path | None, environ: Mapping[str, str]) -> Path | None:
@@ -56,7 +62,11 @@ def trail_folder(given: str | Path | None, environ: Mapping[str, str]) -> Path |
     named = environ.get(AUDIT, "") if given is None else given
     if named == MEMORY:
         return None
-    return Path(named) if named else state_folder(environ) / TRAIL_FOLDER
+    return Path(named) if named and not _is_database(named) else state_folder(environ) / TRAIL_FOLDER
+
+
+def _is_database(named: str | Path) -> bool:
+    return str(named).lower().startswith(("postgresql://", "postgres://"))
 
 
 def keep_of(environ: Mapping[str, str]) -> Keep:
