@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -12,6 +13,7 @@ import pytest
 from psycopg import sql
 
 from holdfast.audit.errors import TrailError
+from holdfast.audit.locking import take
 from holdfast.audit.options import Options
 from holdfast.audit.postgres import PostgresTrail, export_trail, ship_trail, verify_database
 from holdfast.audit.postgres.landing import Cursor, Landing
@@ -20,7 +22,7 @@ from holdfast.audit.retention import Keep
 from holdfast.audit.verify import CannotVerify, Deed, Report, verify
 from tests.audit import forging
 from tests.audit.forging import KEY, ONE, THREE, TWO, Draft, Drafts
-from tests.audit.postgres_records import quick, shipped, written
+from tests.audit.postgres_records import quick, shipped, until, written
 from tests.audit.written import allowed, moment
 from tests.stores.servers import Place, place
 
@@ -206,6 +208,28 @@ def test_a_process_whose_own_chain_is_no_longer_shipped_says_so_and_goes_on(tmp_
     trail.close()
     assert (tmp_path / "other" / ONE / "00000001.jsonl").exists()
     assert len(list((tmp_path / "other" / ONE).glob("*.jsonl"))) > 3
+
+
+def test_a_chain_that_was_set_right_goes_on_when_it_is_let(tmp_path: Path, place: Place) -> None:
+    """By the process that is at it as well; the evidence stays, and is no fault any more."""
+    right = Draft(ONE).begin().work(9).close()
+    Drafts({ONE: right}).write(tmp_path / "trail")
+    file = tmp_path / "trail" / ONE / "00000001.jsonl"
+    whole_file = file.read_bytes()
+    file.write_bytes(whole_file.replace("make «5»".encode(), "fake «5»".encode()))
+    silent = take(tmp_path / "trail" / ONE)
+    assert silent is not None
+    trail = PostgresTrail(tmp_path / "trail", place.server.url, shipping=quick(place.schema))
+    until(lambda: trail.trouble_shipping)
+    assert [fault.deed for fault in verified(place).faults] == [Deed.HEADLESS, Deed.EDITED]
+    file.write_bytes(whole_file)
+    place.do("UPDATE {}.audit_head SET stopped = ''")
+    until(lambda: not trail.trouble_shipping and trail.lag.records == 0)
+    os.close(silent)
+    trail.close()
+    assert shipped(place) == written(tmp_path / "trail")
+    assert verified(place).faults == ()
+    assert place.do("SELECT seq FROM {}.audit_evidence") == [(5,)]
 
 
 def test_a_chain_that_was_put_back_is_told_and_not_shipped(tmp_path: Path, place: Place) -> None:

@@ -30,4 +30,4 @@ def test_records_get_to_the_database_that_the_environment_names(
         assert sum(chain.records for chain in report.chains) >= 4
     finally:
         with place.server.connect() as db:
-            db.execute("DROP SCHEMA IF EXISTS holdfast CASCADE")
+            db.execute("DROP SCHEMA IF EXISTS holdfast_audit CASCADE")

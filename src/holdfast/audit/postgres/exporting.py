@@ -41,7 +41,10 @@ _RECORDS: Final = sql.SQL(
     "SELECT seq, segment, hash, took, seal, body, at, {columns} FROM {schema}.audit_record "
     "WHERE chain = %s ORDER BY seq, at"
 )
-_EVIDENCE: Final = sql.SQL("SELECT chain, seq, deed, why FROM {schema}.audit_evidence ORDER BY chain, at")
+_EVIDENCE: Final = sql.SQL(
+    "SELECT e.chain, e.seq, e.deed, e.why FROM {schema}.audit_evidence AS e "
+    "JOIN {schema}.audit_head AS h USING (chain) WHERE h.stopped <> '' ORDER BY e.chain, e.at"
+)
 
 
 class Misfit(NamedTuple):

@@ -64,7 +64,7 @@ class Rounds:
     def go(self, landing: Landing, manner: Manner) -> bool:
         """Bring what is new to the database; tells whether some of it has to wait for another round."""
         names = chains(self._folder)
-        self._learn(landing, [name for name in names if name not in self._known or self._is_behind(name, manner)])
+        self._learn(landing, [name for name in names if self._is_unsure(name, manner)])
         todo = [name for name in names if self._is_due(name, manner)]
         tried, busy = set(todo), False
         for _ in range(PASSES):
@@ -117,8 +117,10 @@ class Rounds:
         if asked:
             self._known.update(landing.cursors(asked))
 
-    def _is_behind(self, name: str, manner: Manner) -> bool:
-        """Whether another's chain seems to have more than the database: somebody may have shipped it meanwhile."""
+    def _is_unsure(self, name: str, manner: Manner) -> bool:
+        """Whether the database may know better: of a chain that others ship, or that was stopped and may go on."""
+        if name not in self._known or self.is_stopped(name):
+            return True
         return name not in manner.own and self._new(name) is not None
 
     def _new(self, name: str) -> Sealed | None:
