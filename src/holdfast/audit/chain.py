@@ -100,10 +100,7 @@ class Chain:
     def append(self, body: bytes, took_ns: int = 0, seal: str = "") -> int:
         """Append a record's bytes, all of them or, raising `OSError`, none; gives how many the line has."""
         digest = sha256(body).hexdigest()
-        if seal:
-            line = line_of(body, digest, took_ns, seal)
-        else:
-            line = b'{"hash":"%b","took":%d,"body":%b}\n' % (digest.encode(), took_ns, body)
+        line = line_of(body, digest, took_ns, seal)
         size = len(line)
         self._pages.put(self.offset, line)
         # Nothing is called from here on, so no signal comes between and leaves one of these behind.

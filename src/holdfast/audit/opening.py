@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from holdfast.audit.keys import load_key
 from holdfast.audit.options import Options
 from holdfast.audit.retention import Keep
 from holdfast.audit.trail import Trail, wall_ms
 
-_trails: dict[tuple[Path, Path | None, Keep], Trail] = {}
+T = TypeVar("T", bound=Trail)
+
+_trails: dict[Hashable, Trail] = {}
 _lock = threading.Lock()
+
+
+def shared(name: Hashable, make: Callable[[], T]) -> T:
+    """The trail that is open under a name in this process, used once more; made where there is none."""
+    with _lock:
+        known: Any = _trails.get(name)
+        if known is None or not known.shared():
+            known = _trails[name] = make()
+        trail: T = known
+        return trail
 
 
 def open_trail(
@@ -22,11 +35,9 @@ def open_trail(
     clock: Callable[[], int] = wall_ms,
 ) -> Trail:
     """The trail in a folder; made where there is none. Whoever opens it closes it, and the last one ends its chain."""
-    name = (folder.absolute(), key_file, keep)
-    with _lock:
-        known = _trails.get(name)
-        if known is not None and known.shared():
-            return known
-        key = None if key_file is None else load_key(key_file)
-        trail = _trails[name] = Trail(folder, Options(key=key, keep=keep), clock)
-        return trail
+    return shared((folder.absolute(), key_file, keep), lambda: Trail(folder, options_of(key_file, keep), clock))
+
+
+def options_of(key_file: Path | None, keep: Keep) -> Options:
+    """How a trail is kept, with the key from its file."""
+    return Options(key=None if key_file is None else load_key(key_file), keep=keep)

@@ -131,15 +131,7 @@ class Trail:
             if chain is None or self._bytes > self._limit:
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
             body = encode(entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide))
-            try:
-                self._bytes += chain.append(body, took_ns)
-            except OSError as error:
-                raise self._troubled(reason(error)) from error
-            self._written = mark = self._written + 1
-            if not self._woken:
-                self._woken = True
-                self._wake.set()
-            return mark
+            return self._append(chain, body, took_ns)
 
     def begin(self, start: Start) -> None:
         """Write down that a run begins, or goes on under another policy."""
@@ -190,8 +182,9 @@ class Trail:
         except OSError as error:
             raise self._troubled(reason(error)) from error
         self._written += 1
-        self._woken = True
-        self._wake.set()
+        if not self._woken:
+            self._woken = True
+            self._wake.set()
         return self._written
 
     def probe(self) -> None:

@@ -21,7 +21,7 @@ from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke, Pause
 from holdfast.runtime.errors import ToolFailed
 from holdfast.runtime.recording import barred, confirmed, left, written
-from holdfast.runtime.spending import close_hold, overruns, reserving, settled, unforeseen, used_by
+from holdfast.runtime.spending import book, close_hold, overruns, reserving, settled, unforeseen, used_by
 from holdfast.runtime.standing import end_run, isolate
 from holdfast.runtime.tool import Tool
 
@@ -152,7 +152,7 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             value = yield Invoke(tool.fn, args, kwargs, desk.time_left_s(tool.name, tool.timeout_s))
         except Exception as error:
             used = used_by(desk, reserved, began_ms)
-            yield from unforeseen(desk, event, reserved, used)
+            yield from book(desk, event, unforeseen(desk, reserved, used))
             if not (yield from failed(desk, event, decision, error, attempt, reserved, used)):
                 raise
             attempt += 1
@@ -162,8 +162,7 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) 
             yield from close_hold(desk, decision, reserved)
             raise
         used = used_by(desk, reserved, began_ms)
-        if desk.measures:
-            yield from unforeseen(desk, event, reserved, used)
+        yield from book(desk, event, unforeseen(desk, reserved, used))
         return (yield from deliver(desk, tool, event, decision, value, args, kwargs, reserved=reserved, used=used))
 
 

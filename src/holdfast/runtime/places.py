@@ -45,11 +45,11 @@ def journal_for(given: Journal | str | Path | None, environ: Mapping[str, str], 
     the state folder and copies it there."""
     if given is not None and not isinstance(given, str | Path):
         return given
+    named = _named(given, environ)
     folder = trail_folder(given, environ)
     if folder is None:
         return MemoryJournal()
     key = Path(environ[KEY]) if environ.get(KEY, "") else None
-    named = environ.get(AUDIT, "") if given is None else given
     if _is_database(named):
         from holdfast.audit.postgres import open_postgres_trail
 
@@ -59,10 +59,14 @@ def journal_for(given: Journal | str | Path | None, environ: Mapping[str, str], 
 
 def trail_folder(given: str | Path | None, environ: Mapping[str, str]) -> Path | None:
     """The folder of the trail; `None` where records are kept in memory."""
-    named = environ.get(AUDIT, "") if given is None else given
+    named = _named(given, environ)
     if named == MEMORY:
         return None
     return Path(named) if named and not _is_database(named) else state_folder(environ) / TRAIL_FOLDER
+
+
+def _named(given: str | Path | None, environ: Mapping[str, str]) -> str | Path:
+    return environ.get(AUDIT, "") if given is None else given
 
 
 def _is_database(named: str | Path) -> bool:

@@ -40,10 +40,8 @@ def written(
         if desk.told is not event.run:
             desk.announce(event.run)
         took_ns = perf_counter_ns() - begun_ns
-        if decision.skipped:
-            mark: int = shield.journal.write(moment, decision, took_ns, notes, unseen(plans, moment, decision))
-        else:
-            mark = shield.journal.write(moment, decision, took_ns, notes)
+        hide = unseen(plans, moment, decision) if decision.skipped else ()
+        mark: int = shield.journal.write(moment, decision, took_ns, notes, hide)
     except AuditLost as lost:
         return lost
     finally:

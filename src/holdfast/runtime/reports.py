@@ -143,8 +143,9 @@ def _outcome(
     if known is not None and Unit.DURATION_MS not in named:
         used = used_by(desk, (one, tokens, cost, api_calls, reserved[Unit.DURATION_MS]), known.at)
     # A call that is named and not open any more was settled before.
-    if desk.measures and (known is not None or not event.call):
-        yield from unforeseen(desk, _start_of(desk, event), reserved, used)
+    more = unforeseen(desk, reserved, used) if known is not None or not event.call else NOTHING
+    if more != NOTHING:
+        yield from book(desk, _start_of(desk, event), more)
     return call, ((call, used),) if held else (), overruns(reserved, used)
 
 

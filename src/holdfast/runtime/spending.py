@@ -67,17 +67,25 @@ def close_hold(desk: Desk, decision: Decision, used: Amounts = JUST_ONE) -> Flow
             desk.tell("the store could not be reached: what the last call reserved stays charged")
 
 
-def unforeseen(desk: Desk, event: Event, reserved: Amounts, used: Amounts) -> Flow[None]:
-    """Count what an action used of something that it had reserved nothing of: a hold cannot settle that."""
-    more = [used[unit] if not reserved[unit] and unit is not Unit.ONE else 0 for unit in Unit]
-    if desk.measures and any(more):
-        one, tokens, cost, api_calls, working = more
-        yield from book(desk, event, (one, tokens, cost, api_calls, working))
+def unforeseen(desk: Desk, reserved: Amounts, used: Amounts) -> Amounts:
+    """What an action used of something that it had reserved nothing of: a hold cannot settle that, it has to be
+    booked. `NOTHING` where no budget bounds it."""
+    if not desk.measures:
+        return NOTHING
+    one, tokens, cost, api_calls, working = [
+        used[unit] if not reserved[unit] and unit is not Unit.ONE else 0 for unit in Unit
+    ]
+    return (one, tokens, cost, api_calls, working)
 
 
 def book(desk: Desk, event: Event, spent: Amounts) -> Flow[Any]:
-    """Count a cost that is known already, whatever it exceeds: refusing it would not make it unspent."""
-    plans = desk.plans
-    lines = tuple([line._replace(bands=(), hold_ms=0) for line in plans.of((event,), "").lines if not line.follows])
-    if lines and spent != NOTHING:
+    """Count a cost that is known already, whatever it exceeds: refusing it would not make it unspent.
+
+    `event` is what it began with, by which its budgets are found.
+    """
+    if spent == NOTHING:
+        return
+    plan = desk.plans.of((event,), "")
+    lines = tuple([line._replace(bands=(), hold_ms=0) for line in plan.lines if not line.follows])
+    if lines:
         yield Batch(desk.new_id(), desk.info.tenant, lines=lines, amounts=spent)

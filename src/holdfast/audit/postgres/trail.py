@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.audit.keys import load_key
+from holdfast.audit.opening import options_of, shared
 from holdfast.audit.options import USUAL, Options
 from holdfast.audit.postgres.driver import check_driver
 from holdfast.audit.postgres.shipping import USUAL as USUAL_SHIPPING, Lag, Shipping
@@ -58,10 +57,6 @@ class PostgresTrail(Trail):
         return self._shipper.wait(self.name, self.head[0], timeout_s)
 
 
-_trails: dict[tuple[Path, str, Path | None, Keep, Shipping], PostgresTrail] = {}
-_lock = threading.Lock()
-
-
 def open_postgres_trail(
     folder: Path,
     url: str,
@@ -72,11 +67,7 @@ def open_postgres_trail(
 ) -> PostgresTrail:
     """The trail in a folder that is shipped to a database. Whoever opens it closes it, and the last one ends its
     chain and waits a little for the rest to arrive."""
-    name = (folder.absolute(), url, key_file, keep, shipping)
-    with _lock:
-        known = _trails.get(name)
-        if known is not None and known.shared():
-            return known
-        key = None if key_file is None else load_key(key_file)
-        trail = _trails[name] = PostgresTrail(folder, url, Options(key=key, keep=keep), shipping, clock)
-        return trail
+    return shared(
+        (folder.absolute(), url, key_file, keep, shipping),
+        lambda: PostgresTrail(folder, url, options_of(key_file, keep), shipping, clock),
+    )
