@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from typing import Any
 
@@ -23,13 +24,14 @@ class Loops:
         self._streams: dict[Loop, Stream] = {}
         self._opening: dict[Loop, asyncio.Task[Stream]] = {}
         self._can_stream = True
+        self._lock = threading.Lock()
 
     async def ask(self, data: bytes, count: int = 1) -> Any:
         """Send a command and wait for its answer, as the pool does, without blocking the loop."""
         if not self._can_stream:
             return await asyncio.to_thread(self._pool.ask, data, count)
         if self._pid != os.getpid():
-            self._pid, self._streams, self._opening = os.getpid(), {}, {}
+            self._pid, self._streams, self._opening, self._lock = os.getpid(), {}, {}, threading.Lock()
         pool = self._pool
         rest = pool.rest
         if rest.why:
@@ -56,9 +58,11 @@ class Loops:
     def close(self) -> None:
         """Close all connections."""
         if self._pid == os.getpid():
-            for stream in list(self._streams.values()):
+            with self._lock:
+                streams = list(self._streams.values())
+                self._streams.clear()
+            for stream in streams:
                 stream.end()
-            self._streams.clear()
 
     async def _once_more(self, loop: Loop, data: bytes, count: int, deadline: float) -> Any:
         try:
@@ -81,16 +85,23 @@ class Loops:
     async def _connect(self, loop: Loop) -> Stream:
         try:
             link = await asyncio.to_thread(self._pool.connect, time.monotonic() + self._pool.timeout_s)
-            for other in [other for other in self._streams if other.is_closed()]:
-                self._streams.pop(other).end()
             try:
-                stream = self._streams[loop] = Stream(link, loop)
+                stream = Stream(link, loop)
             except BaseException:
                 link.close()
                 raise
+            for left in self._enter(loop, stream):
+                left.end()
             return stream
         finally:
             self._opening.pop(loop, None)
+
+    def _enter(self, loop: Loop, stream: Stream) -> list[Stream]:
+        """Keep a loop's connection, and let go of those whose loops are closed."""
+        with self._lock:
+            left = [self._streams.pop(other) for other in list(self._streams) if other.is_closed()]
+            self._streams[loop] = stream
+        return left
 
     @staticmethod
     def _opened(opening: asyncio.Task[Stream]) -> None:

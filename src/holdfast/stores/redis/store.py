@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -61,6 +62,7 @@ class RedisStore:
         self._pool = Pool(address, timeout_s, connections)
         self._listing = Listing(self._pool, keys, clock)
         self._loops: Loops | None = None
+        self._lock = threading.Lock()
         try:
             self._pool.ask(command("PING"))
         except StoreLost as lost:
@@ -82,11 +84,7 @@ class RedisStore:
 
     async def acarry(self, batch: Batch) -> Reply:
         """Carry a batch out; the batches of an event loop follow one another on one connection."""
-        loops = self._loops
-        if loops is None:
-            from holdfast.stores.redis.loops import Loops
-
-            loops = self._loops = Loops(self._pool)
+        loops = self._loops or self._first_loop()
         answer = await loops.ask(self._pack(batch), self._answers)
         if type(answer) is bytes:
             return unpack_reply(answer)
@@ -111,6 +109,13 @@ class RedisStore:
         self._pool.close()
         if self._loops is not None:
             self._loops.close()
+
+    def _first_loop(self) -> Loops:
+        from holdfast.stores.redis.loops import Loops
+
+        with self._lock:
+            self._loops = self._loops or Loops(self._pool)
+            return self._loops
 
     def _pack(self, batch: Batch, whole: bool = False) -> bytes:
         now = SERVER_TIME if self._clock is None else self._clock()
