@@ -16,6 +16,7 @@ from holdfast.kernel.findings import Finding, Patch
 from holdfast.kernel.lookups import Answer, Answered
 from holdfast.kernel.patches import PatchError, apply
 from holdfast.kernel.stages import Stage
+from holdfast.kernel.state import Claim
 from holdfast.kernel.units import JUST_ONE, Amounts
 
 VERSION: Final = 1
@@ -50,7 +51,7 @@ BESIDE: Final[dict[Stage, tuple[str, ...]]] = {
     Stage.TOOL_CALL: (),
     Stage.TOOL_RESULT: ("args", "part"),
     Stage.EGRESS: ("method",),
-    Stage.ERROR: ("error", "args", "status", "attempt"),
+    Stage.ERROR: ("error", "args", "status", "attempt", "bases", "fault"),
     Stage.CHARGE: ("tokens", "cost_microusd", "model", "settled"),
     Stage.HANDOFF: ("to",),
     Stage.HANDOFF_DONE: ("to",),
@@ -106,12 +107,15 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     amounts: Amounts = JUST_ONE
     late: tuple[Finding, ...] = ()
     attempt: int = 1
+    claims: tuple[Claim, ...] = ()
+    granted: str = ""
     settles: tuple[tuple[str, Amounts | None], ...] = ()
     mode: str = ""
     judged: int = 0
     stale: int = 0
     can: tuple[int, ...] = ()
     lost: str = ""
+    claimed: str = ""
     records: tuple[tuple[str, int, Any], ...] = ()
     answers: tuple[tuple[str, Answer], ...] = ()
     now: int = 0
@@ -192,12 +196,15 @@ def entry_of(
         JUST_ONE if moment.amounts == JUST_ONE else moment.amounts,
         moment.late,
         moment.attempt,
+        tuple([claim._replace(value=redact(claim.value)) for claim in moment.claims]) if moment.claims else (),
+        moment.granted,
         moment.settles,
         inputs.mode,
         inputs.now if inputs.now != event.at else 0,
         inputs.stale,
         inputs.can,
         inputs.lost,
+        inputs.claimed,
         _judged_on(inputs.records, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
         *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else ()),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+import msgspec
+
 from holdfast.kernel.actions import Action
 from holdfast.kernel.events import Event
 from holdfast.kernel.findings import Finding
@@ -23,6 +25,19 @@ TIGHTER: Final = 0.8
 
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF, Stage.CHARGE})
 """Stages at which something begins; where the budget is used up nothing does, and what runs may still end."""
+
+
+SUPERVISOR: Final = "supervisor"
+OPERATOR: Final = "human_operator"
+
+BYPASSERS: Final[dict[str, frozenset[str] | None]] = {
+    NORMAL: None,
+    STRICT: frozenset({SUPERVISOR, OPERATOR}),
+    LOCKDOWN: frozenset({OPERATOR}),
+    EXHAUSTED: frozenset(),
+}
+"""Whose yes lets something past a guard, by mode; `None`: whose the guard itself asks for. Where nothing is left nobody's
+does, and only an emergency override is there."""
 
 
 class Share(NamedTuple):
@@ -71,3 +86,23 @@ def exhausted(event: Event) -> Finding | None:
     if event.stage not in STARTS:
         return None
     return Finding(Action.BLOCK, "kernel.exhausted", guard="kernel")
+
+
+def may_bypass(mode: str, role: str) -> bool:
+    """Whether the yes of somebody with that role can let something past a guard in that mode.
+
+    It only narrows: which role a guard asks for, and whether it can be bypassed at all, its own entry says. In a mode
+    that is none of autonomy (safe mode, halted) nobody may.
+    """
+    roles = BYPASSERS.get(mode, frozenset())
+    return roles is None or role in roles
+
+
+def refusing(finding: Finding, cells: tuple[Action, ...]) -> Finding:
+    """A warning that refuses, in words that say so. Nothing but lockdown makes a warning severer than a redaction;
+    otherwise it refuses because its host can do nothing milder."""
+    if cells[Action.WARN] <= cells[Action.REDACT]:
+        return msgspec.structs.replace(finding, text=f"{finding.message}; warnings refuse here")
+    text = f"{finding.message}; in lockdown, with so little left of a budget, warnings refuse"
+    guidance = finding.guidance if finding.guidance else "do what nothing warns about, or ask for a larger budget"
+    return msgspec.structs.replace(finding, text=text, guidance=guidance)

@@ -10,9 +10,9 @@ import msgspec
 
 from holdfast.kernel.actions import Action, Risk
 from holdfast.kernel.autonomy import EXHAUSTED, LOCKDOWN, Share
-from holdfast.kernel.events import Event, RunInfo
+from holdfast.kernel.events import Event, Failure, RunInfo
 from holdfast.kernel.gates import gates_of
-from holdfast.kernel.guard import Kind, Placed, Switch, order
+from holdfast.kernel.guard import Kind, Placed, Switch, order, writes_at
 from holdfast.kernel.stages import UNTALLIED, Stage
 from holdfast.kernel.state import ABSENT, BUCKETS, Expect, Line, Records, When, key
 from holdfast.kernel.table import carried
@@ -69,9 +69,12 @@ class Plan:
     __slots__ = (
         "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters",
         "passes", "policy", "pure", "records", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings",
+        "watchers",
     )  # fmt: skip
 
-    def __init__(self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...]) -> None:
+    def __init__(
+        self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...], granted: bool = False
+    ) -> None:
         self.policy = policy.hash
         self.shadow = policy.shadow
         self.warnings = policy.warnings
@@ -86,7 +89,7 @@ class Plan:
             self.event_of += [index] * len(chain)
         self.end = len(self.guards)
         self.passes = tuple(dict.fromkeys([placed.id for placed in self.guards if placed.log_pass]))
-        self.cells = [_carried(event.stage, can, mode) for event in events]
+        self.cells = [_carried(event.stage, can, mode, granted) for event in events]
         self.tallied = [event.stage not in UNTALLIED for event in events]
         self.taken: set[str] = set()
         self.pure: list[tuple[int, Callable[[Any], Any], int]] = []
@@ -94,6 +97,7 @@ class Plan:
         self.switches: list[tuple[Callable[[Any], Any], int, dict[Any, list[tuple[int, Callable[[Any], Any]]]]]] = []
         self.asks: list[tuple[int, Any, int]] = []
         self.meters: list[tuple[int, tuple[Line, ...]]] = []
+        self.watchers: dict[int, Callable[..., Any]] = {}
         self.records: list[Recorded] = []
         self._offered: list[tuple[int, Callable[[Any], Any], int, tuple[Switch, ...]]] = []
         self._redactors: list[tuple[int, Callable[[Any], Any], int]] | None = None
@@ -133,11 +137,15 @@ class Plan:
             case Kind.METER:
                 own = self._lines(pos, guard.lines(events[index]))
                 self.meters.append((pos, own))
+                watch = getattr(guard, "watch", None)
+                if watch is not None:
+                    self.watchers[pos] = watch
                 return len(own)
             case Kind.RECORD:
                 shadow = pos + 1 if placed.shadow else 0
                 name = ("~" if shadow else "") + guard.key(events[index])
-                self.records.append((pos, guard.judge, name, index, guard.writes, at, shadow))
+                when = writes_at(guard, events[index].stage)
+                self.records.append((pos, guard.judge, name, index, when, at, shadow))
         return 0
 
     def _enter_pure(self, pos: int, guard: Any, index: int) -> None:
@@ -209,9 +217,12 @@ def _may_redact(guard: Any) -> bool:
     return answers is None or Action.REDACT in answers()
 
 
-def _carried(stage: Stage, can: tuple[Action, ...], mode: str) -> tuple[Action, ...]:
-    """What each action becomes at a stage; where little is left of a budget a warning refuses."""
+def _carried(stage: Stage, can: tuple[Action, ...], mode: str, granted: bool) -> tuple[Action, ...]:
+    """What each action becomes at a stage: where little is left of a budget a warning refuses, and where a person has
+    said yes nothing waits for one."""
     cells = carried(stage, can)
+    if granted:
+        cells = tuple([Action.ALLOW if action == Action.ESCALATE else action for action in cells])
     if mode not in (LOCKDOWN, EXHAUSTED):
         return cells
     return tuple([cells[Action.BLOCK] if action == Action.WARN else cells[action] for action in Action])
@@ -278,13 +289,16 @@ class Plans:
         )
         return self.watch
 
-    def of(self, events: tuple[Event, ...], mode: str) -> Plan:
-        """The plan for these events: by their stages, tool and mode."""
+    def of(self, events: tuple[Event, ...], mode: str, granted: bool = False) -> Plan:
+        """The plan for these events: by their stages, tool and mode, whose fault a failure is, and whether a person
+        has said yes."""
         first = events[0]
-        shape = (type(first), first.tool, mode) if len(events) == 1 else (*map(type, events), first.tool, mode)
+        shape: tuple[Any, ...] = (type(first), first.tool, mode)
+        if len(events) > 1 or granted or type(first) is Failure:
+            shape = (*map(type, events), first.tool, mode, granted, first.fault if isinstance(first, Failure) else "")
         plan = self._plans.get(shape)
         if plan is None:
             if len(self._plans) >= 1_024:
                 self._plans.clear()
-            plan = self._plans[shape] = Plan(self.policy, events, mode, self.can)
+            plan = self._plans[shape] = Plan(self.policy, events, mode, self.can, granted)
         return plan

@@ -25,9 +25,9 @@ from holdfast.kernel.judging import (
     settle_known,
     with_late,
 )
-from holdfast.kernel.layout import Wanted, keep, lay, place, word
+from holdfast.kernel.layout import Wanted, keep, lay, place, watched, word
 from holdfast.kernel.lookups import Answer, Ask
-from holdfast.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Records, Reply, StoreLost
+from holdfast.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Put, Records, Reply, StoreLost, When
 
 TRIES: Final = 8
 """How often a moment is judged because state moved meanwhile; then it is refused."""
@@ -68,7 +68,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             used += known_of
             spent = exhausted(first) if mode == EXHAUSTED else None
         fixed = len(expects)
-        plan = plans.of(events, mode)
+        plan = plans.of(events, mode, moment.granted != "")
         if plan is not judged:
             judged = plan
             before, before_cut = judge_pure(plan, events)
@@ -129,6 +129,9 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         else:
             lines, slices = plan.lines, plan.slices
         puts = place(wanted, slices, cut, found, ceiling) if wanted else ()
+        if moment.claims:
+            expects += [(claim.key, claim.version, claim.version + 1) for claim in moment.claims]
+            puts += tuple([(claim.key, claim.value, claim.when, 0, 0) for claim in moment.claims])
         stateful = len(expects) > fixed
         aged = first.at - plans.confirmed > plans.max_age_ms or plans.confirmed < 0
         if not (lines or stateful or moment.settles or gate is not None or spent is not None or aged):
@@ -159,22 +162,45 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             for fresh in reply.fresh:
                 if fresh.key != CLOCK:
                     records[fresh.key] = (fresh.number, fresh.value)
+            lost_claim = _lost_claim(moment, reply) if moment.claims else ""
+            if lost_claim:
+                refusal = Finding(Action.BLOCK, "kernel.claimed", guard="kernel", shadow=plan.shadow)
+                inputs = Inputs(tuple(used), asked, None, "", mode, now, stale, plans.limited, lost_claim)
+                return _resolve(plan, moment, [(-1, refusal)], -1, inputs)
             continue
 
         plans.confirmed = first.at
+        if moment.claims:
+            puts = _keep_claims(records, moment, puts, reply)
         if puts:
             keep(records, wanted, puts, lines, reply, ceiling)
         inputs = Inputs(tuple(used), asked, reply, "", mode, now, stale, plans.limited)
         held = reply.go and (plan.holds if lines is plan.lines else any(line.hold_ms for line in lines))
         if reply.actions:
             found, cut = word(plan, events, found, cut, lines, slices, reply)
-        elif not found:
+        if plan.watchers:
+            found = watched(plan, events, found, cut, slices, reply)
+        if not reply.actions and not found:
             return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes)
         return _resolve(plan, moment, found, cut, inputs, held)
 
-    plan = plans.of(events, mode)
+    plan = plans.of(events, mode, moment.granted != "")
     refusal = Finding(Action.BLOCK, "kernel.contention", (TRIES,), guard="kernel", shadow=plan.shadow)
     return _resolve(plan, moment, [(-1, refusal)], -1, Inputs(mode=mode, now=now, stale=TRIES, can=plans.limited))
+
+
+def _lost_claim(moment: Moment, reply: Reply) -> str:
+    """The record that somebody else was first to change; empty where it was something else that moved."""
+    fresh = {cell.key for cell in reply.fresh}
+    return next((claim.key for claim in moment.claims if claim.key in fresh), "")
+
+
+def _keep_claims(records: Records, moment: Moment, puts: tuple[Put, ...], reply: Reply) -> tuple[Put, ...]:
+    """Remember the claims that were written; returns the puts of guards alone."""
+    for claim in moment.claims:
+        if reply.go or claim.when == When.JUDGED:
+            records[claim.key] = (claim.version + 1, claim.value)
+    return puts[: len(puts) - len(moment.claims)]
 
 
 def _store_lost(plan: Plan, event: Event, found: Found, cut: int, why: str) -> tuple[Found, int]:

@@ -10,6 +10,7 @@ from holdfast.kernel.actions import Risk
 from holdfast.kernel.findings import Finding
 from holdfast.kernel.names import Names
 from holdfast.kernel.stages import Stage
+from holdfast.kernel.state import Claim
 from holdfast.kernel.units import JUST_ONE, Amounts
 
 Data = Any
@@ -117,7 +118,11 @@ class Egress(_Event, frozen=True, gc=False, kw_only=True):
 
 
 class Failure(_Event, frozen=True, gc=False, kw_only=True):
-    """A call raised or reported failure; `attempt` counts from one."""
+    """A call raised or reported failure; `attempt` counts from one.
+
+    `bases` are the kinds of error that this one is a kind of; `fault` says whose it is: `system`, `user`, `business`
+    or `unknown`.
+    """
 
     stage: ClassVar[Stage] = Stage.ERROR
     error: str
@@ -125,6 +130,8 @@ class Failure(_Event, frozen=True, gc=False, kw_only=True):
     args: dict[str, Data] = {}
     status: int | None = None
     attempt: int = 1
+    bases: tuple[str, ...] = ()
+    fault: str = ""
 
 
 class Charge(_Event, frozen=True, gc=False, kw_only=True):
@@ -188,7 +195,8 @@ OF_STAGE: Final[dict[Stage, type[Event]]] = {
 class Moment(msgspec.Struct, frozen=True, gc=False):
     """The events that share one batch, what they amount to, what they settle, and late answers that enter here.
 
-    `attempt` is 2 for a lesser request, judged because the first attempt was degraded.
+    `attempt` is 2 for a lesser request, judged because the first attempt was degraded. `claims` are records that it
+    rests on. `granted` names the ticket by which a person has said yes to what would wait for one.
     """
 
     events: tuple[Event, ...]
@@ -196,6 +204,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     settles: tuple[tuple[str, Amounts | None], ...] = ()
     late: tuple[Finding, ...] = ()
     attempt: int = 1
+    claims: tuple[Claim, ...] = ()
+    granted: str = ""
 
     @property
     def id(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
@@ -60,10 +60,13 @@ class Ruling(msgspec.Struct, frozen=True, gc=False):
 
 
 class RecordGuard(Protocol):
-    """Judges the event and one small record; may give a new value. `key` may depend on run, stage and tool only."""
+    """Judges the event and one small record; may give a new value. `key` may depend on run, stage and tool only.
+
+    `writes` says when a new value is written, for all stages or for each.
+    """
 
     kind: ClassVar[Kind]
-    writes: ClassVar[When]
+    writes: ClassVar[When | Mapping[Stage, When]]
 
     def key(self, event: Any, /) -> str: ...
 
@@ -72,7 +75,12 @@ class RecordGuard(Protocol):
 
 class MeterGuard(Protocol):
     """Gives lines on counters, once per chain and run, and words what the store found on them: each line's value
-    before, and the action its bands led to."""
+    before, and the action its bands led to, as it is carried out (`said`). `action` is what the guard's own band says:
+    a mark that warns is worded as one, also where warnings refuse.
+
+    One that has `watch(event, values)` is told the values of every event that was counted, and may give a finding that
+    goes ahead: what it says about the state of things.
+    """
 
     kind: ClassVar[Kind]
 
@@ -103,6 +111,12 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
         return kind
 
 
+def writes_at(guard: Any, stage: Stage) -> When:
+    """When a record guard's new value is written at a stage."""
+    when: When | Mapping[Stage, When] = guard.writes
+    return when if isinstance(when, When) else when[stage]
+
+
 def order(placed: Placed) -> tuple[int, Category, str]:
     """The order of a chain: priority ascending, ties by category, then by id."""
     return (placed.priority, placed.category, placed.id)
@@ -119,4 +133,5 @@ __all__ = [
     "RecordGuard",
     "Ruling",
     "order",
+    "writes_at",
 ]

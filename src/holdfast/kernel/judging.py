@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from holdfast.kernel.actions import PROCEEDS, STOPS, Action, Risk
+from holdfast.kernel.autonomy import refusing
 from holdfast.kernel.chain import Plan
 from holdfast.kernel.content import content_of, with_content
 from holdfast.kernel.events import Event
@@ -68,6 +69,8 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
         raise TypeError(f"a guard gives a Finding or None, not {type(finding).__name__}")
     placed = plan.guards[pos]
     action = plan.cells[plan.event_of[pos]][finding.action]
+    if finding.action == Action.WARN and action >= STOPS:
+        finding = refusing(finding, plan.cells[plan.event_of[pos]])
     found.append(
         (
             pos,
@@ -98,7 +101,8 @@ def with_late(plan: Plan, late: tuple[Finding, ...], found: Found, cut: int) -> 
     for finding in late:
         action = plan.cells[0][finding.action]
         if action != finding.action:
-            finding = msgspec.structs.replace(finding, action=action, said=finding.action)
+            worded = refusing(finding, plan.cells[0]) if finding.action == Action.WARN and action >= STOPS else finding
+            finding = msgspec.structs.replace(worded, action=action, said=finding.action)
         early.append((-1, finding))
     if any(finding.action >= STOPS and not finding.shadow for _, finding in early):
         return early, -1

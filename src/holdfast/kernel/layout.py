@@ -105,13 +105,43 @@ def word(
             cut = _escalate(plan, part, Action(action), values[0] + 1, lines[part.start], found, cut)
             continue
         event = events[plan.event_of[part.pos]]
+        cells = plan.cells[plan.event_of[part.pos]]
         try:
+            guard = plan.guards[part.pos].guard
             said = reply.actions[part.start : part.end]
-            finding = _as_found(plan.guards[part.pos].guard.word(event, Action(action), values, said), Action(action))
+            at = said.index(action)
+            meant = _meant(guard.lines(event)[at], cells, Action(action), values[at])
+            finding = guard.word(event, meant, values, said)
+            if not isinstance(finding, Finding) or cells[finding.action] != action:
+                finding = _as_found(finding, meant)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
             finding = Finding(Action(action), "kernel.guard_error", (plan.guards[part.pos].id, type(error).__name__))
         cut = note(plan, part.pos, finding, found, cut)
     return found, cut
+
+
+def watched(plan: Plan, events: tuple[Event, ...], found: Found, cut: int, slices: list[Slice], reply: Reply) -> Found:
+    """Tell the guards that watch what the store found on their lines; what they say of it goes ahead."""
+    found = list(found)
+    for part in slices:
+        watch = plan.watchers.get(part.pos)
+        if watch is None or part.tally or part.pos > cut:
+            continue
+        try:
+            finding = watch(events[plan.event_of[part.pos]], reply.values[part.start : part.end])
+            if finding is not None:
+                note(plan, part.pos, _as_found(finding, Action.ALLOW), found, cut)
+        except Exception as error:  # noqa: BLE001 - a guard may raise anything; what happened has happened
+            args = (plan.guards[part.pos].id, type(error).__name__)
+            note(plan, part.pos, Finding(Action.ALLOW, "kernel.guard_error", args), found, cut)
+    return found
+
+
+def _meant(line: Line, cells: tuple[Action, ...], action: Action, value: int) -> Action:
+    """What a guard itself says where the store found `action`: of its bands that come to this here, the lowest was
+    exceeded for certain, and so was every one that lies below the value before."""
+    able = sorted([(limit, own) for limit, own in line.bands if cells[own] == action])
+    return max([able[0][1], *[own for limit, own in able if limit < value]])
 
 
 def _as_found(finding: Finding, action: Action) -> Finding:

@@ -9,7 +9,7 @@ from holdfast.kernel.engine import TRIES, decide
 from holdfast.kernel.events import Moment, RunInfo
 from holdfast.kernel.gates import standing_key
 from holdfast.kernel.lookups import Answer, Ask, Expired
-from holdfast.kernel.state import Records, Reply, StoreLost
+from holdfast.kernel.state import Fresh, Records, Reply, StoreLost
 
 
 class ReplayError(ValueError):
@@ -26,7 +26,7 @@ def replay(
     """
     recorded = tuple([Action(action) for action in inputs.can]) if inputs.can else EVERY_ACTION
     plans = Plans(policy, run, recorded if can is None else can)
-    sent = bool(inputs.lost) or inputs.reply is not None
+    sent = bool(inputs.lost) or bool(inputs.claimed) or inputs.reply is not None
     answers: dict[str, Answer] = dict(inputs.answers)
     deciding = decide(plans, moment, _records(run, inputs))
     try:
@@ -45,11 +45,18 @@ def replay(
                 need = deciding.send(Reply(inputs.now, stale=True))
             else:
                 sent = False
-                need = deciding.throw(StoreLost(inputs.lost)) if inputs.lost else deciding.send(inputs.reply)
+                need = deciding.throw(StoreLost(inputs.lost)) if inputs.lost else deciding.send(_reply(inputs))
     except StopIteration as stop:
         made: Decision = stop.value
         return made
     raise ReplayError(f"the inputs of `{moment.id}` do not answer what it asks: give those recorded with it")
+
+
+def _reply(inputs: Inputs) -> Reply | None:
+    """What the store said; where a claim was lost, that it was."""
+    if not inputs.claimed:
+        return inputs.reply
+    return Reply(inputs.now, stale=True, fresh=(Fresh(inputs.claimed, -1),))
 
 
 def _records(run: RunInfo, inputs: Inputs) -> Records:

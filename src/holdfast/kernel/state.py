@@ -78,6 +78,17 @@ Records = dict[str, tuple[int, Any]]
 ABSENT: Final[tuple[int, Any]] = (0, None)
 """What a cache has where it has nothing."""
 
+
+class Claim(NamedTuple):
+    """A record that an action rests on: it must be at that version, and becomes `value` when the action starts, or
+    (`JUDGED`) in any case. Where somebody was first the action is refused, and nothing is judged again."""
+
+    key: str
+    version: int
+    value: Any
+    when: When = When.PROCEED
+
+
 Settle = tuple[str, Amounts | None]
 """Close the hold of that batch id with actual amounts; `None`: nothing happened, all is given back."""
 

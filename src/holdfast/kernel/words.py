@@ -91,6 +91,10 @@ KERNEL: Final = declare(
             "guard `{}` has now warned {} times in this task; a person has to look at it",
             "stop what causes the warnings, or ask for approval",
         ),
+        "kernel.claimed": Words(
+            "what this action rests on was used or changed meanwhile, so it does not start",
+            "look at what has become of it before you try again",
+        ),
         "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
         "kernel.ended": Words("the run has ended: {}", "nothing of this run proceeds any more"),
         "kernel.halted": Words("everything is halted by an operator: {}", "wait until an operator resumes"),

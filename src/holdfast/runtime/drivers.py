@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import queue
 import threading
@@ -11,12 +12,12 @@ from typing import Any, Protocol, TypeVar
 
 from holdfast.kernel.lookups import Ask
 from holdfast.kernel.state import Batch
-from holdfast.runtime.effects import Invoke, Pause
+from holdfast.runtime.effects import Invoke, Pause, Turn
 from holdfast.runtime.errors import DeadlineExceeded
 
 T = TypeVar("T")
 Flow = Generator[Any, Any, T]
-"""A flow yields needs (`Batch`, `Ask`, `Invoke`, `Pause`) and returns its result."""
+"""A flow yields needs (`Batch`, `Ask`, `Invoke`, `Pause`, `Turn`) and returns its result."""
 
 
 class World(Protocol):
@@ -44,6 +45,10 @@ def drive(flow: Flow[T], world: World) -> T:
                 elif type(need) is Pause:
                     given = None
                     time.sleep(need.seconds)
+                elif type(need) is Turn:
+                    given = None
+                    with contextlib.suppress(TimeoutError):
+                        need.place.result(need.patience_s)
                 else:
                     raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means

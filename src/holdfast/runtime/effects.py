@@ -17,6 +17,13 @@ class Invoke(msgspec.Struct, frozen=True, gc=False):
     timeout_s: float | None = None
 
 
+class Turn(msgspec.Struct, frozen=True, gc=False):
+    """Wait until it is one's turn, but no longer than that."""
+
+    place: Any
+    patience_s: float
+
+
 class Pause(msgspec.Struct, frozen=True, gc=False):
     """Let time pass."""
 

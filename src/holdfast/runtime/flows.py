@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -13,21 +13,24 @@ from holdfast.kernel.content import content_of, with_content
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.engine import decide
 from holdfast.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
-from holdfast.kernel.findings import Finding, Isolate, Patch, Retry, Wait
+from holdfast.kernel.findings import Finding, Isolate, Patch, Retry
+from holdfast.kernel.state import Claim
 from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.data import Unreadable, project
+from holdfast.runtime.degrading import lesser
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
-from holdfast.runtime.effects import Invoke, Pause
+from holdfast.runtime.effects import Invoke
 from holdfast.runtime.errors import ToolFailed
+from holdfast.runtime.escalating import Granted, ask
+from holdfast.runtime.queueing import Line
 from holdfast.runtime.recording import barred, confirmed, left, written
 from holdfast.runtime.spending import book, close_hold, overruns, reserving, settled, unforeseen, used_by
 from holdfast.runtime.standing import end_run, isolate
+from holdfast.runtime.terms import terms_of
 from holdfast.runtime.tool import Tool
+from holdfast.runtime.turns import in_turn
 
-Named = TypeVar("Named", Wait, Retry, Isolate)
-
-WAIT: Final = Wait()
 RETRY: Final = Retry()
 ISOLATE: Final = Isolate()
 
@@ -40,13 +43,21 @@ def judge(desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans 
     refused = barred(desk, moment) if desk.shield.journal.trouble else None
     if refused is not None:
         return refused
-    decision = yield from decide(plans, moment, desk.shield.records)
+    decision = yield from decided(desk, plans, moment)
     outcome = written(desk, plans, moment, decision, begun, notes)
     if outcome is not None:
         decision = yield from confirmed(desk, decision, outcome)
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
     return decision
+
+
+def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[Decision]:
+    """The decision about a moment; where records are written, those who race for one take turns."""
+    deciding = decide(plans, moment, desk.shield.records)
+    if not moment.claims and not desk.shield.policy.has_records:
+        return deciding
+    return in_turn(desk.shield.turns, deciding)
 
 
 def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
@@ -63,13 +74,6 @@ def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         yield from isolate(desk, name, terms.for_ms)
 
 
-def terms_of(decision: Decision, default: Named) -> Named:
-    """The terms of the determining finding, or the defaults where it has none of that kind."""
-    determining = decision.determining
-    terms = None if determining is None else determining.terms
-    return terms if isinstance(terms, type(default)) else default
-
-
 def shown(value: Any) -> tuple[Any, tuple[Finding, ...]]:
     """A value as data; one that cannot be read as a whole is refused as a whole."""
     try:
@@ -79,64 +83,84 @@ def shown(value: Any) -> tuple[Any, tuple[Finding, ...]]:
 
 
 def assess(
-    desk: Desk, event: Event, spent: Amounts = JUST_ONE, refused: tuple[Finding, ...] = ()
+    desk: Desk,
+    event: Event,
+    spent: Amounts = JUST_ONE,
+    refused: tuple[Finding, ...] = (),
+    claims: tuple[Claim, ...] = (),
+    waits: bool = False,
 ) -> Flow[tuple[Decision, Event]]:
-    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more.
+    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more, and one
+    that a person has to answer for is judged again when one has (`waits`: here and now, otherwise when it is asked for
+    again).
 
-    Returns the decision and the event as it goes ahead, patched.
+    `claims` are records that the action rests on. Returns the decision and the event as it goes ahead, patched.
     """
-    waited_ms = 0
-    lesser: Decision | None = None
+    line: Line | None = None
+    degraded: Decision | None = None
+    granted: Granted | None = None
     while True:
         begun = perf_counter_ns()
         plans = desk.plans
-        moment = desk.fitted(desk.moment(event, spent, (), 1 if lesser is None else 2, refused), plans)
+        rests = claims if granted is None else (*claims, granted.claim)
+        ticket = "" if granted is None else granted.ticket
+        moment = desk.moment(event, spent, (), 1 if degraded is None else 2, refused, rests, ticket)
+        moment = desk.fitted(moment, plans)
         event = moment.events[0]
         barrier = barred(desk, moment) if desk.shield.journal.trouble else None
         if barrier is not None:
             return barrier, event
-        decision = yield from decide(plans, moment, desk.shield.records)
+        decision = yield from decided(desk, plans, moment)
         outcome = written(desk, plans, moment, decision, begun)
         if outcome is not None:
             decision = yield from confirmed(desk, decision, outcome)
-        if not decision.findings and lesser is None:
+        if not decision.findings and degraded is None:
             return decision, event
         yield from _aftermath(desk, event, decision)
         if decision.action == Action.QUEUE:
-            terms = terms_of(decision, WAIT)
-            if waited_ms + terms.pause_ms > terms.timeout_ms:
+            line = Line() if line is None else line
+            again = yield from line.wait(desk, event, decision)
+            if again is None:
                 return decision, event
-            waited_ms += terms.pause_ms
-            yield Pause(terms.pause_ms / 1000)
+            event = again
+            continue
+        if decision.action == Action.ESCALATE and granted is None:
+            granted = yield from ask(desk, event, decision, waits)
+            if granted is None:
+                return decision, event
             event = desk.renewed(event)
             continue
         if decision.patches:
             event = with_content(event, decision.patched(content_of(event)))
-        if decision.action == Action.DEGRADE and lesser is None:
-            lesser = decision
-            event = desk.renewed(event)
+        if decision.action == Action.DEGRADE and degraded is None:
+            degraded = decision
+            event = lesser(desk, event, decision)
             continue
-        return (decision if lesser is None else _joined(lesser, decision, event)), event
+        return (decision if degraded is None else _joined(degraded, decision, event)), event
 
 
-def _joined(lesser: Decision, decision: Decision, event: Event) -> Decision:
+def _joined(degraded: Decision, decision: Decision, event: Event) -> Decision:
     """The decision about a lesser request, as one that a host can carry out: degraded, with the whole new content."""
     if not decision.proceeds:
         return decision
     return msgspec.structs.replace(
         decision,
         action=Action.DEGRADE,
-        findings=lesser.findings + decision.findings,
+        findings=degraded.findings + decision.findings,
         patches=(Patch((), content_of(event)),),
-        effects=tuple(dict.fromkeys(lesser.effects + decision.effects)),
+        effects=tuple(dict.fromkeys(degraded.effects + decision.effects)),
     )
 
 
 def admit(
-    desk: Desk, event: Event, spent: Amounts = JUST_ONE, refused: tuple[Finding, ...] = ()
+    desk: Desk,
+    event: Event,
+    spent: Amounts = JUST_ONE,
+    refused: tuple[Finding, ...] = (),
+    claims: tuple[Claim, ...] = (),
 ) -> Flow[tuple[Decision, Event]]:
     """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go ahead."""
-    decision, event = yield from assess(desk, event, spent, refused)
+    decision, event = yield from assess(desk, event, spent, refused, claims, waits=True)
     if not decision.proceeds:
         raise desk.refusal(decision)
     return decision, event

@@ -10,7 +10,7 @@ from typing import Any
 from holdfast.kernel.lookups import Ask
 from holdfast.kernel.state import Batch
 from holdfast.runtime.drivers import Flow, T, World, too_late
-from holdfast.runtime.effects import Invoke, Pause
+from holdfast.runtime.effects import Invoke, Pause, Turn
 
 
 async def adrive(flow: Flow[T], world: World) -> T:
@@ -28,6 +28,9 @@ async def adrive(flow: Flow[T], world: World) -> T:
                 elif type(need) is Pause:
                     given = None
                     await asyncio.sleep(need.seconds)
+                elif type(need) is Turn:
+                    given = None
+                    await asyncio.wait({asyncio.wrap_future(need.place)}, timeout=need.patience_s)
                 else:
                     raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means

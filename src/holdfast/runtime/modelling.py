@@ -12,10 +12,11 @@ from holdfast.runtime.data import project, text_of
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke
-from holdfast.runtime.flows import RETRY, assess, judge, terms_of
+from holdfast.runtime.flows import RETRY, assess, judge
 from holdfast.runtime.pricing import Bill
 from holdfast.runtime.recording import left
 from holdfast.runtime.spending import close_hold, settled
+from holdfast.runtime.terms import terms_of
 from holdfast.runtime.usage import field
 
 

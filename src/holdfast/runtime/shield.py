@@ -22,6 +22,7 @@ from holdfast.runtime.reloading import OnReload, Policies, Watcher
 from holdfast.runtime.run import Run, open_runs
 from holdfast.runtime.standing import stand
 from holdfast.runtime.tool import MARK, Tool
+from holdfast.runtime.turns import Turns
 from holdfast.runtime.wrapping import wrapped
 from holdfast.stores.memory import MemoryStore, wall_ms
 from holdfast.stores.protocol import Store
@@ -67,6 +68,7 @@ class Shield:
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.clock = clock
         self.records: Records = {}
+        self.turns = Turns()
         self._nonces = nonces
         self._tools: WeakKeyDictionary[Any, Tool] = WeakKeyDictionary()
         self._registered: dict[str, Risk] = {}

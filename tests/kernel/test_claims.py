@@ -1,0 +1,186 @@
+"""What an action rests on beside guards: records it claims, a person's yes, and guards that watch what was counted."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+import pytest
+
+from holdfast.kernel.actions import Action, Category
+from holdfast.kernel.autonomy import Share
+from holdfast.kernel.chain import Plans
+from holdfast.kernel.decision import Decision
+from holdfast.kernel.engine import decide
+from holdfast.kernel.events import Failure, Moment, RunInfo, ToolCall
+from holdfast.kernel.findings import Finding
+from holdfast.kernel.guard import Kind, Placed, Ruling
+from holdfast.kernel.replay import replay
+from holdfast.kernel.stages import Stage
+from holdfast.kernel.state import Claim, Line, Records, When
+from holdfast.stores.memory import MemoryStore
+from holdfast.testing import FakeClock
+
+RUN = RunInfo("r", "a")
+KEY = "{default}claim:x"
+
+
+class Says(msgspec.Struct, frozen=True):
+    """Always says the same."""
+
+    action: Action
+    kind: ClassVar[Kind] = Kind.PURE
+
+    def judge(self, event: Any, /) -> Finding:
+        """Say it."""
+        return Finding(self.action, "test.said")
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Counts failures by whose fault they are, and tells what it saw."""
+
+    kind: ClassVar[Kind] = Kind.METER
+
+    def lines(self, event: Any, /) -> tuple[Line, ...]:
+        """One line for each kind of fault."""
+        return (Line("{default}faults:" + getattr(event, "fault", ""), when=When.JUDGED),)
+
+    def word(self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+        """Nothing to say."""
+        return Finding(action, "test.counted")
+
+    def watch(self, event: Any, values: tuple[int, ...], /) -> Finding | None:
+        """Tell from the second on."""
+        return Finding(Action.BLOCK, "test.watched", values) if values[0] else None
+
+
+class Notes(msgspec.Struct, frozen=True):
+    """Keeps how often a stage was seen, written at calls only when they start and at results in any case."""
+
+    refuse: bool = False
+    kind: ClassVar[Kind] = Kind.RECORD
+    writes: ClassVar[Any] = {Stage.TOOL_CALL: When.PROCEED, Stage.ERROR: When.JUDGED}
+
+    def key(self, event: Any, /) -> str:
+        """One record for all."""
+        return "{default}notes"
+
+    def judge(self, event: Any, value: Any, now: int, /) -> Ruling:
+        """One more."""
+        return Ruling(Finding(Action.BLOCK, "test.no") if self.refuse else None, (value or 0) + 1)
+
+
+class Chain:
+    """A policy of some guards, the same at every stage."""
+
+    hash = "p"
+    shadow = False
+    warnings = 3
+
+    def __init__(self, *guards: Any) -> None:
+        self._placed = tuple(Placed(f"g{at}", guard, at, Category.SAFETY) for at, guard in enumerate(guards))
+
+    def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
+        return self._placed
+
+    def shares(self, run: RunInfo) -> tuple[Share, ...]:
+        return ()
+
+
+class World:
+    """A store, and decisions about moments of one run."""
+
+    def __init__(self, *guards: Any) -> None:
+        self.policy = Chain(*guards)
+        self.store = MemoryStore(FakeClock())
+        self.records: Records = {}
+        self.trips = 0
+
+    def decide(self, moment: Moment) -> Decision:
+        """Drive a decision to its end, and make it again from what it was made from."""
+        deciding = decide(Plans(self.policy, RUN), moment, self.records)
+        made = self._drive(deciding)
+        assert msgspec.json.encode(replay(self.policy, RUN, moment, made.inputs)) == msgspec.json.encode(made)
+        return made
+
+    def _drive(self, deciding: Any) -> Decision:
+        try:
+            need = deciding.send(None)
+            while True:
+                self.trips += 1
+                need = deciding.send(self.store.carry(need))
+        except StopIteration as stop:
+            made: Decision = stop.value
+            return made
+
+
+def call(name: str, claims: tuple[Claim, ...] = (), granted: str = "") -> Moment:
+    return Moment((ToolCall(id=name, at=1, run=RUN, tool="pay"),), claims=claims, granted=granted)
+
+
+def failure(name: str, fault: str) -> Moment:
+    return Moment((Failure(id=name, at=1, run=RUN, tool="pay", error="E", fault=fault),))
+
+
+def test_a_claim_is_taken_by_the_first_and_refused_to_the_second() -> None:
+    world = World()
+    first = world.decide(call("c1", (Claim(KEY, 0, {"by": "c1"}),)))
+    assert first.action == Action.ALLOW
+    assert world.store.read(KEY) == (1, {"by": "c1"})
+    world.records.clear()
+    trips = world.trips
+    second = world.decide(call("c2", (Claim(KEY, 0, {"by": "c2"}),)))
+    assert (second.action, second.code) == (Action.BLOCK, "kernel.claimed")
+    assert world.trips == trips + 1, "it is not judged again"
+    assert world.store.read(KEY) == (1, {"by": "c1"})
+    assert world.records[KEY] == (1, {"by": "c1"}), "who asks sees what has become of it"
+
+
+@pytest.mark.parametrize("action", [Action.BLOCK, Action.ESCALATE, Action.QUEUE, Action.DEGRADE])
+def test_what_does_not_start_takes_no_claim(action: Action) -> None:
+    world = World(Says(action))
+    assert world.decide(call("c1", (Claim(KEY, 0, 1),))).action == action
+    assert world.store.read(KEY) == (0, None)
+    assert KEY not in world.records
+
+
+def test_what_is_claimed_in_any_case_is_written_whatever_is_decided() -> None:
+    world = World(Says(Action.BLOCK))
+    assert world.decide(call("c1", (Claim(KEY, 0, 1, When.JUDGED),))).action == Action.BLOCK
+    assert world.store.read(KEY) == (1, 1)
+    assert world.records[KEY] == (1, 1)
+
+
+def test_something_else_that_moved_is_judged_again() -> None:
+    world = World(Notes())
+    world.decide(call("c0"))
+    world.records.clear()
+    assert world.decide(call("c1", (Claim(KEY, 0, 1),))).action == Action.ALLOW
+    assert world.store.read(KEY) == (1, 1)
+    assert world.store.read("{default}notes") == (2, 2)
+
+
+def test_a_person_s_yes_lets_what_waits_go_ahead_and_nothing_severer() -> None:
+    assert World(Says(Action.ESCALATE)).decide(call("c1")).action == Action.ESCALATE
+    granted = World(Says(Action.ESCALATE)).decide(call("c1", granted="t1"))
+    assert granted.action == Action.ALLOW
+    assert [(f.action, f.said) for f in granted.findings] == [(Action.ALLOW, Action.ESCALATE)]
+    assert World(Says(Action.BLOCK)).decide(call("c1", granted="t1")).action == Action.BLOCK
+    assert World(Says(Action.ESCALATE), Says(Action.BLOCK)).decide(call("c1", granted="t1")).action == Action.BLOCK
+
+
+def test_a_record_is_written_as_its_stage_says() -> None:
+    world = World(Notes(refuse=True))
+    world.decide(call("c1"))
+    assert world.store.read("{default}notes") == (0, None)
+    world.decide(failure("e1", "system"))
+    assert world.store.read("{default}notes") == (1, 1)
+
+
+def test_failures_are_counted_by_fault_and_watched() -> None:
+    world = World(Counts())
+    assert world.decide(failure("e1", "system")).findings == ()
+    assert world.decide(failure("e2", "user")).findings == (), "another counter"
+    third = world.decide(failure("e3", "system"))
+    assert third.action == Action.ALLOW, "what a watcher says never refuses: it has happened"
+    assert [(f.guard, f.code, f.args) for f in third.findings] == [("g0", "test.watched", (1,))]
