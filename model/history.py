@@ -38,7 +38,11 @@ class History:
         self.now = max(self.now, now)
 
     def total(self, key: str) -> int:
-        """A counter's total."""
+        """A counter's total; a register's is what its pushes make, one after the other."""
+        pushes = [take.line for take in self.takes if take.line.key == key and take.line.bits]
+        if pushes:
+            last = [line.push for line in pushes[-pushes[-1].bits :]]
+            return int("".join(["1", *map(str, last)]), 2)
         return sum(self._worth(take) for take in self.takes if take.line.key == key)
 
     def value(self, line: Line) -> int:

@@ -103,6 +103,8 @@ MEANINGS = {
     "error.args": "the arguments of the call that failed",
     "error.status": "a status code, where there is one",
     "error.attempt": "which attempt this was",
+    "error.bases": "the kinds of error that this one is a kind of",
+    "error.fault": "whose fault it is: `system`, `user`, `business` or `unknown`",
     "charge.model": "the model it is for",
     "charge.tokens": "how many tokens it is",
     "charge.cost_usd": "how much it is in dollars",

@@ -24,6 +24,7 @@ from holdfast.kernel.cells import (
     turn,
 )
 from holdfast.kernel.holds import Taken, done, expire, hold, seen, settle
+from holdfast.kernel.registers import pushed
 from holdfast.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE, SKIPPED, Batch, Fresh, Line, Reply, When
 from holdfast.kernel.units import Amounts
 
@@ -69,7 +70,7 @@ def _stale(state: State, batch: Batch, now: int) -> Reply:
     return Reply(now, True, fresh=tuple(fresh))
 
 
-UNBOUND: Final = Bound((), -1, None, [], [], [])
+UNBOUND: Final = Bound((), -1, None, [], [], [], [])
 
 
 def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
@@ -77,6 +78,7 @@ def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
     steps: list[Step] = []
     keys: list[tuple[str, int]] = []
     longer: list[tuple[str, Cell, int]] = []
+    registers: list[tuple[Cell, Line]] = []
     alone = len({line.key for line in lines}) == len(lines)
     for line in lines:
         if line.follows:
@@ -87,7 +89,9 @@ def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
         limit = min([limit for limit, _ in line.bands], default=FOREVER)
         width = line.window_ms // BUCKETS
         takes = line.when != When.LOOK
-        steps.append((cell, line.unit, limit, width, takes))
+        steps.append((cell, line.unit, limit, width, takes and not line.bits))
+        if line.bits and takes:
+            registers.append((cell, line))
         if takes:
             keys.append((line.key, line.unit))
             cell[WIDTH] = width if width else cell[WIDTH]
@@ -95,7 +99,7 @@ def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
                 longer.append((line.key, cell, idle))
     kept = [line for line in lines if line.hold_ms and not line.follows and line.when != When.LOOK]
     held = [(line.key, line.unit, line.keep, line.window_ms // BUCKETS, line.hold_ms) for line in kept]
-    bound = Bound(lines, state.epoch, steps if alone else None, keys, held, longer)
+    bound = Bound(lines, state.epoch, steps if alone else None, keys, held, longer, registers)
     if len(state.bound) >= 4_096:
         state.bound.clear()
     state.bound[id(lines)] = bound
@@ -114,7 +118,7 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
         bound = _bind(state, lines, now)
     if bound.steps is None:
         return None
-    _, _, _, keys, held, longer = bound
+    _, _, _, keys, held, longer, registers = bound
     values: list[int] = []
     bucket = -1
     for cell, unit, limit, width, takes in bound.steps:
@@ -138,6 +142,9 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
             if width:
                 cell[1][bucket] = cell[1].get(bucket, 0) + amount
                 cell[3] += amount
+    for cell, line in registers:
+        if amounts[line.unit]:
+            cell[0], cell[4] = pushed(cell[0], line.push, line.bits), now
     if longer:
         _keep(state, longer, now)
     taken: Taken = []
@@ -206,6 +213,9 @@ def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
         if line.when == When.PROCEED and not (go and line.shadow not in refused):
             continue
         width = line.window_ms // BUCKETS
+        if line.bits:
+            register = read(state, line.key)[0]
+            amount = pushed(register, line.push, line.bits) - register
         add(state, line.key, amount, width, now, idle_ms(line))
         if line.hold_ms:
             taken.append((line.key, amount, line.keep, now // width if width else -1, line.unit))

@@ -23,7 +23,8 @@ class Bound(NamedTuple):
     """A batch's lines bound to their cells, good until a cell is forgotten.
 
     There are no steps where two lines share a counter: each must see it as it was before the batch. `keys` are those
-    it takes from, each with its unit; `longer` are cells that it will keep longer than they are kept so far.
+    it takes from, each with its unit; `longer` are cells that it will keep longer than they are kept so far;
+    `registers` are the lines that push.
     """
 
     lines: tuple[Line, ...]
@@ -32,6 +33,7 @@ class Bound(NamedTuple):
     keys: list[tuple[str, int]]
     held: list[tuple[str, int, bool, int, int]]
     longer: list[tuple[str, Cell, int]]
+    registers: list[tuple[Cell, Line]]
 
 
 class Dirty:

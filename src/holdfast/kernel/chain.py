@@ -13,6 +13,7 @@ from holdfast.kernel.autonomy import EXHAUSTED, LOCKDOWN, Share
 from holdfast.kernel.events import Event, Failure, RunInfo
 from holdfast.kernel.gates import gates_of
 from holdfast.kernel.guard import Kind, Placed, Switch, order, writes_at
+from holdfast.kernel.registers import MOST_BITS
 from holdfast.kernel.stages import UNTALLIED, Stage
 from holdfast.kernel.state import ABSENT, BUCKETS, Expect, Line, Records, When, key
 from holdfast.kernel.table import carried
@@ -180,6 +181,8 @@ class Plan:
                 raise ValueError("a line that is written when judged cannot hold")
             if line.follows or 0 < line.window_ms < BUCKETS:
                 raise ValueError(f"a line follows nothing of its own and has a window of {BUCKETS} ms or more")
+            if line.bits and (line.bands or line.hold_ms or line.window_ms or not 0 < line.bits <= MOST_BITS):
+                raise ValueError(f"a register has up to {MOST_BITS} bits, and no bands, hold or window")
             name = ("~" if shadow else "") + line.key + (f"/{line.window_ms}" if line.window_ms else "")
             bands = tuple(sorted((limit, cells[action]) for limit, action in line.bands))
             when = When.LOOK if name in self.taken else line.when

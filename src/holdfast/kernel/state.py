@@ -44,6 +44,9 @@ class Line(NamedTuple):
     it took as a hold until settled: at expiry spend (`keep`) stays charged, a permit is given back. `shadow`
     numbers a guard in shadow mode, whose lines gate only each other. A named tuple, because a store unpacks
     several of them in every decision.
+
+    With `bits` it is a register: instead of adding, it pushes one bit (`push`) behind the last `bits` of them. See
+    `registers`.
     """
 
     key: str
@@ -56,6 +59,8 @@ class Line(NamedTuple):
     window_ms: int = 0
     shadow: int = 0
     idle_s: int = 604_800
+    bits: int = 0
+    push: int = 0
 
 
 IDLE_S: Final = 604_800

@@ -1,7 +1,8 @@
 -- Carries a batch out as kernel/carry.py does. Its arguments are flat arrays, a place is a number of `keys` from 1:
 --   given    go, ceiling, then what there is of each unit
 --   lines    13 each: place, unit, when, follows, hold_ms, keep, bucket width, shadow, idle_ms, lowest limit,
---            first and last place in `bands`, lock
+--            first and last place in `bands`, lock; a register has, instead of a width, its bits twice and the bit to
+--            push, less than nothing
 --   bands    2 each: limit, action
 --   expects  3 each: place (0 is the clock), from, below
 --   actuals  5 for each of `settles`
@@ -246,7 +247,7 @@ BEGIN
             ELSIF lines[j + 4] > 0 AND (SELECT max(s) FROM unnest(said[i - lines[j + 4] + 1 : i]) AS s) <> 1 THEN
                 outcome := -2;
             ELSE
-                IF lines[j + 7] = 0 THEN
+                IF lines[j + 7] <= 0 THEN
                     number := numbers[k];
                 ELSIF heads[k] IS NOT NULL THEN
                     bucket := now_ms / lines[j + 7];
@@ -303,7 +304,13 @@ BEGIN
                 ELSIF keeps[k] < lines[j + 9] THEN
                     keeps[k] := lines[j + 9];
                 END IF;
-                numbers[k] := numbers[k] + amount;
+                IF lines[j + 7] < 0 THEN
+                    number := 2 * greatest(numbers[k], 1) - lines[j + 7] % 2;
+                    amount := 1::bigint << (-lines[j + 7] / 2)::integer;
+                    numbers[k] := CASE WHEN number < 2 * amount THEN number ELSE number % amount + amount END;
+                ELSE
+                    numbers[k] := numbers[k] + amount;
+                END IF;
                 changed[k] := 2;
                 changing := true;
                 bucket := -1;

@@ -131,7 +131,8 @@ class Requests:
             first = len(bands) + 1
             for limit, action in line.bands:
                 bands += [limit, action]
-            sent += [place, line.unit, line.when, line.follows, line.hold_ms, line.keep, line.window_ms // BUCKETS]
+            width = -(2 * line.bits + line.push) if line.bits else line.window_ms // BUCKETS
+            sent += [place, line.unit, line.when, line.follows, line.hold_ms, line.keep, width]
             sent += [line.shadow, idle_ms(line), lowest, first, len(bands), lock]
         bound = Bound(
             lines,

@@ -179,6 +179,9 @@ if not stale then
         kind, total, touched, keep = read('<Bddd', raw)
         if touched + keep <= now then raw, kind, total, touched, keep = nil, COUNTER, 0, 0, 0 end
       end
+      -- A register is told by the width of its window: less than nothing, its bits twice and the bit to push.
+      local pushes, register = width < 0, -width
+      if pushes then width = 0 end
       local bucket, newest, live, current = -1, nil, 0, 0
       if width > 0 then
         bucket = floor(now / width)
@@ -240,7 +243,13 @@ if not stale then
           kind, total, touched, keep = read('<Bddd', raw)
           if kind == WINDOW then newest, live, current = read('<ddd', raw, 34) end
         end
-        total = total + amount
+        if pushes then
+          local full = 2 ^ floor(register / 2)
+          total = 2 * (total > 0 and total or 1) + register % 2
+          if total >= 2 * full then total = total % full + full end
+        else
+          total = total + amount
+        end
         if total >= EXACT or total <= -EXACT then inexact = keys[base + 1 + where] end
         if idle > keep then
           keep, keeping[where] = idle, idle

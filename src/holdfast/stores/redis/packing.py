@@ -153,7 +153,7 @@ class Packing:
                 group,
                 len(line.bands),
                 line.hold_ms,
-                line.window_ms // BUCKETS,
+                -(2 * line.bits + line.push) if line.bits else line.window_ms // BUCKETS,
                 idle if idle <= LONGEST_MS else FOREVER,
             )
             for limit, action in line.bands:

@@ -11,7 +11,8 @@ from holdfast.kernel.units import Amounts, Unit
 
 COUNTERS: Final = tuple(key("suite", name) for name in "abcdef")
 RECORDS: Final = tuple(key("suite", name) for name in ("x", "y"))
-KEYS: Final = tuple(shadow + name for name in (*COUNTERS, *RECORDS) for shadow in ("", "~"))
+REGISTERS: Final = (key("suite", "register"),)
+KEYS: Final = tuple(shadow + name for name in (*COUNTERS, *RECORDS, *REGISTERS) for shadow in ("", "~"))
 """Every cell that a random batch can touch."""
 
 WINDOWED: Final = COUNTERS[:2]
@@ -58,7 +59,16 @@ def _lines(drawn: random.Random) -> tuple[Line, ...]:
             lines.append(
                 line._replace(when=When.LOOK, bands=((drawn.randint(0, 25), drawn.choice(ACTIONS)),), follows=0)
             )
+    if drawn.random() < 0.3:
+        lines.append(_register(drawn))
     return tuple(lines)
+
+
+def _register(drawn: random.Random) -> Line:
+    shadow = drawn.choice((0, 0, 0, 1))
+    name = ("~" if shadow else "") + REGISTERS[0]
+    when = drawn.choice((When.LOOK, When.JUDGED, When.PROCEED))
+    return Line(name, when=when, shadow=shadow, bits=4, push=drawn.randint(0, 1))
 
 
 def _puts(drawn: random.Random, number: int) -> tuple[Put, ...]:
