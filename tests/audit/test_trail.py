@@ -12,12 +12,13 @@ import pytest
 
 from holdfast.audit.chain import Chain
 from holdfast.audit.errors import AuditLost, TrailError
-from holdfast.audit.journal import Finish, Start
+from holdfast.audit.journal import Fact, Finish, Start
 from holdfast.audit.opening import open_trail
 from holdfast.audit.options import Options
 from holdfast.audit.record import encode, entry_of
 from holdfast.audit.retention import Keep
 from holdfast.audit.trail import Trail
+from holdfast.audit.verify import verify
 from tests.audit.written import AT, RUN, allowed, ids, moment, of_kind, one, outcome, whole
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -223,3 +224,16 @@ def test_a_chain_whose_head_names_a_very_long_record_is_gone_on_with(tmp_path: P
     trail.close()
     assert trail.name == "a" * 16
     assert ids(tmp_path) == ["x" * long, "e2"]
+
+
+def test_a_fact_is_written_like_any_record_and_without_its_secrets(tmp_path: Path) -> None:
+    """It stands in the chain, the verifier is content, and readers find what it says."""
+    trail = Trail(tmp_path)
+    trail.tell(Fact(AT, "ticket.approved", "t-1", "acme", "r1", "ann", "fine", {"password": "hunter2", "tool": "pay"}))
+    trail.close()
+    fact = next(record for record in one(tmp_path) if record["kind"] == "fact")
+    said = {name: fact[name] for name in ("at", "what", "about", "tenant", "run", "by", "why")}
+    assert list(said.values()) == [AT, "ticket.approved", "t-1", "acme", "r1", "ann", "fine"]
+    assert fact["data"]["tool"] == "pay"
+    assert "hunter2" not in str(fact)
+    assert verify(tmp_path).faults == ()

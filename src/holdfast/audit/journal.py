@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -15,6 +16,7 @@ from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Moment, RunInfo
 from holdfast.kernel.findings import Patch
 
+NO_DATA: Final[Mapping[str, Any]] = {}
 MEMORY: Final = "0" * 16
 """The chain of records that are kept in memory."""
 
@@ -44,6 +46,19 @@ class Finish(NamedTuple):
     decided: dict[str, int]
     produced: tuple[Any, ...] = ()
     left_out: int = 0
+
+
+class Fact(NamedTuple):
+    """Something that is no decision about an event: what happened, to what, by whom, and why."""
+
+    at: int
+    what: str
+    about: str = ""
+    tenant: str = "default"
+    run: str = ""
+    by: str = ""
+    why: str = ""
+    data: Mapping[str, Any] = NO_DATA
 
 
 class Kept(NamedTuple):
@@ -77,6 +92,9 @@ class Journal(Protocol):
 
     def end(self, finish: Finish) -> None:
         """Write down that a run has ended."""
+
+    def tell(self, fact: Fact) -> None:
+        """Write down something that is no decision about an event."""
 
     @property
     def trouble(self) -> str:
@@ -135,8 +153,29 @@ def ended(finish: Finish, prev: str, seq: int, chain: str, redact: Redact) -> by
     )
 
 
+def told(fact: Fact, prev: str, seq: int, chain: str, redact: Redact) -> bytes:
+    """The record of a fact."""
+    at, what, about, tenant, run, by, why, data = fact
+    return notes.encode_note(
+        notes.Told(
+            prev=prev,
+            seq=seq,
+            chain=chain,
+            kind=notes.FACT,
+            at=at,
+            what=what,
+            about=about,
+            tenant=tenant,
+            run=run,
+            by=by,
+            why=why,
+            data=redact(dict(data)),
+        )
+    )
+
+
 class MemoryJournal:
-    """Keeps the newest decisions in memory; older ones leave at the other end and are counted.
+    """Keeps the newest decisions in memory, and the newest facts; older ones leave at the other end and are counted.
 
     Nothing is left of it after the process, so beginnings and ends of runs are not worth a place.
     """
@@ -148,6 +187,7 @@ class MemoryJournal:
 
         self._sha256 = sha256
         self._kept: deque[tuple[bytes, str, int]] = deque(maxlen=capacity)
+        self._facts: deque[Fact] = deque(maxlen=capacity)
         self._lock = threading.Lock()
         self._redact = redact
         self.head = GENESIS
@@ -175,6 +215,14 @@ class MemoryJournal:
 
     def end(self, finish: Finish) -> None:
         """Nothing is written: the run and this journal live in one process."""
+
+    def tell(self, fact: Fact) -> None:
+        """Keep a fact."""
+        self._facts.append(fact._replace(data=self._redact(dict(fact.data))))
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts still here, oldest first."""
+        return tuple(self._facts)
 
     def probe(self) -> None:
         """Memory takes every record."""

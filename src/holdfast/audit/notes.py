@@ -10,7 +10,7 @@ from holdfast.audit.record import LONGEST, VERSION, Redact, plain, spelled_out
 from holdfast.audit.redaction import masked
 from holdfast.kernel.events import RunInfo
 
-RUN, END, SEGMENT, OPEN, CHECKPOINT, RETIRED, BYPASS = (
+RUN, END, SEGMENT, OPEN, CHECKPOINT, RETIRED, BYPASS, FACT = (
     "run",
     "end",
     "segment",
@@ -18,6 +18,7 @@ RUN, END, SEGMENT, OPEN, CHECKPOINT, RETIRED, BYPASS = (
     "checkpoint",
     "retired",
     "bypass",
+    "fact",
 )
 
 
@@ -55,6 +56,18 @@ class Ended(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     decided: dict[str, int] = {}
     produced: tuple[Any, ...] = ()
     left_out: int = 0
+
+
+class Told(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """Something that is no decision about an event: a state that changed, a ticket that was answered, an undo."""
+
+    what: str
+    about: str = ""
+    tenant: str = "default"
+    run: str = ""
+    by: str = ""
+    why: str = ""
+    data: dict[str, Any] = {}
 
 
 class Opened(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):

@@ -16,7 +16,7 @@ from holdfast.audit.chain import Chain, Heads
 from holdfast.audit.ending import Unfit
 from holdfast.audit.errors import AuditLost, TrailError, reason
 from holdfast.audit.heads import read_head
-from holdfast.audit.journal import Finish, Start, begun, ended
+from holdfast.audit.journal import Fact, Finish, Start, begun, ended, told
 from holdfast.audit.layout import chains
 from holdfast.audit.options import USUAL, Options
 from holdfast.audit.record import INTENT, KINDS, encode, entry_of
@@ -144,6 +144,12 @@ class Trail:
         with self._lock:
             chain = self._ready(False)
             self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._options.redact))
+
+    def tell(self, fact: Fact) -> None:
+        """Write down something that is no decision about an event."""
+        with self._lock:
+            chain = self._ready(False)
+            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._options.redact))
 
     def _ready(self, starts: bool) -> Chain:
         """The chain to write to; raises where the queue is full, or no chain can be opened."""

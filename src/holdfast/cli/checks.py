@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.audit.errors import AuditLost
-from holdfast.audit.journal import Finish, MemoryJournal, Start
+from holdfast.audit.journal import Fact, Finish, MemoryJournal, Start
 from holdfast.audit.options import Options
 from holdfast.audit.reading import Reader
 from holdfast.audit.retention import Keep
@@ -58,6 +58,10 @@ class Checks:
     def end(self, finish: Finish) -> None:
         """Take a run's end."""
         self._keep(lambda trail: trail.end(finish))
+
+    def tell(self, fact: Fact) -> None:
+        """Take a fact."""
+        self._keep(lambda trail: trail.tell(fact))
 
     def probe(self) -> None:
         """There is always room for one more."""

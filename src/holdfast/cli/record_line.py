@@ -31,6 +31,7 @@ OF_KIND: Final[dict[str, type[notes.Note]]] = {
     notes.OPEN: notes.Opened,
     notes.CHECKPOINT: notes.Checkpoint,
     notes.RETIRED: notes.Retired,
+    notes.FACT: notes.Told,
 }
 """How records that are no decisions are read."""
 
@@ -116,6 +117,10 @@ def noted(found: Found) -> str:
         case notes.Ended():
             why = f": {note.why}" if note.why else ""
             return f"{note.run}, {note.code}{why}; {counted(sum(note.decided.values()), 'decision')}"
+        case notes.Told():
+            by = f" by {note.by}" if note.by else ""
+            why = f": {note.why}" if note.why else ""
+            return f"{note.what} {note.about}{by}{why}"
         case notes.Segment():
             return f"number {note.number} begins"
         case notes.Opened():

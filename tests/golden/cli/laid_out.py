@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import Shield
-from holdfast.audit.journal import Finish, Start
+from holdfast.audit.journal import Fact, Finish, Start
 from holdfast.audit.keys import load_key
 from holdfast.audit.options import Options
 from holdfast.audit.trail import Trail
@@ -49,6 +49,10 @@ class Timed:
     def end(self, finish: Finish) -> None:
         """Write down that a run has ended."""
         self._trail.end(finish)
+
+    def tell(self, fact: Fact) -> None:
+        """Write a fact down."""
+        self._trail.tell(fact)
 
     def probe(self) -> None:
         """Nothing is ever wrong here."""

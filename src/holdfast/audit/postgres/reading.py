@@ -38,7 +38,9 @@ _QUERIES: Final = {
     "of_run": sql.SQL(_RECORDS + _SPAN + " AND run = %(run)s AND run <> '' ORDER BY at DESC, chain, seq DESC"),
     "find": sql.SQL(_RECORDS + "id = %(id)s AND id <> '' ORDER BY at DESC, seq DESC"),
     "at": sql.SQL(_RECORDS + "chain = %(chain)s AND seq = %(seq)s ORDER BY at"),
-    "new": sql.SQL(_RECORDS + "chain = %(chain)s AND seq > %(seq)s AND seq <= %(last)s ORDER BY seq, at LIMIT %(most)s"),
+    "new": sql.SQL(
+        _RECORDS + "chain = %(chain)s AND seq > %(seq)s AND seq <= %(last)s ORDER BY seq, at LIMIT %(most)s"
+    ),
 }
 _ARRIVED: Final = sql.SQL("SELECT chain, shipped_seq, head FROM {schema}.audit_head ORDER BY chain")
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.audit.journal import Finish, Start
+from holdfast.audit.journal import Fact, Finish, Start
 from holdfast.audit.reading import Found, Reader
 from holdfast.audit.trail import Trail
 from holdfast.kernel.decision import Decision
@@ -65,6 +65,10 @@ class Tap:
     def end(self, finish: Finish) -> None:
         """Write down that a run has ended."""
         self.trail.end(finish)
+
+    def tell(self, fact: Fact) -> None:
+        """Write a fact down."""
+        self.trail.tell(fact)
 
     def probe(self) -> None:
         """Find out whether records can be written."""
