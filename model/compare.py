@@ -6,8 +6,8 @@ import msgspec
 
 from holdfast.kernel.decision import Decision, Inputs
 from holdfast.kernel.replay import replay
-from holdfast.kernel.state import Batch
-from holdfast.stores.memory import MemoryStore
+from holdfast.kernel.state import Batch, Line, When
+from holdfast.stores.protocol import Store
 from model.decide import Expected
 from model.drawn.moments import Step
 from model.drawn.policy import DrawnPolicy
@@ -45,12 +45,15 @@ def compare_replay(policy: DrawnPolicy, step: Step, decision: Decision) -> None:
         raise AssertionError(f"replay gives\n  {again!r}\nand should give\n  {decision!r}")
 
 
-def compare_state(store: MemoryStore, history: History, where: object) -> None:
-    """Complain about every counter and record that is not what history makes of it."""
-    history.at(store.carry(Batch("last")).now)
-    for name in {take.line.key for take in history.takes}:
-        if store.read(name)[0] != history.total(name):
-            raise AssertionError(f"{where}: `{name}` is {store.read(name)[0]} and should be {history.total(name)}")
+def compare_state(store: Store, history: History, where: object) -> None:
+    """Complain about every counter and record that is not what history makes of it, to batches and to people."""
+    names = sorted({take.line.key for take in history.takes})
+    reply = store.carry(Batch("last", lines=tuple([Line(name, when=When.LOOK) for name in names])))
+    history.at(reply.now)
+    for name, value in zip(names, reply.values, strict=True):
+        got, total = (value, store.read(name)[0]), history.total(name)
+        if got != (total, total):
+            raise AssertionError(f"{where}: `{name}` is {got[0]} (read: {got[1]}) and should be {total}")
     for name in {name for name, _ in history.puts}:
         if store.read(name) != history.record(name):
             raise AssertionError(f"{where}: `{name}` is {store.read(name)} and should be {history.record(name)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from contextlib import closing
 from typing import Any
 
 from holdfast.kernel.actions import Action
@@ -14,8 +15,10 @@ from holdfast.kernel.lookups import Answer, Ask, Lookup
 from holdfast.kernel.patches import apply
 from holdfast.kernel.state import Batch, Reply, StoreLost, When
 from holdfast.stores.memory import MemoryStore
+from holdfast.stores.protocol import Store
 from holdfast.testing.clock import FakeClock
 from holdfast.testing.interleave import interleave
+from holdfast.testing.store_suite.desk import Make
 from holdfast.testing.store_suite.random_batch import random_batch
 from model.compare import compare, compare_replay, compare_state
 from model.decide import expect, expect_lost
@@ -28,11 +31,14 @@ from model.store import StoreModel
 NO_AGE = -1_000_000
 """A maximum age that no knowledge of the gates is under: every decision asks the store."""
 
+ALL_DUE_MS = 1_000
+"""After this long every hold that a drawn guard takes is due."""
+
 MAX_TRIPS = 20
 """More trips than a decision may make."""
 
 
-def drive(deciding: Any, store: MemoryStore, answers: Mapping[str, Answer], lost: bool = False) -> Decision:
+def drive(deciding: Any, store: Store, answers: Mapping[str, Answer], lost: bool = False) -> Decision:
     """Give a decision what it asks for, until it is made; with `lost` the store is."""
     given: Any = None
     try:
@@ -62,19 +68,19 @@ class Processes:
         return self._plans[step.process][step.moment.events[0].run.id]
 
 
-def check_batches(case: Case) -> None:
+def check_batches(case: Case, make: Make = MemoryStore) -> None:
     """Batches of any shape get the model's replies, and leave what the model says they leave."""
     drawn = case.drawn(0)
     clock = FakeClock()
-    store = MemoryStore(clock)
     model = StoreModel()
-    for number in range(case.moments):
-        clock.advance(drawn.choice((0, 0, 1, 400, 3_000)))
-        batch = random_batch(drawn, number)
-        got, want = store.carry(batch), model.carry(batch, clock())
-        if got != want:
-            raise AssertionError(f"batch {number} of {case}: the reply to {batch!r} is\n  {got!r}\nnot\n  {want!r}")
-    compare_state(store, model.history, case)
+    with closing(make(clock)) as store:
+        for number in range(case.moments):
+            clock.advance(drawn.choice((0, 0, 1, 400, 3_000)))
+            batch = random_batch(drawn, number)
+            got, want = store.carry(batch), model.carry(batch, clock())
+            if got != want:
+                raise AssertionError(f"batch {number} of {case}: the reply to {batch!r} is\n  {got!r}\nnot\n  {want!r}")
+        compare_state(store, model.history, case)
 
 
 def check_spans(case: Case) -> None:
@@ -94,37 +100,36 @@ def check_spans(case: Case) -> None:
         raise AssertionError(f"{spans!r} make {apply(text, spans)!r}, not {''.join(pieces)!r}")
 
 
-def check_decisions(case: Case) -> None:
+def check_decisions(case: Case, make: Make = MemoryStore) -> None:
     """Decisions made one after the other are the model's, and so is what they leave in the store."""
     policy = DrawnPolicy(case)
     clock = FakeClock()
-    store = MemoryStore(clock)
     history = History()
     max_age_ms = 500 if case.has(Feature.YOUNG) else NO_AGE
     processes = Processes(policy, max_age_ms)
-    for number in range(case.moments):
-        step = draw_step(case, number, clock())
-        history.at(clock.advance(step.wait_ms))
-        operate(step, number, store, history)
-        plans, records = processes.plans(step), processes.records[step.process]
-        at = step.moment.events[0].at
-        young = plans.confirmed >= 0 and at - plans.confirmed <= max_age_ms
-        before = dict(records)
-        decision = drive(decide(plans, step.moment, records), store, step.answers, step.lost)
-        if step.lost:
-            expected = expect_lost(policy, step.moment, step.answers, policy.can, before, not young)
-        else:
-            expected = expect(policy, step.moment, history, step.answers, policy.can, before if young else None)
-        compare(decision, expected, f"moment {number} of {case}")
-        compare_replay(policy, step, decision)
-    compare_state(store, history, case)
+    with closing(make(clock)) as store:
+        for number in range(case.moments):
+            step = draw_step(case, number, clock())
+            history.at(clock.advance(step.wait_ms))
+            operate(step, number, store, history)
+            plans, records = processes.plans(step), processes.records[step.process]
+            at = step.moment.events[0].at
+            young = plans.confirmed >= 0 and at - plans.confirmed <= max_age_ms
+            before = dict(records)
+            decision = drive(decide(plans, step.moment, records), store, step.answers, step.lost)
+            if step.lost:
+                expected = expect_lost(policy, step.moment, step.answers, policy.can, before, not young)
+            else:
+                expected = expect(policy, step.moment, history, step.answers, policy.can, before if young else None)
+            compare(decision, expected, f"moment {number} of {case}")
+            compare_replay(policy, step, decision)
+        compare_state(store, history, case)
 
 
-def check_interleaved(case: Case) -> None:
+def check_interleaved(case: Case, make: Make = MemoryStore) -> None:
     """Decisions of several processes made at once are the model's in the order in which their batches arrived."""
     policy = DrawnPolicy(case)
     clock = FakeClock()
-    store = MemoryStore(clock)
     history = History()
     processes = Processes(policy, NO_AGE)
     steps = [draw_step(case, number, clock()) for number in range(case.moments)]
@@ -142,25 +147,27 @@ def check_interleaved(case: Case) -> None:
     def pass_time() -> None:
         clock.advance(drawn.choice((0, 0, 0, 0, 1, 25)))
 
-    done = interleave(deciding, store, drawn.randrange, answer, pass_time)
-    for trip in done.trips:
-        step = steps[owners[trip.who]]
-        if trip.reply is None or trip.reply.stale:
-            continue
-        history.at(trip.reply.now)
-        if trip.batch.id.startswith("operator-") and step.put is not None:
-            history.puts.append(step.put)
-            continue
-        expected = expect(policy, step.moment, history, step.answers, policy.can)
-        compare(done.decisions[trip.who], expected, f"{trip.batch.id} of {case}")
-        compare_replay(policy, step, done.decisions[trip.who])
-    for who in set(range(len(deciding))) - set(done.applied):
-        tries = [trip for trip in done.trips if trip.who == who]
-        said = [finding.code for finding in (*done.decisions[who].findings, *done.decisions[who].shadow)]
-        if len(tries) != TRIES or said != ["kernel.contention"]:
-            raise AssertionError(f"decision {who} of {case} was not applied, but made: {done.decisions[who]!r}")
-        compare_replay(policy, steps[owners[who]], done.decisions[who])
-    compare_state(store, history, case)
+    with closing(make(clock)) as store:
+        done = interleave(deciding, store, drawn.randrange, answer, pass_time)
+        for trip in done.trips:
+            step = steps[owners[trip.who]]
+            if trip.reply is None or trip.reply.stale:
+                continue
+            history.at(trip.reply.now)
+            if trip.batch.id.startswith("operator-") and step.put is not None:
+                history.puts.append(step.put)
+                continue
+            expected = expect(policy, step.moment, history, step.answers, policy.can)
+            compare(done.decisions[trip.who], expected, f"{trip.batch.id} of {case}")
+            compare_replay(policy, step, done.decisions[trip.who])
+        for who in set(range(len(deciding))) - set(done.applied):
+            tries = [trip for trip in done.trips if trip.who == who]
+            said = [finding.code for finding in (*done.decisions[who].findings, *done.decisions[who].shadow)]
+            if len(tries) != TRIES or said != ["kernel.contention"]:
+                raise AssertionError(f"decision {who} of {case} was not applied, but made: {done.decisions[who]!r}")
+            compare_replay(policy, steps[owners[who]], done.decisions[who])
+        clock.advance(drawn.choice((0, ALL_DUE_MS)))
+        compare_state(store, history, case)
 
 
 def _operating(number: int, step: Step) -> Generator[Batch, Reply, Decision]:
@@ -171,7 +178,7 @@ def _operating(number: int, step: Step) -> Generator[Batch, Reply, Decision]:
     return Decision(f"operator-{number}", Action.ALLOW, "")
 
 
-def operate(step: Step, number: int, store: MemoryStore, history: History) -> None:
+def operate(step: Step, number: int, store: Store, history: History) -> None:
     """Let an operator change a gate."""
     if step.put is not None:
         name, value = step.put

@@ -1,28 +1,19 @@
 """The tests bite: a fault that is seeded into the server's function is noticed."""
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from importlib import resources
-from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 import pytest
 
 from holdfast.testing.store_suite import CASES
 from tests.stores import test_postgres, test_postgres_locking as locking
+from tests.stores.seeding import SOAK, Check, Mutation, check_places, noticed, seeded, tried
 from tests.stores.servers import Empty, Place, place
 from tests.stores.test_postgres_equal import compare_batches, compare_forgetting
 
 __all__ = ["place"]
-
-
-class Mutation(NamedTuple):
-    """A fault: which text of the function, replaced by what."""
-
-    name: str
-    old: str
-    new: str
 
 
 _M: Final = Mutation
@@ -166,18 +157,10 @@ QUICK: Final = (
 )
 """A handful for every test run."""
 
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
-TRIED: Final = MUTATIONS if SOAK else [m for m in MUTATIONS if m.name in QUICK]
+TRIED: Final = tried(MUTATIONS, QUICK)
 
 
-def seeded(source: str, mutation: Mutation) -> str:
-    """The function with the fault in it; a text that is not there exactly once is an error."""
-    count = source.count(mutation.old)
-    assert count == 1, f"mutant `{mutation.name}`: its text is there {count} times, not once; write it anew"
-    return source.replace(mutation.old, mutation.new)
-
-
-def checks(place: Place, empty: Empty) -> Iterator[Callable[[], None]]:
+def checks(place: Place, empty: Empty) -> Iterator[Check]:
     """Everything that may notice, what notices most and soonest first."""
     yield partial(compare_batches, empty, 0)
     yield partial(compare_forgetting, empty, 0)
@@ -196,19 +179,13 @@ def checks(place: Place, empty: Empty) -> Iterator[Callable[[], None]]:
     yield partial(compare_forgetting, empty, 1)
 
 
-def noticed(place: Place, source: str, most: int | None = None) -> str:
+def noticed_in(place: Place, source: str, most: int | None = None) -> str:
     """Which of so many checks notices what is wrong with the function, and how; nothing where none does."""
     empty = Empty(place)
     place.server.do(source, place.schema)
-    for check in islice(checks(place, empty), most):
-        place.forget()
-        try:
-            check()
-        except Exception as error:
-            if ", code 42" in str(error):
-                raise AssertionError("this is no fault but a function that does not run") from error
-            return f"{check}: {error!r}"
-    return ""
+    found = noticed(checks(place, empty), place.forget, most)
+    assert ", code 42" not in found, f"this is no fault but a function that does not run: {found}"
+    return found
 
 
 SOURCE: Final = resources.files("holdfast.stores.postgres").joinpath("carry.sql").read_text("utf-8")
@@ -216,16 +193,12 @@ SOURCE: Final = resources.files("holdfast.stores.postgres").joinpath("carry.sql"
 
 @pytest.mark.parametrize("mutation", TRIED, ids=[mutation.name for mutation in TRIED])
 def test_a_seeded_fault_is_noticed(mutation: Mutation, place: Place) -> None:
-    assert noticed(place, seeded(SOURCE, mutation))
+    assert noticed_in(place, seeded(SOURCE, mutation))
 
 
 def test_without_a_fault_nothing_is_noticed(place: Place) -> None:
-    assert noticed(place, SOURCE, None if SOAK else 8) == ""
+    assert noticed_in(place, SOURCE, None if SOAK else 8) == ""
 
 
 def test_each_fault_still_has_its_place() -> None:
-    for mutation in MUTATIONS:
-        assert seeded(SOURCE, mutation) != SOURCE
-    names = [mutation.name for mutation in MUTATIONS]
-    assert len(set(names)) == len(names)
-    assert set(QUICK) <= set(names)
+    check_places(SOURCE, MUTATIONS, QUICK)

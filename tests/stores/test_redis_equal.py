@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-import model.properties
 from holdfast.kernel.state import Batch, Line, Reply
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.protocol import Store
@@ -115,37 +114,26 @@ def test_batches_whose_cells_are_forgotten(seed: int, server: Server) -> None:
     compare_forgetting(make(server), seed)
 
 
-@pytest.fixture
-def in_its_place(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The properties are tried on this store."""
-    last: list[RedisStore] = []
+def one_tenant(server: Server) -> Make:
+    """How the properties make an empty store."""
 
-    def in_place(clock: FakeClock) -> RedisStore:
-        while last:
-            last.pop().close()
+    def empty(clock: FakeClock) -> OneTenant:
         server.ask("FLUSHALL")
-        last.append(OneTenant(server.url, clock=clock))
-        return last[0]
+        return OneTenant(server.url, clock=clock)
 
-    monkeypatch.setattr(model.properties, "MemoryStore", in_place)
-    yield
-    while last:
-        last.pop().close()
+    return empty
 
 
-@pytest.mark.usefixtures("in_its_place")
-def test_batches_of_the_model() -> None:
+def test_batches_of_the_model(server: Server) -> None:
     for case in drawn_cases(DRAWN, (1, 30)):
-        check_batches(case)
+        check_batches(case, one_tenant(server))
 
 
-@pytest.mark.usefixtures("in_its_place")
-def test_decisions_of_the_model() -> None:
+def test_decisions_of_the_model(server: Server) -> None:
     for case in drawn_cases(DRAWN, (1, 12)):
-        check_decisions(case)
+        check_decisions(case, one_tenant(server))
 
 
-@pytest.mark.usefixtures("in_its_place")
-def test_interleaved_decisions_of_the_model() -> None:
+def test_interleaved_decisions_of_the_model(server: Server) -> None:
     for case in drawn_cases(DRAWN, (8, 12)):
-        check_interleaved(case)
+        check_interleaved(case, one_tenant(server))

@@ -1,29 +1,19 @@
 """The tests bite: a fault that is seeded into the server's script is noticed."""
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 import pytest
 
-from holdfast.stores.redis import RedisStore
 from holdfast.stores.redis.script import SETTINGS, Script, source
 from holdfast.testing.store_suite import CASES
 from tests.stores import redis_server, test_redis
-from tests.stores.redis_server import Server
-from tests.stores.test_redis_equal import Make, compare_batches, compare_forgetting, compare_windows
+from tests.stores.redis_server import Server, make
+from tests.stores.seeding import SOAK, Check, Mutation, check_places, noticed, seeded, tried
+from tests.stores.test_redis_equal import compare_batches, compare_forgetting, compare_windows
 
 server = redis_server.server
-
-
-class Mutation(NamedTuple):
-    """A fault: which text of the script, replaced by what."""
-
-    name: str
-    old: str
-    new: str
 
 
 _M: Final = Mutation
@@ -136,23 +126,16 @@ QUICK: Final = (
 )
 """A handful for every test run."""
 
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
-TRIED: Final = MUTATIONS if SOAK else [mutation for mutation in MUTATIONS if mutation.name in QUICK]
+TRIED: Final = tried(MUTATIONS, QUICK)
 
 
-def seeded(text: str, mutation: Mutation) -> str:
-    """The script with the fault in it; a text that is not there exactly once is an error."""
-    count = text.count(mutation.old)
-    assert count == 1, f"mutant `{mutation.name}`: its text is there {count} times, not once; write it anew"
-    return text.replace(mutation.old, mutation.new)
-
-
-def checks(server: Server, make: Make) -> Iterator[Callable[[], None]]:
+def checks(server: Server) -> Iterator[Check]:
     """Everything that may notice, what notices most and soonest first."""
-    yield partial(compare_batches, make, 0)
-    yield partial(compare_forgetting, make, 0)
-    yield partial(compare_windows, make, 0)
-    yield from (partial(case.check, make) for case in CASES)
+    empty = make(server)
+    yield partial(compare_batches, empty, 0)
+    yield partial(compare_forgetting, empty, 0)
+    yield partial(compare_windows, empty, 0)
+    yield from (partial(case.check, empty) for case in CASES)
     for test in (
         test_redis.test_totals_are_exact_below_2_53_and_refused_from_there,
         test_redis.test_a_cell_in_use_is_kept_by_the_server,
@@ -165,42 +148,29 @@ def checks(server: Server, make: Make) -> Iterator[Callable[[], None]]:
         test_redis.test_what_was_settled_is_not_watched_any_more,
     ):
         yield partial(test, server)
-    yield partial(compare_batches, make, 1)
-    yield partial(compare_forgetting, make, 1)
+    yield partial(compare_batches, empty, 1)
+    yield partial(compare_forgetting, empty, 1)
 
 
-def noticed(server: Server, text: str, monkeypatch: pytest.MonkeyPatch, most: int | None = None) -> str:
-    """How any of so many checks notices what is wrong with a script; nothing where none does."""
+def noticed_in(server: Server, text: str, monkeypatch: pytest.MonkeyPatch, most: int | None = None) -> str:
+    """Which of so many checks notices what is wrong with a script, and how; nothing where none does."""
     monkeypatch.setattr("holdfast.stores.redis.store.source", lambda: text)
-
-    def make(clock: Callable[[], int]) -> RedisStore:
-        server.ask("FLUSHALL")
-        return RedisStore(server.url, clock=clock)
-
-    for check in islice(checks(server, make), most):
-        server.ask("FLUSHALL")
-        try:
-            check()
-        except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - a broken script may raise anything
-            return repr(error)
-    return ""
+    return noticed(checks(server), lambda: server.ask("FLUSHALL"), most)
 
 
 @pytest.mark.parametrize("mutation", TRIED, ids=[mutation.name for mutation in TRIED])
 def test_a_seeded_fault_is_noticed(mutation: Mutation, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     text = seeded(source(), mutation)
     assert isinstance(server.ask("SCRIPT", "LOAD", text), bytes), "it is no script any more"
-    assert noticed(server, text, monkeypatch)
+    assert noticed_in(server, text, monkeypatch)
 
 
 def test_without_a_fault_nothing_is_noticed(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert noticed(server, source(), monkeypatch, None if SOAK else 20) == ""
+    assert noticed_in(server, source(), monkeypatch, None if SOAK else 20) == ""
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS, ids=[mutation.name for mutation in MUTATIONS])
-def test_each_fault_still_has_its_place(mutation: Mutation) -> None:
-    assert seeded(source(), mutation) != source()
-    assert len({other.name for other in MUTATIONS}) == len(MUTATIONS)
+def test_each_fault_still_has_its_place() -> None:
+    check_places(source(), MUTATIONS, QUICK)
 
 
 def test_a_store_s_settings_have_their_place() -> None:
