@@ -169,6 +169,14 @@ def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> Ru
     return RunDetail(story=story, newest=tuple(newest), unfinished=tuple(unfinished), unfinished_count=count)
 
 
+def records_of(reader: Reader, story: RunStory, progress: Progress | None = None) -> Iterator[Found]:
+    """The records of a run from its end back to its beginning; not those of an earlier one of that name."""
+    for found in reader.of_run(story.run.id, progress):
+        if found.stub.at < story.began:
+            return
+        yield found
+
+
 def _starts(found: Found) -> bool:
     """Whether an action went ahead that should report what came of it; what was degraded is judged once more first."""
     stub = found.stub

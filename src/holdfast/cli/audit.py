@@ -12,20 +12,22 @@ from holdfast.cli.auditing.show import show
 from holdfast.cli.auditing.tail import tail
 from holdfast.cli.auditing.verify import check_trail
 from holdfast.cli.parser import Parser, count, nearest
+from holdfast.cli.trails import is_database, said
 from holdfast.cli.trouble import BadInput
 
 USAGE: Final = """holdfast audit tail [-n N] [-f] [CHOICE] [--json]
        holdfast audit show ID|CHAIN:SEQ [--json]
-       holdfast audit verify [DIR] [--key FILE] [--witness FILE] [--json]
-       holdfast audit heads [DIR]
-       holdfast audit export [--format jsonl|parquet] [--out FILE] [CHOICE]"""
+       holdfast audit verify [DIR|URL] [--key FILE] [--witness FILE] [--json]
+       holdfast audit heads [DIR|URL]
+       holdfast audit export [--format jsonl|parquet|trail] [--out FILE] [CHOICE]"""
 
 DESCRIPTION: Final = """\
 tail    the newest records, oldest of them first, one a line; with -f also those that come
 show    one record, whole, with its hash and its place; as JSON the very bytes that are hashed
 verify  whether the trail is as it was written, and if not, what was done to it and where
 heads   how far each chain has come, one line of JSON each: keep them elsewhere as a witness
-export  records for other programs, as JSON lines or as a Parquet file"""
+export  records for other programs, as JSON lines or as a Parquet file; those of a database
+        also as a trail, in a folder"""
 
 EPILOG: Final = """\
 examples:
@@ -35,8 +37,12 @@ examples:
   holdfast audit verify --key audit.pub
   holdfast audit heads > witness.jsonl
   holdfast audit export --since 7d --out week.parquet
+  holdfast audit verify postgresql://auditor@db.internal/agents
+  holdfast audit export --trail postgresql://auditor@db.internal/agents --format trail --out copy
 
-The trail is in your state folder (HOLDFAST_STATE_DIR), or where HOLDFAST_AUDIT says.
+The trail is in your state folder (HOLDFAST_STATE_DIR), or where HOLDFAST_AUDIT says: a
+folder, or the URL of a PostgreSQL that it is copied to, whose records are then read there.
+A password is better kept in a file (PGPASSFILE) than on a command line.
 A TIME is ISO 8601, in UTC unless it says otherwise, or how long ago: 90s, 15m, 2h, 7d.
 Names of agents and tools may be patterns with * and ?; options that name something can
 be given several times. The key to verify with is that of HOLDFAST_AUDIT_KEY, unless
@@ -61,8 +67,8 @@ CHOICE: Final = frozenset({"run", "agent", "tool", "stage", "action", "refused",
 VERBS: Final = {
     "tail": Verb(tail, "", CHOICE | {"lines", "follow", "json"}),
     "show": Verb(show, "a record", frozenset({"json"})),
-    "verify": Verb(check_trail, "a folder", frozenset({"key", "witness", "json"})),
-    "heads": Verb(heads, "a folder"),
+    "verify": Verb(check_trail, "a trail", frozenset({"key", "witness", "json"})),
+    "heads": Verb(heads, "a trail"),
     "export": Verb(export, "", CHOICE | {"format", "out", "force"}),
 }
 
@@ -72,8 +78,9 @@ def add(commands: Any) -> None:
     summary = "read, verify and export the trail of everything that was decided"
     parser: Parser = commands.add_parser("audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="tail|show|verify|heads|export", help="what to do")
-    parser.add_argument("what", metavar="WHAT", nargs="?", help="the record to show, or the folder to verify")
-    parser.add_argument("--trail", metavar="DIR", help="the folder of the trail")
+    parser.add_argument("what", metavar="WHAT", nargs="?", help="the record to show, or the trail to verify")
+    parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
+    parser.add_argument("--schema", metavar="NAME", help="where it is in the database (default: holdfast_audit)")
     parser.add_argument("--json", action="store_true", default=None, help="answer with JSON")
     newest = parser.add_argument_group("tail")
     newest.add_argument("-n", "--lines", metavar="N", type=count, help="how many records (default: 20)")
@@ -91,8 +98,8 @@ def add(commands: Any) -> None:
     verify.add_argument("--key", metavar="FILE", help="the key of its seals: the secret, or the public key")
     verify.add_argument("--witness", metavar="FILE", help="heads that were kept elsewhere")
     out = parser.add_argument_group("export")
-    out.add_argument("--format", metavar="FORMAT", help="jsonl or parquet (default: as the file is named)")
-    out.add_argument("--out", metavar="FILE", help="write there, not to standard output")
+    out.add_argument("--format", metavar="FORMAT", help="jsonl, parquet or trail (default: as the file is named)")
+    out.add_argument("--out", metavar="FILE", help="write there, not to standard output; a trail is a folder")
     out.add_argument("--force", action="store_true", default=None, help="write over a file that is there")
 
 
@@ -107,9 +114,10 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name) is not None:
             raise BadInput(f"`holdfast audit {args.verb}` takes no `--{name}`: see `holdfast audit --help`")
     if args.what is not None and not verb.takes:
-        raise BadInput(f"`{args.what}` is one word too many: `holdfast audit {args.verb}` takes options alone")
-    if args.what is not None and verb.takes == "a folder":
+        name = "name a trail with `--trail`" if is_database(args.what) else "it takes options alone"
+        raise BadInput(f"`{said(args.what)}` is one word too many for `holdfast audit {args.verb}`: {name}")
+    if args.what is not None and verb.takes == "a trail":
         if args.trail is not None:
-            raise BadInput(f"`{args.what}` and `--trail {args.trail}` both name a folder: give one of them")
+            raise BadInput(f"`{said(args.what)}` and `--trail {said(args.trail)}` both name a trail: give one of them")
         args.trail = args.what
     return verb.work(args)

@@ -16,14 +16,21 @@ AFTER_S: Final = 0.3
 _ERASE: Final = "\r\x1b[K"
 
 Told = Callable[[int, int], None]
-"""Hears how many bytes are done, of how many."""
+"""Hears how much is done, of how much: bytes of files, or records of a database."""
 
 
 class Progress:
     """Draws how far some work is."""
 
-    def __init__(self, what: str, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        what: str,
+        stream: TextIO,
+        clock: Callable[[], float] = time.monotonic,
+        amount: Callable[[int], str] | None = None,
+    ) -> None:
         self._what, self._stream, self._clock = what, stream, clock
+        self._amount = size if amount is None else amount
         self._next = clock() + AFTER_S
         self._drawn = False
 
@@ -35,7 +42,7 @@ class Progress:
         self._next = now + EVERY_S
         self._drawn = True
         share = min(100, done * 100 // total)
-        self._stream.write(f"{_ERASE}{self._what}  {size(done)} of {size(total)}  {share}%")
+        self._stream.write(f"{_ERASE}{self._what}  {self._amount(done)} of {self._amount(total)}  {share}%")
         self._stream.flush()
 
     def erase(self) -> None:
@@ -47,12 +54,13 @@ class Progress:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Progress | None]:
-    """Progress on standard error while something is done; `None` where nobody would see it."""
+def progress(what: str, amount: Callable[[int], str] | None = None) -> Iterator[Progress | None]:
+    """Progress on standard error while something is done; `None` where nobody would see it. It is told in bytes,
+    unless `amount` says how."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
-    drawn = Progress(what, sys.stderr)
+    drawn = Progress(what, sys.stderr, amount=amount)
     try:
         yield drawn
     finally:
@@ -69,3 +77,8 @@ def size(count: int) -> str:
             break
         amount, unit = amount / 1024, larger
     return f"{amount:.1f} {unit}"
+
+
+def records(count: int) -> str:
+    """A number of records as people read it."""
+    return f"{count:,} records" if count != 1 else "1 record"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from holdfast.audit.runs import CANCELLED, ENDED, HALTED, LOST, OPEN, RunDetail, RunStory
@@ -23,8 +23,8 @@ LONGEST: Final = 200
 STYLES: Final = {OPEN: "good", ENDED: "", HALTED: "bad", CANCELLED: "mild", LOST: "asks"}
 
 
-def run_lines(detail: RunDetail, terminal: Terminal, digits: int) -> Iterator[str]:
-    """A run in full; `digits` are as many as tell chains apart."""
+def run_lines(detail: RunDetail, terminal: Terminal, digits: int, budgets: Iterable[str] = ()) -> Iterator[str]:
+    """A run in full; `digits` are as many as tell chains apart, `budgets` the lines that tell of its budgets."""
     story, run = detail.story, detail.story.run
     style = STYLES[story.state]
     state = terminal.paint(story.state, style) if style else story.state
@@ -45,6 +45,7 @@ def run_lines(detail: RunDetail, terminal: Terminal, digits: int) -> Iterator[st
     for label, words in rows:
         if words:
             yield from row(label, words, terminal)
+    yield from budgets
     yield from _unfinished(detail, terminal, digits)
     if detail.newest:
         yield ""

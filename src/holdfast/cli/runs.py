@@ -10,14 +10,18 @@ from typing import Any, Final
 import msgspec
 
 from holdfast.audit.runs import RunStory, newest_runs, run_detail
+from holdfast.cli.burn_lines import Totals, burn_data, burn_lines
 from holdfast.cli.parser import Parser, count, nearest
 from holdfast.cli.progress import progress
 from holdfast.cli.run_lines import STYLES, run_lines
+from holdfast.cli.screen import look_of
+from holdfast.cli.stores import opened
 from holdfast.cli.table import table
-from holdfast.cli.terminal import Terminal, put
+from holdfast.cli.terminal import Terminal, put, say
 from holdfast.cli.times import shown, span
 from holdfast.cli.trails import digits_of, reader_of
 from holdfast.cli.trouble import BadInput
+from holdfast.lab.burn_down import Burned, burn_down, policy_of
 
 LISTED: Final = 20
 LAST: Final = "last"
@@ -25,12 +29,13 @@ COLUMNS: Final = ("run", "state", "began", "lasted", "decided", "refused", "agen
 NUMBERS: Final = frozenset({"decided", "refused", "lasted"})
 
 USAGE: Final = """holdfast runs [-n N] [--all] [--trail DIR] [--json]
-       holdfast runs show ID [--trail DIR] [--json]"""
+       holdfast runs show ID [--trail DIR] [--store URL] [--json]"""
 
 DESCRIPTION: Final = """\
 List the newest runs: who is at work on what, how each stands, how often what was decided,
-how long it took. Or show one in full: under which policy, its last decisions, calls that
-were started and never said what came of them, and what it had produced when it ended.
+how long it took. Or show one in full: under which policy, how its budgets were used up as
+its time went by, its last decisions, calls that were started and never said what came of
+them, and what it had produced when it ended.
 
 A run is open, ended, halted (a guard or an operator stopped it), cancelled, or lost: its
 end was never written, and the process that was at it is gone."""
@@ -41,7 +46,8 @@ examples:
   holdfast runs --all --json | jq 'select(.state == "lost")'
   holdfast runs show last
 
-The trail is in your state folder (HOLDFAST_STATE_DIR), or where HOLDFAST_AUDIT says.
+The trail is in your state folder (HOLDFAST_STATE_DIR), or where HOLDFAST_AUDIT says; the
+store has what is left of budgets now, and is there too, or where HOLDFAST_STORE says.
 
 exit status:
   0  it is shown
@@ -57,12 +63,15 @@ def add(commands: Any) -> None:
     parser.add_argument("-n", "--lines", metavar="N", type=count, help="how many runs (default: 20)")
     parser.add_argument("--all", action="store_true", help="all runs")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail")
+    parser.add_argument("--store", metavar="URL", help="the store of its budgets: a file, or a URL")
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each run")
 
 
 def run(args: argparse.Namespace) -> int:
     """List runs, or show one."""
     if args.verb is None:
+        if args.store is not None:
+            raise BadInput("`--store` is for `holdfast runs show`: the list tells nothing of budgets")
         return _list(args)
     if args.verb != "show":
         raise BadInput(f"`holdfast runs` cannot `{args.verb}`: {nearest(args.verb, ['show'], 'write `show`')}")
@@ -136,13 +145,33 @@ def _show(args: argparse.Namespace) -> int:
         if name == LAST:
             name = next((story.run.id for story in newest_runs(reader, 1, done)), LAST)
         detail = run_detail(reader, name, done)
-    if detail is None:
-        raise BadInput(f"there is no run `{args.id}` in `{reader.folder}`: `holdfast runs` lists the newest")
+        if detail is None:
+            raise BadInput(f"there is no run `{args.id}` in `{reader.folder}`: `holdfast runs` lists the newest")
+        burned = burn_down(reader, detail.story, policy_of(detail.story), done)
+    now = _now(burned, args.store)
     if args.json:
         unfinished = {"unfinished": detail.unfinished_count, "calls": [one.stub.id for one in detail.unfinished]}
         produced = {"produced": detail.story.produced, "left_out": detail.story.left_out}
-        sys.stdout.buffer.write(_line(detail.story, **unfinished, **produced))
+        sys.stdout.buffer.write(_line(detail.story, **unfinished, **produced, **burn_data(burned, detail.story, now)))
         return 0
-    for line in run_lines(detail, Terminal.of(sys.stdout, os.environ), digits_of(reader.folder)):
+    terminal = Terminal.of(sys.stdout, os.environ)
+    budgets = burn_lines(burned, detail.story, now, terminal, look_of(sys.stdout).unicode)
+    for line in run_lines(detail, terminal, digits_of(reader.folder), budgets):
         put(sys.stdout, line)
     return 0
+
+
+def _now(burned: list[Burned], given: str | None) -> Totals:
+    """What the store has of those budgets now; where it cannot be asked, what the trail says is all there is."""
+    found: Totals = {}
+    keys = {one.key for one in burned if one.key}
+    if not keys:
+        return found
+    try:
+        with opened(given) as store:
+            cells = () if store is None else (cell for key in sorted(keys) for cell in store.look(key))
+            found |= {cell.key: cell.number if cell.live is None else cell.live for cell in cells if cell.key in keys}
+    except BadInput as error:
+        for line in error.lines:
+            say(sys.stderr, f"holdfast: {line}")
+    return found

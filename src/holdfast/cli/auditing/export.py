@@ -10,29 +10,41 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from holdfast.audit.choosing import Wanted
+from holdfast.audit.errors import TrailError
 from holdfast.audit.export import NoParquet, write_jsonl, write_parquet
-from holdfast.audit.reading import Found
+from holdfast.audit.reading import Found, Reader
 from holdfast.cli.auditing.choice import wanted_of
-from holdfast.cli.progress import progress
+from holdfast.cli.progress import progress, records
 from holdfast.cli.terminal import say
-from holdfast.cli.trails import reader_of
+from holdfast.cli.trails import database_of, no_schema, records_in, trail_at
 from holdfast.cli.trouble import BadInput
 from holdfast.stores.memory import wall_ms
 
 FORMATS: Final[dict[str, Callable[[Iterable[Found], BinaryIO], int]]] = {"jsonl": write_jsonl, "parquet": write_parquet}
+TRAIL: Final = "trail"
+"""The format that is a trail again; only a database has to be written back."""
 
 
 def export(args: argparse.Namespace) -> int:
     """Write the records that are asked for, oldest first."""
     form = _form(args)
     wanted = wanted_of(args, wall_ms())
-    reader = reader_of(args.trail)
+    if form == TRAIL:
+        return _write_back(args, wanted)
     printed = args.out is None and sys.stdout.isatty()
-    with _sink(args.out, args.force) as sink, progress("exporting") as told:
-        each = reader.forwards(None if printed else told)
-        records = (found for found in each if wanted.has(found.stub))
+    with (
+        records_in(args.trail, args.schema) as reader,
+        _sink(args.out, args.force) as sink,
+        progress("exporting", None if isinstance(reader, Reader) else records) as told,
+    ):
+        heard = None if printed else told
+        if isinstance(reader, Reader):
+            each = reader.forwards(heard)
+        else:
+            each = reader.forwards(heard, wanted.since, wanted.until)
         try:
-            count = FORMATS[form](records, sink)
+            count = FORMATS[form]((found for found in each if wanted.has(found.stub)), sink)
         except NoParquet as error:
             raise BadInput(str(error)) from None
     if args.out is not None:
@@ -40,12 +52,35 @@ def export(args: argparse.Namespace) -> int:
     return 0
 
 
+def _write_back(args: argparse.Namespace, wanted: Wanted) -> int:
+    """Write the records of a database into a folder, which is then a trail, byte for byte."""
+    url = database_of(args.trail)
+    if url is None:
+        no_schema(args.schema)
+        raise BadInput(f"`{trail_at(args.trail)}` is the folder of a trail already: copy it, or name a database")
+    if wanted != Wanted():
+        raise BadInput("a trail is written back whole, because its records hang together: leave the choice out")
+    from holdfast.audit.postgres import export_trail
+    from holdfast.audit.postgres.shipping import SCHEMA
+
+    try:
+        with progress("exporting", records) as told:
+            done = export_trail(url, Path(args.out), SCHEMA if args.schema is None else args.schema, told)
+    except TrailError as error:
+        raise BadInput(str(error)) from None
+    said = f"{records(done.records)} of {len(done.chains):,} {'chain' if len(done.chains) == 1 else 'chains'}"
+    say(sys.stderr, f"holdfast: {said} are in {args.out}: see `holdfast audit verify {args.out}`")
+    return 0
+
+
 def _form(args: argparse.Namespace) -> str:
     form = args.format
     if form is None:
         form = "parquet" if args.out is not None and args.out.endswith(".parquet") else "jsonl"
-    if form not in FORMATS:
-        raise BadInput(f"`--format` is `{form}`: give one of {', '.join(FORMATS)}")
+    if form not in (*FORMATS, TRAIL):
+        raise BadInput(f"`--format` is `{form}`: give one of {', '.join((*FORMATS, TRAIL))}")
+    if form == TRAIL and (args.out is None or args.force):
+        raise BadInput("a trail is a folder: name a new or an empty one with `--out DIR`, without `--force`")
     if form == "parquet" and args.out is None:
         raise BadInput("a Parquet file is nothing to print: name a file with `--out FILE`")
     if args.force and args.out is None:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from holdfast.audit.heads import read_head
 from holdfast.audit.layout import HEAD, chains
+from holdfast.audit.reading import Reader
 from holdfast.cli.terminal import say
-from holdfast.cli.trails import reader_of
+from holdfast.cli.trails import records_in
+
+if TYPE_CHECKING:
+    from holdfast.audit.postgres.reading import DatabaseReader
 
 ALL = 0
 SOME = 1
@@ -16,14 +22,24 @@ SOME = 1
 
 def heads(args: argparse.Namespace) -> int:
     """Print the heads as they stand, one a line; a chain without one is named."""
-    folder = reader_of(args.trail).folder
     without = []
-    for name in chains(folder):
-        # What is printed is what is there: a witness with a seal has to keep it byte for byte.
-        if read_head(folder / name) is None:
-            without.append(name)
-        else:
-            sys.stdout.buffer.write((folder / name / HEAD).read_bytes().rstrip(b"\n") + b"\n")
+    with records_in(args.trail, args.schema) as reader:
+        for name, head in _heads(reader):
+            # What is printed is what is there: a witness with a seal has to keep it byte for byte.
+            if head:
+                sys.stdout.buffer.write(head + b"\n")
+            else:
+                without.append(name)
     for name in without:
         say(sys.stderr, f"holdfast: chain {name} has no head that can be read: see `holdfast audit verify`")
     return SOME if without else ALL
+
+
+def _heads(reader: Reader | DatabaseReader) -> Iterator[tuple[str, bytes]]:
+    """Each chain and its head as it was written; nothing where it has none that can be read."""
+    if not isinstance(reader, Reader):
+        yield from ((name, head.encode()) for name, head in reader.heads().items())
+        return
+    for name in chains(reader.folder):
+        chain = reader.folder / name
+        yield name, b"" if read_head(chain) is None else (chain / HEAD).read_bytes().rstrip(b"\n")

@@ -17,7 +17,7 @@ from holdfast.cli.progress import progress
 from holdfast.cli.record_line import decision_in, noted
 from holdfast.cli.terminal import Terminal, put, visible
 from holdfast.cli.times import shown, took
-from holdfast.cli.trails import reader_of, record
+from holdfast.cli.trails import is_database, name_of, record, records_in
 from holdfast.cli.trouble import BadInput
 from holdfast.cli.verdict import row, style_of
 from holdfast.kernel.actions import Action
@@ -35,13 +35,13 @@ HEADED: Final = frozenset({"id", "run", "stage", "action", "policy", "agent", "t
 
 def show(args: argparse.Namespace) -> int:
     """Show the record that is asked for."""
-    if args.what is None:
+    if args.what is None or is_database(args.what):
         raise BadInput("name the record: the id of a decision, or its place as `holdfast audit tail` shows it")
-    reader = reader_of(args.trail)
-    with progress("looking") as told:
+    with records_in(args.trail, args.schema) as reader, progress("looking") as told:
         found = record(reader, args.what, told)
+        where = name_of(reader)
     if found is None:
-        raise BadInput(f"there is no record `{args.what}` in `{reader.folder}`: see `holdfast audit tail`")
+        raise BadInput(f"there is no record `{args.what}` in `{where}`: see `holdfast audit tail`")
     if args.json:
         sys.stdout.buffer.write(found.line.body + b"\n")
         return 0
@@ -71,7 +71,8 @@ def _lines(found: Found, terminal: Terminal) -> Iterator[str]:
     yield row("hash", found.line.hash, terminal)[0] + fits
     yield from row("prev", str(data.get("prev", "")), terminal)
     yield from row("place", f"{found.chain}:{found.stub.seq}", terminal)
-    yield from row("", f"{found.chain}/{segment_file(Path(), found.segment)} from byte {found.offset}", terminal)
+    file = f"{found.chain}/{segment_file(Path(), found.segment)}"
+    yield from row("", f"{file} from byte {found.offset}" if found.offset >= 0 else f"shipped from {file}", terminal)
     if found.line.seal:
         yield from row("seal", found.line.seal, terminal)
     if entry is not None:

@@ -6,20 +6,22 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from holdfast.audit.choosing import Wanted
 from holdfast.audit.export import line_of
-from holdfast.audit.following import Follower
 from holdfast.audit.reading import Found, Reader
 from holdfast.cli.auditing.choice import wanted_of
-from holdfast.cli.progress import progress
+from holdfast.cli.progress import Told, progress, records
 from holdfast.cli.record_line import Lines
 from holdfast.cli.terminal import Terminal, put
-from holdfast.cli.trails import digits_of, reader_of, trail_at
+from holdfast.cli.trails import chains_of, digits_among, follower_of, records_in
 from holdfast.stores.memory import wall_ms
+
+if TYPE_CHECKING:
+    from holdfast.audit.postgres.reading import DatabaseReader
 
 SHOWN: Final = 20
 EVERY_S: Final = 0.5
@@ -29,27 +31,41 @@ def tail(args: argparse.Namespace) -> int:
     """Show the newest records, oldest of them first."""
     wanted = wanted_of(args, wall_ms())
     most = SHOWN if args.lines is None else args.lines
-    reader = Reader(trail_at(args.trail)) if args.follow else reader_of(args.trail)
-    show = _json if args.json else _words(digits_of(reader.folder))
-    if args.follow:
-        follow(reader, wanted, most, show, lambda: time.sleep(EVERY_S))
-    show(newest(reader, wanted, most))
+    with records_in(args.trail, args.schema, empty=bool(args.follow)) as reader:
+        show = _json if args.json else _words(digits_among(chains_of(reader)))
+        if args.follow:
+            follow(reader, wanted, most, show, lambda: time.sleep(EVERY_S))
+        show(newest(reader, wanted, most))
     return 0
 
 
-def newest(reader: Reader, wanted: Wanted, most: int, behind: Callable[[Found], bool] = lambda _: True) -> list[Found]:
+def newest(
+    reader: Reader | DatabaseReader, wanted: Wanted, most: int, behind: Callable[[Found], bool] = lambda _: True
+) -> list[Found]:
     """The newest records that are wanted, oldest of them first."""
-    with progress("looking") as told:
-        each = reader.backwards(told) if wanted.run is None else reader.of_run(wanted.run, told)
-        found = list(islice((one for one in each if wanted.has(one.stub) and behind(one)), most))
+    with progress("looking", None if isinstance(reader, Reader) else records) as told:
+        found = list(
+            islice((one for one in _newest(reader, wanted, told) if wanted.has(one.stub) and behind(one)), most)
+        )
     return found[::-1]
 
 
+def _newest(reader: Reader | DatabaseReader, wanted: Wanted, told: Told | None) -> Iterator[Found]:
+    if isinstance(reader, Reader):
+        return reader.backwards(told) if wanted.run is None else reader.of_run(wanted.run, told)
+    span = (told, wanted.since, wanted.until)
+    return reader.backwards(*span) if wanted.run is None else reader.of_run(wanted.run, *span)
+
+
 def follow(
-    reader: Reader, wanted: Wanted, most: int, show: Callable[[Iterable[Found]], None], pause: Callable[[], None]
+    reader: Reader | DatabaseReader,
+    wanted: Wanted,
+    most: int,
+    show: Callable[[Iterable[Found]], None],
+    pause: Callable[[], None],
 ) -> None:
     """Show the newest records and then those that come, until somebody interrupts."""
-    follower = Follower(reader.folder)
+    follower = follower_of(reader)
     show(newest(reader, wanted, most, follower.is_behind))
     while True:
         show([found for found in follower.new() if wanted.has(found.stub)])

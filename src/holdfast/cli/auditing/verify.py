@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from holdfast.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
-from holdfast.cli.progress import progress, size
+from holdfast.cli.progress import progress, records, size
 from holdfast.cli.table import table
 from holdfast.cli.terminal import Terminal, put, visible
 from holdfast.cli.times import shown
-from holdfast.cli.trails import trail_at
+from holdfast.cli.trails import database_of, no_schema, trail_at
 from holdfast.cli.trouble import BadInput
 from holdfast.cli.verdict import row
 from holdfast.runtime.places import KEY
@@ -27,11 +27,9 @@ NUMBERS: Final = frozenset({"records", "size", "sealed"})
 
 def check_trail(args: argparse.Namespace) -> int:
     """Verify a trail and say what was found."""
-    folder = trail_at(args.trail)
-    key = args.key if args.key is not None else os.environ.get(KEY, "")
+    given = args.key if args.key is not None else os.environ.get(KEY, "")
     try:
-        with progress("verifying") as told:
-            report = verify(folder, key if key else None, args.witness, told)
+        report = _report(args, given if given else None)
     except CannotVerify as error:
         raise BadInput(str(error)) from None
     if args.json:
@@ -40,6 +38,20 @@ def check_trail(args: argparse.Namespace) -> int:
         for line in _lines(report, Terminal.of(sys.stdout, os.environ)):
             put(sys.stdout, line)
     return WHOLE if report.whole else FAULTY
+
+
+def _report(args: argparse.Namespace, key: str | None) -> Report:
+    """What the verifier says of a folder, or of a database."""
+    url = database_of(args.trail)
+    if url is None:
+        no_schema(args.schema)
+        with progress("verifying") as told:
+            return verify(trail_at(args.trail), key, args.witness, told)
+    from holdfast.audit.postgres import verify_database
+    from holdfast.audit.postgres.shipping import SCHEMA
+
+    with progress("verifying", records) as told:
+        return verify_database(url, key, args.witness, told, SCHEMA if args.schema is None else args.schema)
 
 
 def _lines(report: Report, terminal: Terminal) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.lab.bench.sections import sections
+from holdfast.lab.bench.sections import sections, titles
 from holdfast.lab.bench.table import Effort, Section, show
 
 
@@ -22,11 +22,14 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as JSON")
     parser.add_argument("--quick", action="store_true", help="a tenth of the calls: to see that it works")
+    parser.add_argument("--only", metavar="WORD", default="", help="only sections that have this in their titles")
     asked = parser.parse_args(argv)
+    if not titles(asked.only):
+        parser.error(f"no section has `{asked.only}` in its title: the titles are {', '.join(titles())}")
     effort = Effort(4, 100, 20_000) if asked.quick else Effort(20, 400, 1_000_000)
     print(f"holdfast bench on Python {platform.python_version()}, {platform.machine()}; µs for each call")
     done: list[Section] = []
-    for section in sections(effort):
+    for section in sections(effort, asked.only):
         done.append(section)
         show(section)
     if asked.json:

@@ -35,13 +35,6 @@ BURST: Final = 5_000
 fdatasync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
 
-def durable(effort: Effort) -> Iterator[Section]:
-    """All sections about what outlives the process."""
-    for section in (_records, _writer, _stores, _history):
-        with TemporaryDirectory() as folder:
-            yield section(effort, Path(folder))
-
-
 def _records(effort: Effort, folder: Path) -> Section:
     """The whole chain with its records in memory and on disk; and a risky call beside the disk itself."""
     with closing(Trail(folder / "low")) as low, closing(Trail(folder / "high")) as high:
@@ -197,3 +190,20 @@ def _resident_mb() -> float:
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def _in_a_folder(section: Callable[[Effort, Path], Section]) -> Callable[[Effort], Section]:
+    def made(effort: Effort) -> Section:
+        with TemporaryDirectory() as folder:
+            return section(effort, Path(folder))
+
+    return made
+
+
+DURABLE: Final = {
+    "durable records": _in_a_folder(_records),
+    "the writer alone": _in_a_folder(_writer),
+    "durable state": _in_a_folder(_stores),
+    "long histories": _in_a_folder(_history),
+}
+"""What makes each section about what outlives the process, by its title."""

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 from holdfast.kernel.events import RunInfo, ToolCall
 from holdfast.lab.bench.chain import ARGS, by_hand, checked, whole
-from holdfast.lab.bench.durable import durable
+from holdfast.lab.bench.durable import DURABLE
 from holdfast.lab.bench.measure import Cost, compare, cost_of
+from holdfast.lab.bench.stores import batches_on_stores, decisions_on_stores
 from holdfast.lab.bench.table import Effort, Row, Section, rows_of
 from holdfast.policy.conditions import compile_condition
 from holdfast.policy.conditions.view import STANDARD, View
@@ -26,16 +27,16 @@ from holdfast.runtime.shield import Shield
 RULES = (0, 1, 10, 100, 1_000, 10_000)
 
 
-def sections(effort: Effort) -> Iterator[Section]:
-    """All sections, one after the other, so that each can be shown as soon as it is done."""
-    yield _chain(effort)
-    yield _public(effort)
-    yield _rules(effort)
-    yield _conditions(effort)
-    yield _guards(effort)
-    yield _idle(effort)
-    yield from durable(effort)
-    yield _import()
+def sections(effort: Effort, only: str = "") -> Iterator[Section]:
+    """All sections, one after the other, so that each can be shown as soon as it is done; with `only`, those with
+    that in their titles."""
+    for title in titles(only):
+        yield MAKERS[title](effort)
+
+
+def titles(only: str = "") -> list[str]:
+    """The titles of all sections, or of those that have `only` in them."""
+    return [title for title in MAKERS if only.lower() in title]
 
 
 def _chain(effort: Effort) -> Section:
@@ -164,3 +165,25 @@ def _import() -> Section:
     rows = [Row(name, Cost(median(times) / 1000, max(times) / 1000, len(times))) for name, times in took.items()]
     added = median(took["import holdfast"]) - median(took["bare python"])
     return Section("import", f"CPU time of the process; holdfast adds {added / 1e6:.0f} ms", rows)
+
+
+def _leases(effort: Effort) -> Section:
+    from holdfast.lab.bench.leases import leases
+
+    return leases(effort)
+
+
+MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
+    "the whole chain, hot": _chain,
+    "the same through the public face": _public,
+    "rules that do not apply": _rules,
+    "conditions": _conditions,
+    "each guard alone": _guards,
+    "after idleness": _idle,
+    **DURABLE,
+    "a batch on each store": batches_on_stores,
+    "decisions on each store": decisions_on_stores,
+    "hot counters through leases": _leases,
+    "import": lambda _: _import(),
+}
+"""What makes each section, by its title."""
