@@ -10,6 +10,7 @@ import pytest
 from holdfast.kernel.actions import Action
 from holdfast.kernel.state import CLOCK, IDLE_S, KEPT, Batch, Line, StoreLost, When, key
 from holdfast.kernel.units import LARGEST, Unit
+from holdfast.stores.leasing import LeasingStore
 from holdfast.stores.opening import open_store
 from holdfast.stores.protocol import StoreError
 from holdfast.stores.redis import RedisStore
@@ -348,6 +349,7 @@ def _server_ms(server: Server) -> int:
 def test_a_url_names_it(server: Server) -> None:
     for url in (server.url, server.tcp_url):
         store = open_store(url)
-        assert isinstance(store, RedisStore)
+        assert isinstance(store, LeasingStore)
+        assert isinstance(store.inner, RedisStore)
         assert store.carry(Batch(f"by {url}", "t")).go
         store.close()

@@ -19,7 +19,8 @@ KNOWN: Final = "`memory:`, `sqlite:/absolute/path`, `postgresql://…`, `redis:/
 def open_store(url: str, clock: Callable[[], int] = wall_ms, *, reading: bool = False) -> Store:
     """The store with that name, which reads its time from `clock`; `StoreError` where it cannot be opened.
 
-    With `reading` it is for looking only, and nothing is made where nothing is.
+    With `reading` it is for looking only, and nothing is made where nothing is. A server is shared by many processes,
+    so each spends the counters of the whole fleet by leases.
     """
     path = file_of(url)
     if path is not None:
@@ -32,13 +33,21 @@ def open_store(url: str, clock: Callable[[], int] = wall_ms, *, reading: bool = 
     if scheme in ("postgresql", "postgres"):
         from holdfast.stores.postgres import PostgresStore
 
-        return PostgresStore(url, clock=None if clock is wall_ms else clock, reading=reading)
+        postgres = PostgresStore(url, clock=None if clock is wall_ms else clock, reading=reading)
+        return postgres if reading else _leasing(postgres)
     if scheme in ("redis", "rediss", "valkey", "valkeys", "unix"):
         from holdfast.stores.redis import RedisStore
 
-        return RedisStore(url, clock=None if clock is wall_ms else clock)
+        redis = RedisStore(url, clock=None if clock is wall_ms else clock)
+        return redis if reading else _leasing(redis)
     # A URL may hold a password: only what kind it is gets into the message.
     raise StoreError(f"there is no store of the kind `{scheme}:`: give {KNOWN}")
+
+
+def _leasing(store: Store) -> Store:
+    from holdfast.stores.leasing import LeasingStore
+
+    return LeasingStore(store)
 
 
 def file_of(url: str) -> str | None:
