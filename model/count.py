@@ -98,14 +98,24 @@ class Count:
         if top == Action.ALLOW:
             return []
         action = Action(top)
+        meant = self._meant(pos, said.index(top), action, values[said.index(top)])
         try:
-            worded = self.sitting.entered(pos, placed.guard.word(event, action, tuple(values), tuple(said)))
-            worded = msgspec.structs.replace(worded, action=action, said=None)
+            words = placed.guard.word(event, meant, tuple(values), tuple(said))
+            if isinstance(words, Finding) and self.sitting.carried(pos, words.action) != action:
+                words = msgspec.structs.replace(words, action=meant)
+            worded = self.sitting.entered(pos, words)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything
             name = type(error).__name__
             worded = self.sitting.entered(pos, Finding(action, "kernel.guard_error", (placed.id, name)))
         self.found.append((pos, worded))
         return [worded]
+
+    def _meant(self, pos: int, at: int, action: Action, value: int) -> Action:
+        """What the guard's own bands say where that was found: the lowest that comes to it, or a severer one that was
+        exceeded before anything was added."""
+        bands = sorted(self.sitting.own_lines(pos)[at].bands)
+        coming = [(limit, own) for limit, own in bands if self.sitting.carried(pos, own) == action]
+        return max([own for limit, own in coming if limit < value or limit == coming[0][0]])
 
     def _tally(self, pos: int, finding: Finding) -> None:
         """Count a warning of a guard in its task; the last one that is allowed escalates."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from holdfast.kernel.actions import Action, Risk
+from holdfast.kernel.autonomy import refusing
 from holdfast.kernel.chain import Policy
 from holdfast.kernel.content import content_of, with_content
 from holdfast.kernel.events import Event, Moment
@@ -91,8 +92,8 @@ class Sitting:
         return all(finding.shadow or finding.action <= Action.DEGRADE for _, finding in self.found)
 
     def tallied(self, pos: int) -> bool:
-        """Whether warnings of the guard at that place are counted."""
-        return self.event_at(pos).stage not in UNTALLIED
+        """Whether warnings of the guard at that place are counted: an action's once, when it is judged first."""
+        return self.event_at(pos).stage not in UNTALLIED and (pos < 0 or self.moment.attempt == 1)
 
     def event_at(self, pos: int) -> Event:
         """The event that the guard at that place judges."""
@@ -135,7 +136,14 @@ class Sitting:
         placed = self.chain[pos][0]
         action = self.carried(pos, finding.action)
         said = finding.action if action != finding.action else None
-        return msgspec.structs.replace(finding, action=action, guard=placed.id, shadow=placed.shadow, said=said)
+        worded = self.worded(pos, finding)
+        return msgspec.structs.replace(worded, action=action, guard=placed.id, shadow=placed.shadow, said=said)
+
+    def worded(self, pos: int, finding: Finding) -> Finding:
+        """A finding in words that are true: a warning that refuses says so, and why."""
+        if finding.action != Action.WARN or self.carried(pos, Action.WARN) < Action.BLOCK:
+            return finding
+        return refusing(finding, tuple(self.carried(pos, action) for action in Action))
 
     def _gates(self) -> Found:
         run = self.first.run
@@ -145,18 +153,41 @@ class Sitting:
                 self.gated = True
                 ending = msgspec.convert(value, Ending)
                 return [(-1, Finding(Action.HALT, ending.code, (ending.why,), guard="kernel"))]
-        _, value = self.view.record(standing_key(run.tenant))
-        if value is None:
-            return self._left()
-        self.gated = True
-        standing = msgspec.convert(value, Standing)
-        self.mode = standing.state
-        if standing.state == "halt":
-            return [(-1, Finding(Action.HALT, "kernel.halted", (standing.why,), guard="kernel"))]
-        for name in (f"tool:{self.first.tool}", f"agent:{run.agent}"):
-            if self.now < standing.isolated.get(name, 0):
-                return [(-1, Finding(Action.BLOCK, "kernel.quarantined", (name,), guard="kernel"))]
+        states = self._states()
+        self.gated = any(state in ("safe", "quarantine", "halt") or ends for _, state, _, ends in states)
+        if any(state == "safe" for _, state, _, _ in states):
+            self.mode = "safe"
+        refusals = []
+        for name, state, why, _ in states:
+            if state == "halt":
+                self.mode = "halt" if not name.startswith("tool:") else self.mode
+                action = Action.BLOCK if name.startswith("tool:") else Action.HALT
+                refusals.append(Finding(action, "kernel.halted", (name, why), guard="kernel"))
+            elif state == "quarantine":
+                refusals.append(Finding(Action.BLOCK, "kernel.quarantined", (name,), guard="kernel"))
+        if refusals:
+            return [(-1, max(refusals, key=lambda refusal: refusal.action))]
         return self._left() if not self.mode else []
+
+    def _states(self) -> list[tuple[str, str, str, int]]:
+        """What concerns the event, widest first: its name, its state now, why, and when that ends by itself."""
+        run = self.first.run
+        found = []
+        for whose, tenant in (("fleet", "*"), (f"tenant:{run.tenant}", run.tenant)):
+            _, value = self.view.record(standing_key(tenant))
+            if value is None:
+                continue
+            standing = msgspec.convert(value, Standing)
+            named = [(whose, standing.own)]
+            names = [f"agent:{run.agent}", *[f"run:{r}" for r in (run.id, *run.parents)], f"tool:{self.first.tool}"]
+            named += [(name, standing.marks[name]) for name in names if name in standing.marks]
+            for name, mark in named:
+                state = mark.state
+                if mark.until and self.now >= mark.until:
+                    again = mark.state == "quarantine" and self.now < mark.until + mark.after_ms
+                    state = "warning" if again else ""
+                found.append((name, state, mark.why, mark.until))
+        return found
 
     def _left(self) -> Found:
         """What is left of the run's budgets: more than half, a fifth at least, less, nothing."""
@@ -187,7 +218,7 @@ class Sitting:
         for finding in self.moment.late:
             action = self.carried(-1, finding.action)
             said = finding.action if action != finding.action else finding.said
-            late.append((-1, msgspec.structs.replace(finding, action=action, said=said)))
+            late.append((-1, msgspec.structs.replace(self.worded(-1, finding), action=action, said=said)))
         return late
 
     def _judge_all(self) -> Found:
@@ -252,7 +283,8 @@ class Sitting:
         if ruling is None:
             return None
         if ruling.put is not None:
-            self.wishes.append(Wish(pos, name, ruling.put, placed.guard.writes))
+            when = placed.guard.writes if ruling.when is None else ruling.when
+            self.wishes.append(Wish(pos, name, ruling.put, when))
         return ruling.finding
 
     def _settle_patches(self) -> None:

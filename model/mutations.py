@@ -20,6 +20,7 @@ CHAIN = "kernel/chain.py"
 AUTONOMY = "kernel/autonomy.py"
 ENGINE = "kernel/engine.py"
 GATES = "kernel/gates.py"
+STATES = "kernel/states.py"
 GUARD = "kernel/guard.py"
 HOLDS = "kernel/holds.py"
 JUDGING = "kernel/judging.py"
@@ -113,6 +114,12 @@ FAILING: Final = (
         "return finding if finding.action == action else",
         "return finding if finding else",
     ),
+    _M(
+        "a warning that refuses does not say so",
+        JUDGING,
+        "if finding.action == Action.WARN and action >= STOPS:",
+        "if False:",
+    ),
     _M("late answer dropped", ENGINE, "if moment.late:", "if False:"),
     _M(
         "late answer stops nothing",
@@ -174,6 +181,9 @@ STATE: Final = (
     _M("tally behind the stop counts", LAYOUT, "while warned and warned[0][0] < pos:", "while warned:"),
     _M("follows ignored", CARRY, "elif line.follows and max(said[-line.follows :]) != WARN:", "elif False:"),
     _M("third warning comes fourth", CHAIN, "band = (self.warnings - 1,", "band = (self.warnings,"),
+    _M("warnings of a lesser request counted", LAYOUT, "if tallied and again:", "if False:"),
+    _M("warnings of a lesser request counted, known", LAYOUT, "    if again:\n", "    if False:\n"),
+    _M("late warnings of a lesser request lost", LAYOUT, "in warned if pos < 0]", "in warned if False]"),
     _M("warnings about chunks counted", CHAIN, "[event.stage not in UNTALLIED for", "[event is not None for"),
     _M("third warning of the wrong guard", LAYOUT, "warner = part.warner if part.warner else plan", "warner = plan"),
     _M("window bucket off by one", CELLS, "if b > bucket - BUCKETS}", "if b >= bucket - BUCKETS}"),
@@ -260,8 +270,12 @@ TRIPS: Final = (
     _M("one answer for two events", ENGINE, "zip([lookup.name for", "zip([lookup.guard for"),
     _M("gate ignored", ENGINE, "found, cut = [(-1, gate.finding)], -1", "pass"),
     _M("mode ignored", ENGINE, "            mode = gate.mode\n", "            mode = NORMAL\n"),
-    _M("ancestors ignored", GATES, "for r in (run.id, *run.parents)]", "for r in (run.id,)]"),
-    _M("isolation a tick too long", GATES, "if now < ends:", "if now <= ends:"),
+    _M("ancestors ignored", GATES, "for r in (run.id, *run.parents)]\n    return", "for r in (run.id,)]\n    return"),
+    _M("quarantine a tick too long", STATES, "if now < mark.until:", "if now <= mark.until:"),
+    _M("no warning behind a quarantine", STATES, "if mark.state == QUARANTINE and now < ends:", "if False:"),
+    _M("a halt of the fleet is of nobody", GATES, '("fleet", fleet), ', ""),
+    _M("a halt of a run is not of its children", GATES, '(run.id, *run.parents)], f"tool', '(run.id,)], f"tool'),
+    _M("any refusal hides a halt", GATES, "refusal.action > worst.action", "False"),
     _M("half left is still standard", AUTONOMY, "strict = -(-limit // 2)", "strict = limit // 2 + 1"),
     _M("a fifth left is lockdown", AUTONOMY, "lockdown = limit * 4 // 5 + 1", "lockdown = -(-limit * 4 // 5)"),
     _M("the most that is left decides", AUTONOMY, "worst = max(levels)", "worst = min(levels)"),

@@ -16,7 +16,7 @@ def case_a_halt_is_seen_by_the_next_batch() -> None:
     """A process that knows nothing of it yet makes one trip more, and counts nothing."""
     scene = Scene(Placed("m", Meter((Line("run/n"),))))
     same(scene.judge().action, Action.ALLOW)
-    scene.put(SHIELD, {"state": "halt", "why": "drill"})
+    scene.put(SHIELD, {"own": {"state": "halt", "why": "drill"}})
     decision = scene.judge()
     same((decision.action, decision.code, decision.skipped), (Action.HALT, "kernel.halted", ("m",)))
     same((decision.inputs.stale, scene.total(key("default", "run", "r1", "n"))), (1, 1))
@@ -37,7 +37,7 @@ def case_with_nothing_to_send_knowledge_may_be_young() -> None:
     """No trip while what is known of the gates is at most a second old; then one, which sees the halt."""
     scene = Scene(watcher("p", Action.REDACT))
     scene.judge()
-    scene.put(SHIELD, {"state": "halt"})
+    scene.put(SHIELD, {"own": {"state": "halt"}})
     scene.clock.advance(1_000)
     same((scene.judge().action, len(scene.batches)), (Action.REDACT, 1))
     scene.clock.advance(1)
@@ -48,16 +48,16 @@ def case_a_known_gate_is_confirmed_every_time() -> None:
     """Whoever knows of a gate asks whether it still stands: an end of safe mode is seen at once."""
     scene = Scene(watcher("p", Action.ALLOW))
     scene.modes["safe"] = (watcher("s", Action.BLOCK, "scene.safe"),)
-    scene.put(SHIELD, {"state": "safe"})
+    scene.put(SHIELD, {"own": {"state": "safe"}})
     same(scene.judge().code, "scene.safe")
-    scene.put(SHIELD, {"state": ""})
+    scene.put(SHIELD, {})
     same(scene.judge().action, Action.ALLOW)
 
 
 def case_an_isolation_ends_by_the_clock_of_the_store() -> None:
     """The host's clock is wrong by a minute; the batch says for which span of store time it was judged."""
     scene = Scene()
-    scene.put(SHIELD, {"isolated": {"tool:a": scene.clock() + 500}})
+    scene.put(SHIELD, {"marks": {"tool:a": {"state": "quarantine", "until": scene.clock() + 500}}})
     fast = scene.call().__class__(id="f", at=scene.clock() + 60_000, run=RUN, call="0", tool="a", args={"text": ""})
     decision = scene.judge(fast)
     same((decision.action, decision.code), (Action.BLOCK, "kernel.quarantined"))
@@ -71,6 +71,6 @@ def case_an_isolation_ends_by_the_clock_of_the_store() -> None:
 def case_a_halt_is_never_forgotten() -> None:
     """However long nobody touches it."""
     scene = Scene()
-    scene.put(SHIELD, {"state": "halt"})
+    scene.put(SHIELD, {"own": {"state": "halt"}})
     scene.clock.advance(400 * 86_400_000)
     same(scene.judge().action, Action.HALT)

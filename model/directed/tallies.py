@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.kernel.actions import Action
-from holdfast.kernel.events import HandoffDone, ModelChunk
+from holdfast.kernel.events import HandoffDone, ModelChunk, Moment
 from holdfast.kernel.findings import Finding
 from holdfast.kernel.guard import Placed
 from holdfast.kernel.state import Line, key
@@ -26,6 +26,18 @@ def case_the_third_warning_spends_nothing() -> None:
     scene = Scene(Placed("m", Meter((Line("task/n", ((0, Action.WARN),)),))))
     same([scene.judge().action for _ in range(4)], [Action.WARN, Action.WARN, Action.ESCALATE, Action.ESCALATE])
     same((scene.total(key("default", "task", "t1", "n")), scene.total(_tally("m"))), (2, 4))
+
+
+def case_a_degraded_action_warns_once() -> None:
+    """Judged twice, by a guard that is known and one that counts: each warns once; a late answer is new."""
+    scene = Scene(watcher("w", Action.WARN), Placed("m", Meter((Line("task/n", ((0, Action.WARN),)),))))
+    degraded = watcher("d", Action.DEGRADE, priority=200)
+    scene.modes[""] += (degraded,)
+    same(scene.judge().action, Action.DEGRADE)
+    lesser = Moment((scene.call(),), late=(_late("x"),), attempt=2)
+    same(scene.judge_moment(lesser, {}).action, Action.DEGRADE)
+    same([scene.total(_tally(guard)) for guard in ("w", "m", "x")], [1, 1, 1])
+    same(scene.total(key("default", "task", "t1", "n")), 1)
 
 
 def case_a_warning_behind_a_stop_does_not_count() -> None:

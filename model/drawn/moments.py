@@ -61,7 +61,8 @@ def draw_step(case: Case, number: int, now: int) -> Step:
 
 
 def _operator(drawn: random.Random, now: int) -> tuple[str, Any]:
-    """A gate changed by somebody: the shield's state, what is isolated, the end of a run; or all is well again."""
+    """A gate changed by somebody: a state of the shield, of the fleet or of something in it, the end of a run; or all is
+    well again."""
     if drawn.random() < 0.2:
         ended = {"code": drawn.choice(("kernel.cancelled", "kernel.ended")), "why": "drawn"}
         return ending_key("default", drawn.choice(("r1", "r2", "r3", "r9"))), drawn.choice((ended, None, None))
@@ -69,14 +70,22 @@ def _operator(drawn: random.Random, now: int) -> tuple[str, Any]:
     standing = drawn.choice(
         (
             None,
-            {"state": ""},
-            {"state": "safe", "why": "drawn"},
-            {"state": "halt", "why": "drawn"},
-            {"state": "", "isolated": {"tool:a": until}},
-            {"state": "safe", "isolated": {"agent:bob": until, "tool:b": now + 30}},
+            {},
+            {"own": {"state": "safe", "why": "drawn"}},
+            {"own": {"state": "halt", "why": "drawn"}},
+            {"own": {"state": "warning", "until": until}},
+            {"marks": {"tool:a": {"state": "quarantine", "until": until, "after_ms": 40}}},
+            {"own": {"state": "safe"}, "marks": {"agent:bob": {"state": "quarantine", "until": until}}},
+            {
+                "marks": {
+                    "tool:b": {"state": "halt", "why": "drawn"},
+                    drawn.choice(("run:r2", "run:r9")): {"state": "halt"},
+                }
+            },
+            {"marks": {"tool:a": {"state": "safe"}, "agent:bob": {"state": "warning", "until": until}}},
         )
     )
-    return standing_key("default"), standing
+    return standing_key(drawn.choice(("default", "default", "*"))), standing
 
 
 def _answers(case: Case, drawn: random.Random) -> dict[str, Answer]:

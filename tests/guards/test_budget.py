@@ -15,13 +15,17 @@ import pytest
 from holdfast import Action, Refused
 from holdfast.guards._marks import mark
 from holdfast.guards.budget import HOLD_MS, Budget, Grant, phrase, shown
+from holdfast.kernel.autonomy import Share
+from holdfast.kernel.chain import Plans
 from holdfast.kernel.events import Charge, RunInfo, ToolCall
-from holdfast.kernel.state import BUCKETS, key
+from holdfast.kernel.guard import Placed
+from holdfast.kernel.state import BUCKETS, Batch, Line, key
 from holdfast.kernel.units import Unit
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.protocol import Store
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing import FakeClock, LostStore, ScriptedModel, ScriptedTool, read_table, run_case, shield_for
+from model.directed.scene import RUN, Scene
 from tests.guards.test_step_limit import in_threads
 
 TABLE: Final = Path(__file__).parents[1] / "tables" / "budget.yaml"
@@ -200,6 +204,17 @@ def test_a_degraded_call_is_counted_once_and_settled() -> None:
     assert spent(store, "budget", "tokens", "run", "r") == 100
 
 
+def test_a_degraded_call_warns_once() -> None:
+    """It is judged twice and is one action: the third call that warns escalates, not the second."""
+    entries = policy({"id": "d", "calls": 9, "degrade_at": 1}, {"id": "w", "tokens": 900, "warn_at": 1})
+    loud = {"use": "rule", "id": "loud", "when": "event.tool == 't'", "action": "warn"}
+    run = shield_for({**entries, "guards": [*entries["guards"], loud]}).run("a", "task")
+    decisions = [run.check("t", {"n": n}, tokens=9) for n in range(3)]
+    assert [decision.action for decision in decisions] == [Action.DEGRADE, Action.DEGRADE, Action.ESCALATE]
+    thirds = [finding.args for finding in decisions[2].findings if finding.code == "kernel.third_warning"]
+    assert sorted(thirds) == [("loud", 3), ("w", 3)]
+
+
 def test_the_whole_budget_is_usable_above_a_degrade_mark() -> None:
     run = shield_for(policy({"calls": 100, "degrade_at": 80})).run("a")
     actions = [run.check("t", {}).action for _ in range(101)]
@@ -359,7 +374,63 @@ def test_what_the_agent_reads(entry: dict[str, Any], says: str) -> None:
 
 def test_a_host_that_cannot_degrade_hears_the_mark_as_something_stricter() -> None:
     """Whatever an action becomes at a place, the words are those of what was found."""
-    budget = Budget(tokens=100, degrade_at=80)
-    event = ToolCall(id="e", at=0, run=RunInfo("r"))
-    stricter = budget.word(event, Action.RETRY, (85,), (Action.RETRY,))
-    assert (stricter.code, stricter.args[0]) == ("budget.nearly", "80")
+    able = tuple(action for action in Action if action != Action.DEGRADE)
+    scene = Scene(Placed("b", Budget(calls=10, warn_at=20, degrade_at=30)), can=able)
+    found = [scene.judge().findings for _ in range(3)][2][0]
+    assert (found.action, found.said, found.code, found.args[0]) == (
+        Action.RETRY,
+        Action.DEGRADE,
+        "budget.nearly",
+        "30",
+    )
+
+
+LOCKED: Final = "; in lockdown, with so little left of a budget, warnings refuse"
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        (
+            {"tokens": 1000, "warn_at": 50},
+            "this reaches 50 % of the 1,000 tokens of this run: 300 used or reserved before it",
+        ),
+        (
+            {"tokens": 1000, "window_s": 60, "warn_at": 50, "escalate_at": 95},
+            "this reaches 50 % of the 1,000 tokens of this run for any 60 seconds: 300 used or reserved before it",
+        ),
+    ],
+)
+def test_a_mark_that_refuses_in_lockdown_is_said_to_be_a_mark(entry: dict[str, Any], says: str) -> None:
+    """Another budget is nearly used up, of this one only the mark is reached; the agent reads why that refuses."""
+    entries = policy({"id": "calls", "calls": 6}, {"id": "tokens", **entry})
+    run = shield_for({**entries, "autonomy": True}).run("a")
+    for _ in range(5):
+        assert run.check("t", {}, tokens=60).action == Action.ALLOW
+    decision = run.check("t", {}, tokens=200)
+    assert (decision.inputs.mode, decision.action, decision.code) == ("lockdown", Action.BLOCK, "budget.nearly")
+    assert decision.message == says + LOCKED
+    assert decision.advice == "do what nothing warns about, or ask for a larger budget"
+    assert decision.findings[0].said == Action.WARN
+    assert run.check("t", {}, tokens=199).proceeds, "what does not reach the mark goes ahead"
+
+
+def test_a_limit_that_refuses_in_lockdown_is_still_a_limit() -> None:
+    run = shield_for({**policy({"id": "calls", "calls": 6}, {"id": "plain", "tokens": 100}), "autonomy": True}).run("a")
+    for _ in range(5):
+        assert run.check("t", {}).proceeds
+    plain = run.check("t", {}, tokens=101)
+    assert (plain.inputs.mode, plain.code, plain.findings[0].said) == ("lockdown", "budget.exceeded", None)
+    assert LOCKED not in plain.message
+
+
+def test_what_is_over_its_limit_already_is_said_to_be_over_it_also_in_lockdown() -> None:
+    scene = Scene(Placed("b", Budget(tokens=100, warn_at=50, per="tenant")))
+    scene.budgets = (Share("k", 10),)
+    scene.plans = Plans(scene, RUN)
+    scene.records["k"] = (9, None)
+    scene.store.carry(Batch("before", lines=(Line("k"),), amounts=(9, 0, 0, 0, 0)))
+    name = key("default", "budget", "", "tokens", "tenant")
+    scene.store.carry(Batch("spent", lines=(Line(name, unit=Unit.TOKENS),), amounts=(0, 101, 0, 0, 0)))
+    decision = scene.judge()
+    assert (decision.inputs.mode, decision.code, decision.findings[0].said) == ("lockdown", "budget.exceeded", None)

@@ -8,10 +8,17 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast import Refused, Run
+from holdfast import Action, Refused, Run
+from holdfast.guards.step_limit import StepLimit
+from holdfast.kernel.autonomy import Share
+from holdfast.kernel.chain import Plans
+from holdfast.kernel.guard import Placed
+from holdfast.kernel.state import Batch, Line, key
 from holdfast.stores.memory import MemoryStore
 from holdfast.testing import FakeClock, LostStore, ScriptedTool, shield_for
+from model.directed.scene import RUN, Scene
 
+LOCKED = "in lockdown, with so little left of a budget, warnings refuse"
 FIVE = {"name": "five", "guards": [{"use": "step_limit", "max_steps": 5, "per": "task"}]}
 
 
@@ -99,3 +106,25 @@ def test_children_take_steps_of_the_task_they_share() -> None:
     assert [child.check("t", {}).proceeds for child in children] == [True] * 5
     assert parent.check("t", {}).code == "steps.exceeded"
     assert children[0].check("t", {}).code == "steps.exceeded"
+
+
+def test_a_warning_that_refuses_in_lockdown_says_so() -> None:
+    limits = {"use": "step_limit", "max_steps": 6, "warn_after": 5}
+    policy = {"name": "p", "autonomy": True, "guards": [{"use": "budget", "calls": 6}, limits]}
+    run = shield_for(policy).run("a")
+    for _ in range(5):
+        assert run.check("t", {}).proceeds
+    decision = run.check("t", {})
+    assert (decision.inputs.mode, decision.action, decision.code) == ("lockdown", Action.BLOCK, "steps.nearly")
+    assert decision.message == "5 of 6 steps of this run are used; " + LOCKED
+    assert decision.findings[0].said == Action.WARN
+
+
+def test_a_step_after_the_last_is_no_warning_in_lockdown() -> None:
+    scene = Scene(Placed("s", StepLimit(max_steps=5, warn_after=1)))
+    scene.budgets = (Share(key("default", "steps", "", "run", "r1"), 6),)
+    scene.plans = Plans(scene, RUN)
+    scene.store.carry(Batch("before", lines=(Line(key("default", "steps", "", "run", "r1")),), amounts=(5, 0, 0, 0, 0)))
+    decision = scene.judge()
+    assert (decision.inputs.mode, decision.code, decision.findings[0].said) == ("lockdown", "steps.exceeded", None)
+    assert decision.message == "all 5 steps of this run are used"

@@ -238,3 +238,24 @@ def test_in_strict_mode_marks_come_earlier_and_the_limit_stays() -> None:
         Action.ESCALATE,
         Action.BLOCK,
     ]
+
+
+def test_a_mark_that_refuses_in_lockdown_says_so() -> None:
+    clock = FakeClock()
+    limits = {"use": "time_limit", "max_s": 60, "warn_at": 70}
+    policy = {"name": "p", "autonomy": True, "guards": [{"use": "budget", "calls": 6}, limits]}
+    run = shield_for(policy, clock=clock).run("a")
+    for _ in range(5):
+        assert run.check("t", {}).action == Action.ALLOW
+    clock.advance(42_000)
+    decision = run.check("t", {})
+    assert (decision.inputs.mode, decision.action, decision.code) == ("lockdown", Action.BLOCK, "time.nearly")
+    said = "this run has used 70 % of its time: it has 60 seconds from its first action on"
+    assert decision.message == f"{said}; in lockdown, with so little left of a budget, warnings refuse"
+    assert decision.findings[0].said == Action.WARN
+    clock.advance(20_000)
+    over = run.check("t", {})
+    assert (over.code, over.message) == (
+        "time.exceeded",
+        "the time of this run is over: it has 60 seconds from its first action on",
+    )

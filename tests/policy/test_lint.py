@@ -265,6 +265,96 @@ def test_some_warnings_are_left_alone() -> None:
     assert codes(rule("event.risk == 'high'", action="warn")) == []
 
 
+def budget(**options: Any) -> dict[str, Any]:
+    """A budget's entry."""
+    return {"use": "budget", **options}
+
+
+@pytest.mark.parametrize(
+    ("guard", "says", "advice"),
+    [
+        (
+            budget(tokens=100, warn_at=1),
+            "`budget` warns from the first on: 1 token is all that `warn_at: 1` of `tokens` takes, and warning 3",
+            "give a larger `warn_at`, or leave it out",
+        ),
+        (
+            budget(cost_usd=0.0001, warn_at=0.5, window_s=60, per="tenant"),
+            "`budget` warns from the first on: $0.000001 is all that `warn_at: 0.5` of `cost_usd` takes, and warning 3",
+            "give a larger `warn_at`, or leave it out",
+        ),
+        (
+            budget(calls=9, warn_at=60, per="task"),
+            "call 8 already waits for a person: each call from 6 on warns by `warn_at: 60` of `calls`, and warning 3",
+            "let `warn_at` be 78 or more, or raise `limits.warnings`",
+        ),
+        (
+            budget(calls=100, warn_at=80, escalate_at=95, reach="refused"),
+            "call 82 already waits for a person: each call from 80 on warns by `warn_at: 80` of `calls`, and warning 3",
+            "let `warn_at` be 93 or more, or raise `limits.warnings`",
+        ),
+        (
+            {"use": "time_limit", "max_s": 60, "warn_at": 0.001},
+            "`time-limit` warns from the first on: `warn_at: 0.001` is reached within a millisecond, and warning 3",
+            "give a larger `warn_at`, or leave it out",
+        ),
+        (
+            {"use": "time_limit", "max_s": 60, "estimate_s": 30, "warn_at": 50, "escalate_at": 90},
+            "`time-limit` warns from the first on: `warn_at: 50` is reached with `estimate_s` alone, and warning 3",
+            "give a larger `warn_at` or a smaller `estimate_s`, or leave it out",
+        ),
+    ],
+    ids=str,
+)
+def test_marks_that_everybody_reaches(guard: dict[str, Any], says: str, advice: str) -> None:
+    (found,) = remarks(guard)
+    assert (found.code, found.sure, found.place) == ("always_warns", "certain", "policy: guards[0].warn_at")
+    assert (found.message, found.advice) == (f"{says} of a task waits for a person", advice)
+
+
+def test_what_a_mark_of_calls_is_said_to_do_is_what_it_does() -> None:
+    """The call that is named is the first that waits, and a mark that is as late as advised lets all of them go."""
+    for limit, at, more in ((9, 60, {}), (20, 50, {"escalate_at": 90}), (12, 30, {"reach": "refused"}), (7, 1, {})):
+        (found,) = remarks(budget(calls=limit, warn_at=at, **more))
+        run = Shield.load({"name": "p", "guards": [budget(calls=limit, warn_at=at, **more)]}).run("a", "t")
+        said = [run.check("tool", {}).action.name for _ in range(limit)]
+        first = said.index("ESCALATE") + 1
+        if "already waits" in found.message:
+            assert found.message.startswith(f"call {first} already waits")
+            least = int(found.advice.split("let `warn_at` be ")[1].split()[0])
+            assert codes(budget(calls=limit, warn_at=least, **more)) == []
+        else:
+            assert (at, first) == (1, 3)
+
+
+def test_a_budget_of_nothing_that_only_warns_warns_about_every_call() -> None:
+    guard = budget(tokens=0, action="warn")
+    assert codes(guard) == [("always_warns", "certain", "guards[0].action")]
+    run = Shield.load({"name": "p", "guards": [guard]}).run("a", "t")
+    assert [run.check("tool", {}).action.name for _ in range(3)] == ["WARN", "WARN", "ESCALATE"]
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        budget(tokens=1000, warn_at=80, escalate_at=95),
+        budget(tokens=2, warn_at=50),
+        budget(tokens=10, warn_at=1, escalate_at=10),
+        budget(calls=9, warn_at=78),
+        budget(calls=100, warn_at=50, per="tenant"),
+        budget(calls=100, warn_at=50, window_s=60),
+        budget(tokens=100, warn_at=1, mode="shadow"),
+        budget(tokens=5, action="warn"),
+        {"use": "time_limit", "max_s": 60, "warn_at": 50},
+        {"use": "time_limit", "max_s": 60, "estimate_s": 29, "warn_at": 50},
+        {"use": "time_limit", "max_s": 60, "estimate_s": 55, "warn_at": 50, "escalate_at": 90},
+    ],
+    ids=str,
+)
+def test_marks_that_come_in_time_are_left_alone(guard: dict[str, Any]) -> None:
+    assert [each for each in codes(guard) if each[0] != "shadow"] == []
+
+
 def test_what_only_watches_or_is_switched_off_is_worth_knowing() -> None:
     guards = ({"use": "step_limit", "mode": "shadow"}, {"use": "size_limits", "enabled": False})
     assert codes(*guards) == [("shadow", "info", "guards[0].mode"), ("disabled", "info", "guards[1].enabled")]

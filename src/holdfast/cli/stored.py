@@ -11,7 +11,9 @@ from holdfast.cli.table import table
 from holdfast.cli.terminal import Terminal, visible
 from holdfast.cli.times import shown, span
 from holdfast.cli.verdict import row
-from holdfast.kernel.gates import HALTED, SAFE, Standing
+from holdfast.kernel.gates import Standing
+from holdfast.kernel.scopes import FLEET
+from holdfast.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark, phase
 from holdfast.kernel.units import MICRO, Unit
 from holdfast.stores.seen import Hold, Took
 
@@ -24,7 +26,8 @@ UNITS: Final = {Unit.TOKENS: " tokens", Unit.API_CALLS: " API calls", Unit.DURAT
 
 def tenant_lines(tenant: str, held: Tenant, terminal: Terminal, now: int) -> Iterator[str]:
     """Everything of one tenant."""
-    yield f"tenant {terminal.paint(visible(tenant), 'bold')}"
+    whose = f"tenant {terminal.paint(visible(tenant), 'bold')}"
+    yield terminal.paint("the fleet", "bold") if tenant == FLEET else whose
     for cell in held.cells.get(SHIELD, ()):
         if cell.standing is not None:
             yield from _standing(cell.standing, cell.seen.touched_ms, terminal, now)
@@ -33,16 +36,33 @@ def tenant_lines(tenant: str, held: Tenant, terminal: Terminal, now: int) -> Ite
     yield from _part("records", RECORD, ("version", "record", "last", "value"), _record, held, terminal)
 
 
+WORDS: Final = {
+    SAFE: ("SAFE MODE", "mild"),
+    HALTED: ("HALTED", "bad"),
+    QUARANTINE: ("QUARANTINED", "bad"),
+    WARNING: ("warning", "mild"),
+    NORMAL: ("normal", "good"),
+}
+"""How states are shown."""
+
+
 def _standing(standing: Standing, changed: int, terminal: Terminal, now: int) -> Iterator[str]:
-    words, style = {SAFE: ("SAFE MODE", "mild"), HALTED: ("HALTED", "bad")}.get(standing.state, ("normal", "good"))
-    why = f": {standing.why}" if standing.why else ""
-    first, *more = row("shield", f"{words}{why}; last changed {shown(changed)}", terminal)
-    yield first.replace(words, terminal.paint(words, style), 1)
-    yield from more
-    for name, until in sorted(standing.isolated.items(), key=lambda one: one[1], reverse=True):
+    yield from _mark("shield", "", standing.own, f"; last changed {shown(changed)}", terminal, now)
+    for name, mark in sorted(standing.marks.items()):
         kind, _, who = name.partition(":")
-        over = " (over)" if until <= now else ""
-        yield from row("isolated", f"{kind} {who} until {shown(until)}{over}", terminal)
+        yield from _mark(kind, f"{who} ", mark, "", terminal, now)
+
+
+def _mark(kind: str, who: str, mark: Mark, more: str, terminal: Terminal, now: int) -> Iterator[str]:
+    """One state: what it is now, until when, and why; what has ended by itself is told as over."""
+    state = phase(mark, now).state
+    words, style = WORDS[mark.state]
+    over = " (over)" if state == NORMAL != mark.state else " (over, and watched)" if state != mark.state else ""
+    until = f" until {shown(mark.until)}{over}" if mark.until else ""
+    why = f": {mark.why}" if mark.why else ""
+    first, *rest = row(kind, f"{who}{words}{until}{why}{more}", terminal)
+    yield first.replace(words, terminal.paint(words, style), 1)
+    yield from rest
 
 
 def _part(

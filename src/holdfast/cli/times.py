@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import ArgumentTypeError
 from datetime import UTC, datetime
 from typing import Final
 
@@ -24,6 +25,14 @@ def moment_ms(option: str, text: str, now_ms: int) -> int:
     except (ValueError, OverflowError):
         forms = "write `2026-01-31`, `2026-01-31T12:00:00Z`, or how long ago: `90s`, `15m`, `2h`, `7d`"
         raise BadInput(f"`{option}` is `{text}`, which is no time: {forms}") from None
+
+
+def lasting_s(text: str) -> float:
+    """How long something is to last, from what was typed: the type of an option."""
+    said = _AGO.fullmatch(text.strip())
+    if said is None or not int(said[1]):
+        raise ArgumentTypeError(f"is `{text}`: give a time such as `90s`, `15m`, `2h` or `1d`")
+    return int(said[1]) * UNITS_MS[said[2]] / 1000
 
 
 def shown(at_ms: int) -> str:

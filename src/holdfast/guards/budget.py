@@ -45,6 +45,15 @@ SPENDS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.CHARGE, Stag
 ACTS: Final = (Unit.ONE, Unit.DURATION_MS)
 """What only an action uses up; a charge is none."""
 
+MEASURES: Final = {
+    Unit.ONE: "calls",
+    Unit.TOKENS: "tokens",
+    Unit.COST_MICROUSD: "cost_usd",
+    Unit.API_CALLS: "api_calls",
+    Unit.DURATION_MS: "duration_s",
+}
+"""The options that bound, by what they count."""
+
 WORDS: Final = {
     Unit.ONE: ("call", "calls"),
     Unit.TOKENS: ("token", "tokens"),
@@ -153,8 +162,7 @@ class Budget(msgspec.Struct, frozen=True):
         limit, used = phrase(unit, self.limits()[unit]), shown(unit, values[at])
         span = "" if self.window_s is None else f"{self.window_s:,.10g}"
         if action < ACTIONS[self.action]:
-            marks = marks_of(self)
-            reached = marks.get(action, min(marks.values()))
+            reached = marks_of(self)[action]
             whose = f"{self.per} for any {span} seconds" if span else self.per
             return Finding(action, "budget.nearly", (f"{reached:g}", limit, whose, used))
         if span:

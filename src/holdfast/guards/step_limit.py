@@ -60,7 +60,7 @@ class StepLimit(msgspec.Struct, frozen=True):
     def word(self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
         """Say how many steps are used."""
         if values[0] + 1 > self.max_steps:
-            return Finding(action, "steps.exceeded", (self.max_steps, self.per))
+            return Finding(ACTIONS[self.action], "steps.exceeded", (self.max_steps, self.per))
         return Finding(action, "steps.nearly", (values[0], self.max_steps, self.per))
 
     def actions(self) -> tuple[Action, ...]:

@@ -61,13 +61,13 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     reach: Reach = "allowed"
 
     def __post_init__(self) -> None:
-        if self._turns[-1][0] <= 0:
+        if self.turns[-1][0] <= 0:
             said = f"`estimate_s: {self.estimate_s:g}` never fits into `max_s: {self.max_s:g}`"
             raise ValueError(f"{said}: give more time, or a smaller estimate")
         check_marks(self, ACTIONS[self.action], self.reach)
 
     @cached_property
-    def _turns(self) -> tuple[tuple[int, Action], ...]:
+    def turns(self) -> tuple[tuple[int, Action], ...]:
         """From when on what is said, in order, in milliseconds after the beginning; at one time the severest counts."""
         limit = int(round(self.max_s * 1_000, 3))
         estimate = -int(-round(self.estimate_s * 1_000, 3) // 1)
@@ -86,7 +86,7 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         began = value["began"]
         put = {"began": began, "written": now} if abs(now - value["written"]) >= KEPT_MS else None
         since, until = 0, FOREVER
-        for turn, _ in self._turns:
+        for turn, _ in self.turns:
             if began + turn > now:
                 until = began + turn
                 break
@@ -95,7 +95,7 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
 
     def _said(self, elapsed_ms: int) -> Finding | None:
         """What is to be said so long after the beginning."""
-        reached = [action for turn, action in self._turns if turn <= elapsed_ms]
+        reached = [action for turn, action in self.turns if turn <= elapsed_ms]
         if not reached:
             return None
         action = reached[-1]

@@ -9,9 +9,9 @@ import msgspec
 from holdfast.kernel.actions import Action
 from holdfast.kernel.events import Event
 from holdfast.kernel.findings import Finding
-from holdfast.kernel.gates import NORMAL
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.state import ABSENT, FOREVER, Expect, Records
+from holdfast.kernel.states import NORMAL
 
 STRICT: Final = "strict"
 LOCKDOWN: Final = "lockdown"
@@ -36,8 +36,8 @@ BYPASSERS: Final[dict[str, frozenset[str] | None]] = {
     LOCKDOWN: frozenset({OPERATOR}),
     EXHAUSTED: frozenset(),
 }
-"""Whose yes lets something past a guard, by mode; `None`: whose the guard itself asks for. Where nothing is left nobody's
-does, and only an emergency override is there."""
+"""Whose yes lets something past a guard, by mode; `None`: whose the guard itself asks for. Where nothing is left it is
+nobody's, and only an emergency override is there."""
 
 
 class Share(NamedTuple):

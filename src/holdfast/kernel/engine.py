@@ -11,7 +11,7 @@ from holdfast.kernel.chain import COUNTING, Plan, Plans
 from holdfast.kernel.decision import Decision, Inputs
 from holdfast.kernel.events import Event, Moment
 from holdfast.kernel.findings import Finding
-from holdfast.kernel.gates import NORMAL, Gate, pass_gates
+from holdfast.kernel.gates import CLEAR, Gate, pass_gates
 from holdfast.kernel.judging import (
     Found,
     answers_of,
@@ -28,6 +28,7 @@ from holdfast.kernel.judging import (
 from holdfast.kernel.layout import Wanted, keep, lay, place, watched, word
 from holdfast.kernel.lookups import Answer, Ask
 from holdfast.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Put, Records, Reply, StoreLost, When
+from holdfast.kernel.states import NORMAL
 
 TRIES: Final = 8
 """How often a moment is judged because state moved meanwhile; then it is refused."""
@@ -59,6 +60,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if closed:
             gate = pass_gates([known[1] for _, known in watch[0]], first, now)
             mode = gate.mode
+            gate = None if gate == CLEAR else gate
         else:
             mode = NORMAL
         spent: Finding | None = None
@@ -110,6 +112,8 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 if ruling.until < until:
                     until = ruling.until
                 if ruling.put is not None:
+                    if ruling.when is not None:
+                        recorded = (*recorded[:4], ruling.when, *recorded[5:])
                     wanted.append((recorded, ruling.put, version))
                 if ruling.finding is not None:
                     found = list(found) if found is before else found
@@ -124,8 +128,8 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if since > 0 or until < FOREVER:
             expects.append((CLOCK, since, until))
 
-        if found or cut < plan.end:
-            lines, slices = lay(plan, found, cut)
+        if found or cut < plan.end or moment.attempt > 1:
+            lines, slices = lay(plan, found, cut, moment.attempt > 1)
         else:
             lines, slices = plan.lines, plan.slices
         puts = place(wanted, slices, cut, found, ceiling) if wanted else ()

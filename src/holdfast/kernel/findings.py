@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from holdfast.kernel.actions import PROCEEDS, Action
+from holdfast.kernel.states import Terms as StateTerms
 from holdfast.kernel.words import advice_of, message_of
 
 PathStep = str | int
+
+ROLLBACK: Final = "rollback"
+"""The effect by which a finding has everything undone that its run has done and that can be undone."""
 
 
 class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -23,9 +27,15 @@ class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Retry(msgspec.Struct, frozen=True, gc=False, tag="retry"):
-    """How often a step may be asked for again."""
+    """How often a step may be asked for again, and how long to wait before: `base_ms`, then `factor` times as long each
+    time, at most `max_ms`, more or less by the share `jitter`. `per_run` bounds what is tried again in a whole run."""
 
     max_attempts: int = 2
+    base_ms: int = 0
+    factor: float = 2.0
+    max_ms: int = 30_000
+    jitter: float = 0.25
+    per_run: int = 20
 
 
 class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
@@ -42,7 +52,14 @@ class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
     for_ms: int = 300_000
 
 
-Terms = Retry | Wait | Isolate
+class Signals(msgspec.Struct, frozen=True, gc=False, tag="signals"):
+    """What moves states: whose (empty: the tenant's own) and which signals, one after the other, and on what terms."""
+
+    to: tuple[tuple[str, tuple[str, ...]], ...]
+    terms: StateTerms = StateTerms()
+
+
+Terms = Retry | Wait | Isolate | Signals
 
 
 class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

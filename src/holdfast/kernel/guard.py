@@ -51,12 +51,16 @@ class AskingGuard(Protocol):
 
 
 class Ruling(msgspec.Struct, frozen=True, gc=False):
-    """A record guard's answer: a finding, a new value, and the span of store time for which both are true."""
+    """A record guard's answer: a finding, a new value, and the span of store time for which both are true.
+
+    `when` says when the value is written, where that is not as the guard does otherwise.
+    """
 
     finding: Finding | None = None
     put: Any = None
     since: int = 0
     until: int = FOREVER
+    when: When | None = None
 
 
 class RecordGuard(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.kernel.actions import STOPS, Action
+from holdfast.kernel.actions import STOPS, UNCHANGED, Action
 from holdfast.kernel.chain import Plan, Recorded, Slice
 from holdfast.kernel.events import Event
 from holdfast.kernel.findings import Finding
@@ -14,19 +14,27 @@ from holdfast.kernel.judging import Found, note
 from holdfast.kernel.state import ABSENT, Line, Put, Records, Reply, When
 
 
-def lay(plan: Plan, found: Found, cut: int) -> tuple[tuple[Line, ...], list[Slice]]:
-    """The lines before the stop, with a tally behind every guard that has warned, in chain order."""
+def lay(plan: Plan, found: Found, cut: int, again: bool = False) -> tuple[tuple[Line, ...], list[Slice]]:
+    """The lines before the stop, with a tally behind every guard that has warned, in chain order.
+
+    Where an action is judged `again`, as a lesser request, its warnings were counted the first time; a late answer
+    comes but once.
+    """
     lines: list[Line] = []
     slices: list[Slice] = []
     warned = [(pos, f) for pos, f in found if f.action == Action.WARN and plan.tallied[_event(plan, pos)]]
+    if again:
+        warned = [(pos, finding) for pos, finding in warned if pos < 0]
     for pos, own in plan.meters:
         if pos > cut:
             break
         while warned and warned[0][0] < pos:
             _lay_tally(plan, *warned.pop(0), lines, slices)
         start = len(lines)
-        lines += own
         tallied = bool(own and own[-1].follows)
+        if tallied and again:
+            tallied, own = False, own[:-1]
+        lines += own
         slices.append(Slice(pos, start, len(lines) - tallied))
         if tallied:
             slices.append(Slice(pos, len(lines) - 1, len(lines), tally=True))
@@ -53,7 +61,7 @@ Wanted = list[tuple[Recorded, Any, int]]
 
 def place(wanted: Wanted, slices: list[Slice], cut: int, found: Found, ceiling: Action) -> tuple[Put, ...]:
     """Records to write, each behind as many lines as stand before its guard."""
-    if not found:
+    if not found and ceiling == UNCHANGED:
         return tuple([(r[2], value, r[4], r[5], r[6]) for r, value, _ in wanted])
     placed = []
     refused = {pos for pos, finding in found if finding.shadow and finding.action > ceiling}
@@ -141,7 +149,7 @@ def _meant(line: Line, cells: tuple[Action, ...], action: Action, value: int) ->
     """What a guard itself says where the store found `action`: of its bands that come to this here, the lowest was
     exceeded for certain, and so was every one that lies below the value before."""
     able = sorted([(limit, own) for limit, own in line.bands if cells[own] == action])
-    return max([able[0][1], *[own for limit, own in able if limit < value]])
+    return max([own for limit, own in able if limit < value or limit == able[0][0]])
 
 
 def _as_found(finding: Finding, action: Action) -> Finding:

@@ -62,5 +62,5 @@ def _reply(inputs: Inputs) -> Reply | None:
 def _records(run: RunInfo, inputs: Inputs) -> Records:
     """The records that were judged on; where it came to no judgement, the mode is all that is left of them."""
     if inputs.stale >= TRIES:
-        return {standing_key(run.tenant): (0, {"state": inputs.mode})}
+        return {standing_key(run.tenant): (0, {"own": {"state": inputs.mode}})}
     return {name: (version, value) for name, version, value in inputs.records}

@@ -97,7 +97,7 @@ KERNEL: Final = declare(
         ),
         "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
         "kernel.ended": Words("the run has ended: {}", "nothing of this run proceeds any more"),
-        "kernel.halted": Words("everything is halted by an operator: {}", "wait until an operator resumes"),
+        "kernel.halted": Words("`{}` is halted: {}", "stop, and wait until an operator resumes it"),
         "kernel.quarantined": Words(
             "`{}` is quarantined", "use something else until the quarantine ends; others are not affected"
         ),

@@ -6,12 +6,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from holdfast.audit.record import Said
+from holdfast.guards._marks import MARKS
+from holdfast.guards.budget import MEASURES, Budget, phrase
 from holdfast.guards.python import PythonGuard
 from holdfast.guards.safe_mode import SafeMode
 from holdfast.guards.size_limits import SizeLimits
 from holdfast.guards.step_limit import StepLimit
+from holdfast.guards.time_limit import TimeLimit
 from holdfast.guards.tool_allowlist import ToolAllowlist
 from holdfast.guards.tool_denylist import ToolDenylist
+from holdfast.kernel.actions import STOPS, Action
+from holdfast.kernel.autonomy import TIGHTER
 from holdfast.kernel.events import Event
 from holdfast.kernel.names import glob, is_glob
 from holdfast.lab.conditions import Part
@@ -32,6 +37,7 @@ KERNEL: Final = {
     "kernel.cancelled": "a run that is not cancelled",
     "kernel.ended": "a run that has not ended",
     "kernel.halted": "an operator who resumes",
+    "kernel.exhausted": "something left of every budget of the run and its task",
     "kernel.quarantined": "the end of the quarantine",
     "kernel.bad_event": "data that can be read as a whole",
     "kernel.deadline": "a later deadline, or less time taken before",
@@ -51,13 +57,13 @@ def remedies(said: Said, guard: Any, event: Event | None, when: Part | None, che
         case ToolDenylist():
             return _denylist(guard, said)
         case StepLimit():
-            per = f"per {guard.per}"
-            if said.code == "steps.nearly":
-                return (f"no more than {guard.warn_after} steps {per} (`warn_after`)",)
-            return (
-                f"no more than {guard.max_steps} steps {per} (`max_steps`)",
-                f"another {guard.per}: its steps are counted apart",
-            )
+            return _steps(guard, said)
+        case Budget():
+            return _budget(guard, said)
+        case TimeLimit():
+            return _time(guard, said)
+        case None if said.code == "budget.exceeded":
+            return ("a larger budget for this child when it is spawned",)
         case SizeLimits():
             return _MEASURES[said.code](guard) if said.code in _MEASURES else ()
         case SafeMode():
@@ -72,6 +78,56 @@ _MEASURES: Final[dict[str, Callable[[SizeLimits], tuple[str, ...]]]] = {
     "size.too_deep": lambda guard: (f"at most {guard.max_depth:,} levels (`max_depth`)",),
     "size.too_many": lambda guard: (f"at most {guard.max_values:,} values (`max_values`)",),
 }
+
+
+def _steps(guard: StepLimit, said: Said) -> tuple[str, ...]:
+    per = f"per {guard.per}"
+    if said.code == "steps.nearly":
+        return (f"no more than {guard.warn_after} steps {per} (`warn_after`)", *_lockdown(said, "warn_after"))
+    return (
+        f"no more than {guard.max_steps} steps {per} (`max_steps`)",
+        f"another {guard.per}: its steps are counted apart",
+    )
+
+
+def _budget(guard: Budget, said: Said) -> tuple[str, ...]:
+    """Which measure it was is told by the words of its limit."""
+    nearly = said.code == "budget.nearly"
+    limit = said.args[1 if nearly else 0] if len(said.args) > 1 else ""
+    option = next((MEASURES[unit] for unit, number in guard.limits().items() if phrase(unit, number) == limit), "")
+    if not option:
+        return ()
+    where = f"{limit} per {guard.per}" + (f" in any {guard.window_s:,.10g} seconds" if guard.window_s else "")
+    if nearly:
+        by = _mark(guard, said.args[0])
+        return (f"less than {said.args[0]} % of {where} (`{by}` of `{option}`)", *_lockdown(said, by))
+    later = "the same later: what was spent leaves the window" if guard.window_s else ""
+    apart = f"another {guard.per}: its spending is counted apart" if guard.per in ("run", "task", "agent") else ""
+    fits = f"no more than {where}, used and reserved together (`{option}`)"
+    return (fits, *[way for way in (later, apart) if way])
+
+
+def _time(guard: TimeLimit, said: Said) -> tuple[str, ...]:
+    since = f"seconds after the first action of the {guard.per}"
+    estimate = ("a smaller `estimate_s`",) if guard.estimate_s else ()
+    if said.code == "time.nearly" and len(said.args) > 1:
+        by = _mark(guard, said.args[1])
+        within = f"before {said.args[1]} % of {guard.max_s:,.10g} {since} (`{by}`)"
+        return (within, *estimate, *_lockdown(said, by))
+    within = f"within {guard.max_s:,.10g} {since} (`max_s`)"
+    return (within, *estimate, f"another {guard.per}: its time is counted apart")
+
+
+def _mark(guard: Any, share: Any) -> str:
+    """The option of the mark at that share of the limit, as it is or as strict mode tightens it."""
+    marks = {name: at for name in MARKS if (at := getattr(guard, name, None)) is not None}
+    return next((name for by in (1, TIGHTER) for name, at in marks.items() if f"{at * by:g}" == share), "warn_at")
+
+
+def _lockdown(said: Said, by: str) -> tuple[str, ...]:
+    """What else helps where a mark that only warns has refused."""
+    refused = by.startswith("warn") and Action[said.action] >= STOPS
+    return ("a fifth or more left of every budget of the run and its task: in lockdown warnings refuse",) * refused
 
 
 def _rule(when: Part | None, check: Part | None) -> tuple[str, ...]:

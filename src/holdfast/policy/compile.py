@@ -13,6 +13,8 @@ from holdfast.kernel.stages import Stage
 from holdfast.kernel.table import sensible
 from holdfast.policy.compiled import CompiledPolicy, Seat
 from holdfast.policy.errors import Fault, GuardFault, PolicyError
+from holdfast.policy.idle import idle
+from holdfast.policy.faults.entry import wrong_in
 from holdfast.policy.importing import imported
 from holdfast.policy.schema import GUARDS, AppliesTo, Placement, PolicyFile, id_of, use_of
 
@@ -28,6 +30,7 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
     Of a policy that is not `whole` it is not told what may only seem wrong because a part is missing.
     """
     faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
+    faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
     seats: list[Seat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()
@@ -45,6 +48,8 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
         usual = getattr(guard, "default_stages", guard.stages)
         stages = usual if entry.stages is None else frozenset(Stage(name) for name in entry.stages)
         faults += _misplaced(guard, stages, lambda *path, at=at: where("guards", at, *path))
+        alone = getattr(entry, "counter", None) is None
+        faults += [Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)]
         if not entry.enabled:
             continue
         if guard.kind is Kind.ASKING:
@@ -130,7 +135,7 @@ def _misplaced(guard: Any, stages: frozenset[Stage], where: Where) -> Iterator[F
         if stage not in guard.stages and guard.kind is Kind.PURE:
             known = ", ".join(sorted(guard.stages))
             yield Fault(where("stages"), f"`{guard.name}` does not judge `{stage}`: choose among {known}")
-        for action in guard.actions():
+        for action in guard.actions() if stage in getattr(guard, "answers_at", stages) else ():
             if not sensible(stage, action):
                 name = Action(action).name.lower()
                 message = f"`{name}` makes no sense at `{stage}`: see the table of actions and stages"

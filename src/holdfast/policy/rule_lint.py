@@ -7,11 +7,15 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
+from holdfast.guards._marks import mark, marks_of
+from holdfast.guards.budget import MEASURES, Budget, phrase
 from holdfast.guards.step_limit import StepLimit
+from holdfast.guards.time_limit import TimeLimit
 from holdfast.guards.tool_denylist import ToolDenylist
 from holdfast.kernel.actions import Action
 from holdfast.kernel.events import OF_STAGE, RunInfo
 from holdfast.kernel.stages import UNTALLIED, Stage
+from holdfast.kernel.units import Unit
 from holdfast.policy.compiled import Seat
 from holdfast.policy.conditions.view import STANDARD, View
 from holdfast.policy.reach import LISTS, TOOL, conjuncts
@@ -110,10 +114,47 @@ def about_warnings(seat: Seat, last: int) -> Iterator[Point]:
             yield Point("always_warns", "certain", said, advice, ("warn_after",))
         return
     heard = not seat.placed.shadow and seat.placed.stages - UNTALLIED
-    if heard and Action.WARN in guard.actions() and _speaks_always(seat):
+    if heard and isinstance(guard, Budget) and guard.warn_at is not None:
+        yield from _budget_marks(seat.placed.id, guard, last)
+    elif heard and isinstance(guard, TimeLimit) and guard.warn_at is not None:
+        yield from _time_marks(seat.placed.id, guard, last)
+    elif heard and Action.WARN in guard.actions() and _speaks_always(seat):
         said = f"`{seat.placed.id}` warns about every call, and warning {last} of a task waits for a person"
         advice = "let it concern less, or write `action: allow`, which only records"
         yield Point("always_warns", "certain", said, advice, ("action",))
+
+
+def _budget_marks(name: str, guard: Budget, last: int) -> Iterator[Point]:
+    """A mark that the first unit reaches; and one of calls, of which everybody makes as many as are left above it."""
+    waits = f"warning {last} of a task waits for a person"
+    together = guard.per in ("run", "task") and guard.window_s is None
+    for unit, limit in guard.limits().items():
+        first, *severer = [mark(limit, at) for at in marks_of(guard).values()]
+        end = min([*severer, limit + (guard.reach == "allowed")])
+        if end - first < last:
+            continue
+        option = f"`warn_at: {guard.warn_at:g}` of `{MEASURES[unit]}`"
+        if first <= 1:
+            said = f"`{name}` warns from the first on: {phrase(unit, first)} is all that {option} takes, and {waits}"
+            yield Point("always_warns", "certain", said, "give a larger `warn_at`, or leave it out", ("warn_at",))
+        elif unit is Unit.ONE and together:
+            said = f"call {first + last - 1} already waits for a person: each call from {first} on warns by {option},"
+            least = 100 * (end - last) // limit + 1
+            raised = "raise `limits.warnings`"
+            advice = f"let `warn_at` be {least} or more, or {raised}" if last > 1 else raised
+            yield Point("always_warns", "certain", f"{said} and {waits}", advice, ("warn_at",))
+
+
+def _time_marks(name: str, guard: TimeLimit, last: int) -> Iterator[Point]:
+    """A mark that has been reached when the time begins, or a millisecond later."""
+    turns = {action: at for at, action in guard.turns}
+    first = turns.pop(Action.WARN)
+    if first <= 1 < min(turns.values()):
+        said = f"`{name}` warns from the first on: `warn_at: {guard.warn_at:g}` is reached"
+        why = "with `estimate_s` alone" if guard.estimate_s else "within a millisecond"
+        advice = "give a larger `warn_at`" + (" or a smaller `estimate_s`" if guard.estimate_s else "")
+        waits = f"warning {last} of a task waits for a person"
+        yield Point("always_warns", "certain", f"{said} {why}, and {waits}", f"{advice}, or leave it out", ("warn_at",))
 
 
 def _speaks_always(seat: Seat) -> bool:
@@ -124,6 +165,8 @@ def _speaks_always(seat: Seat) -> bool:
         parts = conjuncts(guard.when)
         staged = guard.needs.get("event.stage", frozenset()) >= {stage.value for stage in seat.placed.stages}
         return not parts or (staged and len(parts) == 1)
+    if isinstance(guard, Budget):
+        return 0 in guard.limits().values()
     return isinstance(guard, ToolDenylist) and "*" in guard.tools
 
 

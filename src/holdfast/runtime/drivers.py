@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import queue
 import threading
@@ -46,9 +45,7 @@ def drive(flow: Flow[T], world: World) -> T:
                     given = None
                     time.sleep(need.seconds)
                 elif type(need) is Turn:
-                    given = None
-                    with contextlib.suppress(TimeoutError):
-                        need.place.result(need.patience_s)
+                    given = need.place.wait(need.patience_s)
                 else:
                     raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.approvals.words import WAITING
 from holdfast.kernel.actions import Action
 from holdfast.kernel.decision import Decision
+from holdfast.kernel.words import advice_of, message_of
 
 
 class HoldfastError(Exception):
@@ -15,17 +17,27 @@ class HoldfastError(Exception):
 class Refused(HoldfastError):
     """An action did not go ahead. Its text is what the agent should read; `decision` says the rest.
 
-    Where the whole run is over, `partial` is what it had produced until then.
+    Where the whole run is over, `partial` is what it had produced until then. Where a person has to answer, or has
+    refused it, `ticket` is the id of what they were asked.
     """
 
-    def __init__(self, decision: Decision, approvers: tuple[str, ...] = (), partial: tuple[Any, ...] = ()) -> None:
-        super().__init__(decision, approvers, partial)
+    def __init__(
+        self,
+        decision: Decision,
+        approvers: tuple[str, ...] = (),
+        partial: tuple[Any, ...] = (),
+        ticket: str | None = None,
+    ) -> None:
+        super().__init__(decision, approvers, partial, ticket)
         self.decision = decision
+        self.ticket = ticket
         self.partial = partial
         self.approvers = approvers if decision.action == Action.ESCALATE else ()
 
     def __str__(self) -> str:
         said = [self.decision.message, self.decision.advice]
+        if self.waits and self.ticket is not None:
+            said += [message_of(WAITING, (self.ticket, self.ticket)), advice_of(WAITING, ())]
         if self.approvers:
             said.append(f"it needs the approval of {' or '.join(self.approvers)}")
         return "; ".join(words for words in said if words)
@@ -51,3 +63,7 @@ class ToolFailed(HoldfastError):
 
 class NoRun(HoldfastError):
     """A shielded tool was called outside a run."""
+
+
+class StateError(HoldfastError):
+    """A state of the shield cannot be changed like that."""

@@ -29,8 +29,7 @@ async def adrive(flow: Flow[T], world: World) -> T:
                     given = None
                     await asyncio.sleep(need.seconds)
                 elif type(need) is Turn:
-                    given = None
-                    await asyncio.wait({asyncio.wrap_future(need.place)}, timeout=need.patience_s)
+                    given = await need.place.await_turn(need.patience_s)
                 else:
                     raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means

@@ -42,13 +42,15 @@ def converse(
         said += [_system(words) for words in desk.take_notices()]
         event: Any = desk.event(ModelCall, model=model, messages=project(said), params=project(options))
         bill = Bill(desk, event, tokens, cost_usd)
-        decision, event = yield from assess(desk, event, bill.reserved)
+        decision, event = yield from assess(desk, event, bill.reserved, reprice=bill.again)
         if decision.action == Action.RETRY and attempt < terms_of(decision, RETRY).max_attempts:
             said.append(_guidance(decision))
             continue
         if not decision.proceeds:
             return _stopped(desk, decision)
         send, keep = (event.messages, event.params) if decision.patches else (said, options)
+        if event.model != model:
+            keep = {**keep, "model": event.model}
         began_ms = desk.shield.clock() if desk.measures else 0
         try:
             reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from holdfast.kernel.events import Charge, ModelCall
-from holdfast.kernel.gates import NORMAL
 from holdfast.kernel.guard import Kind
+from holdfast.kernel.states import NORMAL
 from holdfast.kernel.units import JUST_ONE, LARGEST, MICRO, Amounts, Unit, amounts, ceil_micro
 from holdfast.policy.prices.costing import Usage
 from holdfast.runtime.desk import Desk
@@ -40,7 +40,7 @@ class Bill:
     """
 
     def __init__(self, desk: Desk, event: ModelCall, tokens: int | None = None, cost_usd: float | None = None) -> None:
-        self._desk = desk
+        self._desk, self._tokens, self._cost_usd = desk, tokens, cost_usd
         self._counted, bounded = _measures(desk, event)
         known = self._price(event, must=COST in bounded and cost_usd is None)
         estimate = amounts(0 if tokens is None else tokens, 0.0 if cost_usd is None else cost_usd)
@@ -50,6 +50,11 @@ class Bill:
             estimate = _amounts(usage.total, cost)
         estimate = JUST_ONE if estimate == JUST_ONE else estimate
         self.reserved = reserving(desk, event, estimate, desk.time_left_s("", None)) if desk.measures else estimate
+
+    def again(self, event: Any) -> Amounts:
+        """What is reserved for a lesser request in the place of the first."""
+        self.reserved = Bill(self._desk, event, self._tokens, self._cost_usd).reserved
+        return self.reserved
 
     def settle(self, event: ModelCall, reply: Any, began_ms: int) -> tuple[Amounts, tuple[str, ...]]:
         """What a call has used, and notes on it: where its cost was taken from, and what it used beyond what was

@@ -1,0 +1,43 @@
+"""`holdfast quarantine`: isolate a tool, an agent or a run for a time, while others go on."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Final
+
+from holdfast.cli.operating import EXIT, SCOPES, add_options, operate
+from holdfast.cli.parser import Parser
+from holdfast.cli.times import lasting_s
+
+USAGE: Final = "holdfast quarantine SCOPE [--for TIME] [--why WORDS] [--by NAME] [--tenant NAME] [--store URL]"
+
+DESCRIPTION: Final = """\
+Isolate a tool, an agent or a run: whatever it is asked for, or asks for, is refused, while
+all others go on. It ends by itself; `holdfast resume SCOPE` ends it earlier."""
+
+EPILOG: Final = f"""\
+examples:
+  holdfast quarantine tool:send_mail --for 15m --why 'it leaks addresses'
+  holdfast quarantine agent:writer-1
+
+{SCOPES}
+
+{EXIT}"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "isolate a tool, an agent or a run for a time, while others go on"
+    parser: Parser = commands.add_parser(
+        "quarantine", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument("scope", metavar="SCOPE", help="`tool:NAME`, `agent:NAME` or `run:ID`")
+    parser.add_argument(
+        "--for", metavar="TIME", dest="for_s", type=lasting_s, default=300.0, help="90s, 15m, 2h, 1d; 5m"
+    )
+    add_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Isolate it."""
+    return operate(args, lambda shield, by: shield.quarantine(args.scope, args.for_s, args.why, args.tenant, by))

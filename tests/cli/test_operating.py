@@ -1,0 +1,78 @@
+"""The operator's commands: what they change is seen by every shield on the store, and is in the trail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast import Action, Shield
+from holdfast.audit import notes
+from holdfast.audit.reading import Reader
+from holdfast.cli.main import main
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "trail"))
+    return str(tmp_path / "state.db")
+
+
+def decided(store: str, tool: str = "mail", agent: str = "ann") -> str:
+    with Shield.load({"name": "bare"}, store=store, journal="memory:") as shield:
+        decision = shield.run(agent).check(tool, {})
+        return decision.code if decision.action != Action.ALLOW else "allowed"
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "mail", "other"),
+    [
+        (["safe-mode", "on", "--why", "moving"], "tenant default is in safe mode", "safe_mode.tool_refused", None),
+        (["halt"], "tenant default is halted", "kernel.halted", None),
+        (["halt", "fleet"], "fleet is halted", "kernel.halted", None),
+        (["halt", "tool:mail"], "tool:mail is halted", "kernel.halted", "allowed"),
+        (["quarantine", "tool:mail"], "tool:mail is in quarantine", "kernel.quarantined", "allowed"),
+        (["quarantine", "agent:ann", "--for", "2h"], "agent:ann is in quarantine", "kernel.quarantined", None),
+    ],
+)
+def test_there_and_back(
+    words: list[str], says: str, mail: str, other: str | None, store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert decided(store) == "allowed"
+    assert main([*words, "--store", store]) == 0
+    assert capsys.readouterr().out == f"{says}\n"
+    assert decided(store) == mail
+    assert decided(store, "read") == (mail if other is None else other)
+    scope = next((word for word in words[1:] if ":" in word or word == "fleet"), "")
+    assert main(["resume", *([scope] if scope else []), "--store", store]) == 0
+    assert capsys.readouterr().out.endswith("is normal\n")
+    assert decided(store) == "allowed"
+
+
+def test_what_was_done_is_in_the_trail(store: str, tmp_path: Path) -> None:
+    main(["halt", "--why", "drill", "--by", "ops", "--tenant", "acme", "--store", store])
+    found = [one.note(notes.Told) for one in Reader(tmp_path / "trail").forwards() if one.stub.kind == notes.FACT]
+    assert [(note.what, note.about, note.tenant, note.by, note.why) for note in found] == [
+        ("state.halt", "tenant:acme", "acme", "ops", "drill")
+    ]
+    assert found[0].data == {"before": "normal", "after": "halt"}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["quarantine", "mail"], "the scope is `mail`: give `tool:NAME`"),
+        (["quarantine", "tool:mail", "--for", "soon"], "is `soon`: give a time such as"),
+        (["safe-mode", "maybe"], "invalid choice"),
+    ],
+)
+def test_mistakes(words: list[str], says: str, store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--store", store]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_safe_mode_does_not_get_past_a_halt(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["halt", "--store", store])
+    assert main(["safe-mode", "on", "--store", store]) == 2
+    assert "is halted: only `resume` lets it go on" in capsys.readouterr().err
+    assert decided(store) == "kernel.halted"

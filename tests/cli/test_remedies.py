@@ -1,0 +1,132 @@
+"""What `holdfast explain` suggests where a budget, a time limit or a step limit has spoken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast import Decision
+from holdfast.audit.journal import MemoryJournal
+from holdfast.lab.case import Case
+from holdfast.lab.explain import explain
+from holdfast.testing import FakeClock, shield_for
+
+TASK = "another task: its spending is counted apart"
+LEFT = "a fifth or more left of every budget of the run and its task: in lockdown warnings refuse"
+
+
+class Desk:
+    """A run under a policy, and what would have let its last decision pass."""
+
+    def __init__(self, *guards: dict[str, Any], **more: Any) -> None:
+        self.clock = FakeClock()
+        self.journal = MemoryJournal()
+        policy = {"name": "p", "guards": list(guards), **more}
+        self.shield = shield_for(policy, clock=self.clock, journal=self.journal)
+        self.run = self.shield.run("a", "t")
+
+    def check(self, count: int = 1, **usage: Any) -> Decision:
+        return [self.run.check("tool", {}, **usage) for _ in range(count)][-1]
+
+    def to_pass(self, run: Any = None) -> tuple[str, ...]:
+        entry = self.journal.kept()[-1].read()
+        return (
+            explain(Case(entry, (self.run if run is None else run).desk.info), self.shield.policy).findings[0].to_pass
+        )
+
+
+@pytest.mark.parametrize(
+    ("entry", "usage", "ways"),
+    [
+        (
+            {"tokens": 1000, "per": "task"},
+            {"tokens": 1001},
+            ("no more than 1,000 tokens per task, used and reserved together (`tokens`)", TASK),
+        ),
+        (
+            {"tokens": 1000, "cost_usd": 2, "per": "tenant"},
+            {"tokens": 1, "cost_usd": 2.5},
+            ("no more than $2.00 per tenant, used and reserved together (`cost_usd`)",),
+        ),
+        (
+            {"api_calls": 1, "window_s": 60, "per": "fleet"},
+            {"api_calls": 2},
+            (
+                "no more than 1 API call per fleet in any 60 seconds, used and reserved together (`api_calls`)",
+                "the same later: what was spent leaves the window",
+            ),
+        ),
+        (
+            {"duration_s": 10, "warn_at": 50, "escalate_at": 80, "per": "agent"},
+            {"duration_s": 8},
+            ("less than 80 % of 10 seconds of work per agent (`escalate_at` of `duration_s`)",),
+        ),
+        (
+            {"tokens": 100, "warn_at": 50, "degrade_at": 80},
+            {"tokens": 60},
+            ("less than 50 % of 100 tokens per run (`warn_at` of `tokens`)",),
+        ),
+    ],
+)
+def test_a_budget(entry: dict[str, Any], usage: dict[str, Any], ways: tuple[str, ...]) -> None:
+    desk = Desk({"use": "budget", **entry})
+    assert desk.check(**usage).findings
+    assert desk.to_pass() == ways
+
+
+def test_a_mark_that_strict_mode_has_tightened_is_told_by_its_option() -> None:
+    desk = Desk(
+        {"use": "budget", "id": "calls", "calls": 10},
+        {"use": "budget", "tokens": 100, "warn_at": 50, "escalate_at": 90},
+        autonomy=True,
+    )
+    assert desk.check(6, tokens=0).inputs.mode == "strict"
+    assert desk.check(tokens=40).code == "budget.nearly"
+    assert desk.to_pass() == ("less than 40 % of 100 tokens per run (`warn_at` of `tokens`)",)
+
+
+def test_where_a_warning_refuses_more_budget_would_help_as_well() -> None:
+    calls = {"use": "budget", "id": "calls", "calls": 6}
+    budget = Desk(calls, {"use": "budget", "tokens": 100, "warn_at": 50}, autonomy=True)
+    steps = Desk(calls, {"use": "step_limit", "max_steps": 9, "warn_after": 5}, autonomy=True)
+    time = Desk(calls, {"use": "time_limit", "max_s": 60, "warn_at": 50}, autonomy=True)
+    for desk in (budget, steps, time):
+        assert desk.check(5, tokens=0).proceeds
+    time.clock.advance(30_000)
+    assert [desk.check(tokens=50).inputs.mode for desk in (budget, steps, time)] == ["lockdown"] * 3
+    assert budget.to_pass() == ("less than 50 % of 100 tokens per run (`warn_at` of `tokens`)", LEFT)
+    assert steps.to_pass() == ("no more than 5 steps per run (`warn_after`)", LEFT)
+    assert time.to_pass() == ("before 50 % of 60 seconds after the first action of the run (`warn_at`)", LEFT)
+
+
+def test_a_time_limit() -> None:
+    desk = Desk({"use": "time_limit", "max_s": 60, "estimate_s": 6, "warn_at": 50, "escalate_at": 90, "per": "task"})
+    desk.check()
+    said = []
+    for _ in range(3):
+        desk.clock.advance(24_000)
+        desk.check()
+        said.append(desk.to_pass())
+    assert said == [
+        ("before 50 % of 60 seconds after the first action of the task (`warn_at`)", "a smaller `estimate_s`"),
+        ("before 90 % of 60 seconds after the first action of the task (`escalate_at`)", "a smaller `estimate_s`"),
+        (
+            "within 60 seconds after the first action of the task (`max_s`)",
+            "a smaller `estimate_s`",
+            "another task: its time is counted apart",
+        ),
+    ]
+
+
+def test_a_child_that_has_used_what_was_carved_out_for_it() -> None:
+    desk = Desk({"use": "budget", "tokens": 100})
+    child = desk.run.spawn("kid", budget={"tokens": 10})
+    assert child.check("tool", {}, tokens=11).code == "budget.exceeded"
+    assert desk.to_pass(child) == ("a larger budget for this child when it is spawned",)
+
+
+def test_a_budget_that_is_used_up() -> None:
+    desk = Desk({"use": "budget", "calls": 2}, autonomy=True)
+    assert desk.check(3).code == "kernel.exhausted"
+    assert desk.to_pass() == ("something left of every budget of the run and its task",)
