@@ -31,7 +31,7 @@ format: .venv/.dev ## rewrite the code in the house format
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/ruff check --quiet --fix .
 
-bench: .venv/.core ## measure decisions beside the floor
+bench: .venv/.dev ## measure decisions beside the floor
 	@$(BIN)/python -m holdfast.lab.bench
 
 pages: .venv/.core ## write the generated pages of the docs

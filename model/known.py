@@ -93,7 +93,7 @@ class Sitting:
 
     def tallied(self, pos: int) -> bool:
         """Whether warnings of the guard at that place are counted: an action's once, when it is judged first."""
-        return self.event_at(pos).stage not in UNTALLIED and (pos < 0 or self.moment.attempt == 1)
+        return self.event_at(pos).stage not in UNTALLIED and (pos < 0 or not self.moment.again)
 
     def event_at(self, pos: int) -> Event:
         """The event that the guard at that place judges."""

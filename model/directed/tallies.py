@@ -34,7 +34,7 @@ def case_a_degraded_action_warns_once() -> None:
     degraded = watcher("d", Action.DEGRADE, priority=200)
     scene.modes[""] += (degraded,)
     same(scene.judge().action, Action.DEGRADE)
-    lesser = Moment((scene.call(),), late=(_late("x"),), attempt=2)
+    lesser = Moment((scene.call(),), late=(_late("x"),), attempt=2, again=True)
     same(scene.judge_moment(lesser, {}).action, Action.DEGRADE)
     same([scene.total(_tally(guard)) for guard in ("w", "m", "x")], [1, 1, 1])
     same(scene.total(key("default", "task", "t1", "n")), 1)

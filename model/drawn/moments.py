@@ -61,8 +61,8 @@ def draw_step(case: Case, number: int, now: int) -> Step:
 
 
 def _operator(drawn: random.Random, now: int) -> tuple[str, Any]:
-    """A gate changed by somebody: a state of the shield, of the fleet or of something in it, the end of a run; or all is
-    well again."""
+    """A gate changed by somebody: a state of the shield, the fleet or something in it, the end of a run; or all is well
+    again."""
     if drawn.random() < 0.2:
         ended = {"code": drawn.choice(("kernel.cancelled", "kernel.ended")), "why": "drawn"}
         return ending_key("default", drawn.choice(("r1", "r2", "r3", "r9"))), drawn.choice((ended, None, None))
@@ -111,7 +111,9 @@ def _moment(case: Case, drawn: random.Random, number: int, now: int) -> Moment:
         events = (event, charge)
     late = _late(case, drawn) if case.has(Feature.LATE) and drawn.random() < 0.25 else ()
     amounts: Amounts = (1, drawn.randint(0, 3), 0, 0, 0)
-    return Moment(events, amounts, _settles(case, drawn, number), late, drawn.choice((1, 1, 2)))
+    return Moment(
+        events, amounts, _settles(case, drawn, number), late, drawn.choice((1, 1, 2)), again=drawn.random() < 0.3
+    )
 
 
 def _settles(case: Case, drawn: random.Random, number: int) -> tuple[Settle, ...]:

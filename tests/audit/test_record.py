@@ -57,6 +57,7 @@ FULL = Entry(
     attempt=2,
     claims=(Claim("{acme}ticket:x", 3, {"by": "ann"}, When.JUDGED),),
     granted="x",
+    again=True,
     settles=(("r1.00.0", (1, 0, 0, 0, 0)), ("r1.00.9", None)),
     mode="safe",
     judged=AT + 1,
@@ -86,8 +87,8 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
     assert list(json.loads(encode(FULL))) == [
         "v", "prev", "seq", "chain", "kind", "at", "id", "run", "stage", "action", "policy", "tenant", "agent", "task",
         "call", "tool", "risk", "traits", "content", "beside", "findings", "skipped", "shadow", "passed", "effects",
-        "notes", "with", "amounts", "late", "attempt", "claims", "granted", "settles", "mode", "judged", "stale", "can",
-        "lost", "claimed", "records", "answers", "now", "went", "values", "actions", "settled",
+        "notes", "with", "amounts", "late", "attempt", "claims", "granted", "again", "settles", "mode", "judged", "stale",
+        "can", "lost", "claimed", "records", "answers", "now", "went", "values", "actions", "settled",
     ]  # fmt: skip
 
 
@@ -101,7 +102,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
     late = (Finding(Action.WARN, "kernel.late_answer", ("g", "w"), guard="g"),)
     settles = (("e0", None),)
     claims = (Claim("{acme}ticket:x", 3, {"by": "ann"}),)
-    about = Moment((call, charge), (1, 7, 0, 0, 0), settles, late, 2, claims, "x")
+    about = Moment((call, charge), (1, 7, 0, 0, 0), settles, late, 2, claims, "x", True)
     reply = Reply(AT + 5, False, True, (3,), (1,), ("settled",))
     records = (("{acme}there", 4, {"a": 1}), ("{acme}absent", 0, None))
     answers = (("asker", Answered([1])), ("slow", Expired(9)))
@@ -114,7 +115,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
         1, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann", "t1", "e0", "read",
         "high", ("untrusted",), {"path": "a.txt"}, {}, (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",),
         (Said("g2", "BLOCK", "x.z"),), ("g0",), ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, claims,
-        "x", settles, "safe", AT + 1, 2, (0, 7), "", "{acme}c", (("{acme}there", 4, {"a": 1}),),
+        "x", True, settles, "safe", AT + 1, 2, (0, 7), "", "{acme}c", (("{acme}there", 4, {"a": 1}),),
         answers, AT + 5, True, (3,), (1,), ("settled",),
     )  # fmt: skip
 

@@ -206,3 +206,15 @@ def test_who_has_waited_long_enough_is_refused() -> None:
 
     with pytest.raises(Refused, match="1 of 1 places are taken"):
         shield.run("second").call(shield.tool(name="tool")(tool))
+
+
+def test_a_call_that_waits_warns_once() -> None:
+    """It is judged at every turn, and is one action: the third call that warns escalates, not the third turn."""
+    entries = [*policy(1, 4)["guards"], {"use": "rule", "id": "loud", "when": "event.tool == 'tool'", "action": "warn"}]
+    shield = Shield.load({"name": "loud", "guards": entries})
+    run = shield.run("ann", "task")
+    assert run.check("tool", {}).proceeds
+    waits = Call(run, "w")
+    for _ in range(5):
+        waits.go_on()
+    assert waits.waits

@@ -75,7 +75,9 @@ def moment_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None) ->
             cost_microusd=cost,
         )
         events = (*events, charge)
-    return Moment(events, entry.amounts, entry.settles, entry.late, entry.attempt, entry.claims, entry.granted)
+    return Moment(
+        events, entry.amounts, entry.settles, entry.late, entry.attempt, entry.claims, entry.granted, entry.again
+    )
 
 
 def inputs_of(entry: Entry) -> Inputs:

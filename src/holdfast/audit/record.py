@@ -109,6 +109,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     attempt: int = 1
     claims: tuple[Claim, ...] = ()
     granted: str = ""
+    again: bool = False
     settles: tuple[tuple[str, Amounts | None], ...] = ()
     mode: str = ""
     judged: int = 0
@@ -198,6 +199,7 @@ def entry_of(
         moment.attempt,
         tuple([claim._replace(value=redact(claim.value)) for claim in moment.claims]) if moment.claims else (),
         moment.granted,
+        moment.again,
         moment.settles,
         inputs.mode,
         inputs.now if inputs.now != event.at else 0,

@@ -128,8 +128,8 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if since > 0 or until < FOREVER:
             expects.append((CLOCK, since, until))
 
-        if found or cut < plan.end or moment.attempt > 1:
-            lines, slices = lay(plan, found, cut, moment.attempt > 1)
+        if found or cut < plan.end or moment.again:
+            lines, slices = lay(plan, found, cut, moment.again)
         else:
             lines, slices = plan.lines, plan.slices
         puts = place(wanted, slices, cut, found, ceiling) if wanted else ()

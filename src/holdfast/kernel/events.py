@@ -195,7 +195,8 @@ OF_STAGE: Final[dict[Stage, type[Event]]] = {
 class Moment(msgspec.Struct, frozen=True, gc=False):
     """The events that share one batch, what they amount to, what they settle, and late answers that enter here.
 
-    `attempt` is 2 for a lesser request, judged because the first attempt was degraded. `claims` are records that it
+    `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
+    action was judged before, because it waited or was degraded, and has had its warnings. `claims` are records that it
     rests on. `granted` names the ticket by which a person has said yes to what would wait for one.
     """
 
@@ -206,6 +207,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     attempt: int = 1
     claims: tuple[Claim, ...] = ()
     granted: str = ""
+    again: bool = False
 
     @property
     def id(self) -> str:
