@@ -17,7 +17,7 @@ from holdfast.kernel.findings import Finding
 from holdfast.kernel.guard import Kind, Placed, Ruling
 from holdfast.kernel.replay import replay
 from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Claim, Line, Records, When
+from holdfast.kernel.state import Batch, Claim, Line, Records, When
 from holdfast.stores.memory import MemoryStore
 from holdfast.testing import FakeClock
 
@@ -92,7 +92,8 @@ class World:
 
     def __init__(self, *guards: Any) -> None:
         self.policy = Chain(*guards)
-        self.store = MemoryStore(FakeClock())
+        self.clock = FakeClock()
+        self.store = MemoryStore(self.clock)
         self.records: Records = {}
         self.trips = 0
 
@@ -134,6 +135,17 @@ def test_a_claim_is_taken_by_the_first_and_refused_to_the_second() -> None:
     assert world.trips == trips + 1, "it is not judged again"
     assert world.store.read(KEY) == (1, {"by": "c1"})
     assert world.records[KEY] == (1, {"by": "c1"}), "who asks sees what has become of it"
+
+
+def test_a_claim_is_good_until_its_time_by_the_clock_of_the_store() -> None:
+    world = World()
+    end = world.store.carry(Batch("now")).now + 1_000
+    world.clock.advance(999)
+    assert world.decide(call("c1", (Claim(KEY, 0, 1, until=end),))).action == Action.ALLOW
+    world.clock.advance(1)
+    late = world.decide(call("c2", (Claim(KEY, 1, 2, until=end),)))
+    assert (late.action, late.code) == (Action.BLOCK, "kernel.claimed")
+    assert world.store.read(KEY) == (1, 1)
 
 
 @pytest.mark.parametrize("action", [Action.BLOCK, Action.ESCALATE, Action.QUEUE, Action.DEGRADE])

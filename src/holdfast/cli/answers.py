@@ -31,7 +31,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be done with an event.
 
     `event` is the id the caller gave it. `content` is what goes ahead, after patches: there is none where nothing
-    does, and none at a stage without content. `shadow` is what guards in shadow mode would have said.
+    does, and none at a stage without content. `shadow` is what guards in shadow mode would have said. `ticket` is the
+    id of what a person would be asked.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[str, ...]
     shadow: tuple[Said, ...] | msgspec.UnsetType = msgspec.UNSET
     content: Any = msgspec.UNSET
+    ticket: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -71,6 +73,7 @@ def answer_of(judged: Judged) -> Answer:
         skipped=decision.skipped,
         shadow=_said(decision.shadow) if decision.shadow else msgspec.UNSET,
         content=decision.patched(report.content) if decision.proceeds and report.has_content else msgspec.UNSET,
+        ticket=ticket if (ticket := run.ticket(decision)) is not None else msgspec.UNSET,
     )
 
 

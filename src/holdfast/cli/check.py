@@ -13,12 +13,12 @@ from holdfast.cli.answers import PROCEEDS, answer_of, line_of, status_of
 from holdfast.cli.batch import answer_lines
 from holdfast.cli.checks import Checks
 from holdfast.cli.events import fields_of, parse, read
-from holdfast.cli.judging import Runs
+from holdfast.cli.judging import Judged, Runs
 from holdfast.cli.parser import Parser
 from holdfast.cli.terminal import Terminal, put, say
 from holdfast.cli.trails import checks_folder
 from holdfast.cli.trouble import BadInput
-from holdfast.cli.verdict import verdict
+from holdfast.cli.verdict import row, verdict
 from holdfast.kernel.stages import Stage
 from holdfast.runtime.places import MEMORY
 from holdfast.runtime.reports import BadEvent
@@ -98,9 +98,19 @@ def _one(args: argparse.Namespace) -> int:
     elif args.json:
         sys.stdout.buffer.write(line_of(answer_of(judged)))
     else:
-        for line in verdict(judged, policy, Terminal.of(sys.stdout, os.environ)):
+        terminal = Terminal.of(sys.stdout, os.environ)
+        for line in (*verdict(judged, policy, terminal), *_ticket(judged, terminal)):
             put(sys.stdout, line)
     return status_of(judged.decision)
+
+
+def _ticket(judged: Judged, terminal: Terminal) -> list[str]:
+    """What a person would be asked; a check asks nobody."""
+    ticket = judged.run.ticket(judged.decision)
+    if ticket is None:
+        return []
+    opens = f"{ticket}: a run that asks for this opens it, and `holdfast tickets approve {ticket}` lets it go ahead"
+    return row("ticket", opens, terminal)
 
 
 def _many(args: argparse.Namespace) -> int:

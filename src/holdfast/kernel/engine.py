@@ -135,6 +135,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         puts = place(wanted, slices, cut, found, ceiling) if wanted else ()
         if moment.claims:
             expects += [(claim.key, claim.version, claim.version + 1) for claim in moment.claims]
+            expects += [(CLOCK, 0, claim.until) for claim in moment.claims if claim.until < FOREVER]
             puts += tuple([(claim.key, claim.value, claim.when, 0, 0) for claim in moment.claims])
         stateful = len(expects) > fixed
         aged = first.at - plans.confirmed > plans.max_age_ms or plans.confirmed < 0
@@ -194,9 +195,10 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
 
 
 def _lost_claim(moment: Moment, reply: Reply) -> str:
-    """The record that somebody else was first to change; empty where it was something else that moved."""
+    """The record that somebody else was first to change, or that it is too late for; empty where it was something else
+    that moved."""
     fresh = {cell.key for cell in reply.fresh}
-    return next((claim.key for claim in moment.claims if claim.key in fresh), "")
+    return next((claim.key for claim in moment.claims if claim.key in fresh or claim.until <= reply.now), "")
 
 
 def _keep_claims(records: Records, moment: Moment, puts: tuple[Put, ...], reply: Reply) -> tuple[Put, ...]:

@@ -86,12 +86,14 @@ ABSENT: Final[tuple[int, Any]] = (0, None)
 
 class Claim(NamedTuple):
     """A record that an action rests on: it must be at that version, and becomes `value` when the action starts, or
-    (`JUDGED`) in any case. Where somebody was first the action is refused, and nothing is judged again."""
+    (`JUDGED`) in any case, before `until` by the store's clock. Where somebody was first, or it is too late, the action
+    is refused, and nothing is judged again."""
 
     key: str
     version: int
     value: Any
     when: When = When.PROCEED
+    until: int = FOREVER
 
 
 Settle = tuple[str, Amounts | None]

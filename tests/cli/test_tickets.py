@@ -1,0 +1,240 @@
+"""`holdfast tickets` shows what waits for a person, takes the answer, and says why where it does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from holdfast import Refused, Shield
+from holdfast.approvals.ticket import Ticket, approve, as_of, deny, reopen, use
+from holdfast.cli.main import main
+from holdfast.cli.terminal import Terminal
+from holdfast.cli.ticket_lines import listing, whole
+
+T0 = 4_102_473_600_000
+MINUTE = 60_000
+
+POLICY = {
+    "name": "p",
+    "tools": {"pay": {"risk": "critical"}},
+    "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}],
+}
+
+OPEN = Ticket(
+    id="3f2a9c01d4e7",
+    run="run-1",
+    agent="billing-bot",
+    task="invoice-7",
+    stage="tool_call",
+    tool="pay",
+    risk="critical",
+    content={"to": "ACME \x1b[2J", "amount": 5, "password": "[redacted]"},
+    guard="ask-first",
+    code="tool.denied",
+    message="tool `pay` is on the denylist",
+    roles=("reviewer", "human_operator"),
+    policy="a" * 64,
+    digest="3f2a9c01d4e7" + "b" * 52,
+    opened_at=T0,
+    expires_at=T0 + 30 * MINUTE,
+)
+APPROVED = approve(OPEN, T0 + MINUTE, "ann", "as agreed", "reviewer")
+PROMPT = msgspec.structs.replace(
+    OPEN, id="77aa00112233", stage="prompt", tool="", agent="", task="", content="do it\nnow", beside={"source": "web"}
+)
+
+
+def test_a_list_is_one_line_each() -> None:
+    tickets = [OPEN, APPROVED, deny(PROMPT, T0 + 2, "bob"), as_of(OPEN, T0 + 30 * MINUTE), use(APPROVED, "run-1.9")]
+    assert "\n".join(listing(tickets, T0 + 5 * MINUTE, Terminal())) == (
+        "ticket        state        age     left  agent        about   risk      why\n"
+        "3f2a9c01d4e7  open      5m 00s  25m 00s  billing-bot  pay     critical  tool `pay` is on the denylist\n"
+        "3f2a9c01d4e7  approved  5m 00s  11m 00s  billing-bot  pay     critical  tool `pay` is on the denylist\n"
+        "77aa00112233  denied    5m 00s                        prompt  critical  tool `pay` is on the denylist\n"
+        "3f2a9c01d4e7  expired   5m 00s           billing-bot  pay     critical  tool `pay` is on the denylist\n"
+        "3f2a9c01d4e7  used      5m 00s           billing-bot  pay     critical  tool `pay` is on the denylist"
+    )
+
+
+def test_one_that_waits_has_everything_that_a_person_needs() -> None:
+    assert "\n".join(whole(OPEN, T0 + 5 * MINUTE, Terminal())) == (
+        "OPEN  agent billing-bot wants to call pay\n"
+        "\n"
+        "  ticket   3f2a9c01d4e7\n"
+        "  args     {\n"
+        '             "to": "ACME \\u001b[2J",\n'
+        '             "amount": 5,\n'
+        '             "password": "[redacted]"\n'
+        "           }\n"
+        "  why      tool `pay` is on the denylist\n"
+        "  guard    ask-first (tool.denied)\n"
+        "  risk     critical\n"
+        "  task     invoice-7\n"
+        "  run      run-1\n"
+        "  asks     reviewer or human_operator\n"
+        "  opened   2100-01-01 08:00:00Z, 5m 00s ago\n"
+        "  until    2100-01-01 08:30:00Z, 25m 00s left to answer; then it is refused\n"
+        f"  policy   {'a' * 64}\n"
+        f"  digest   3f2a9c01d4e7{'b' * 52}\n"
+        "\n"
+        "  holdfast tickets approve 3f2a9c01d4e7 --by NAME\n"
+        "  holdfast tickets deny 3f2a9c01d4e7 --by NAME --comment WHY"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ticket", "says"),
+    [
+        (APPROVED, ["APPROVED  ", "approved by ann, as reviewer, 2100-01-01 08:01:00Z", "as agreed", "left to repeat"]),
+        (deny(OPEN, T0 + 2, "bob", "no"), ["DENIED  ", "denied by bob, ", "comment  no"]),
+        (deny(APPROVED, T0 + MINUTE, "bob", "no"), ["WITHDRAWN  ", "approval taken back by bob, "]),
+        (use(APPROVED, "run-1.9"), ["USED  ", "used by  run-1.9"]),
+        (as_of(OPEN, T0 + 30 * MINUTE), ["EXPIRED  ", "2100-01-01 08:30:00Z, which is over"]),
+        (as_of(APPROVED, T0 + 30 * MINUTE), ["EXPIRED  ", "2100-01-01 08:16:00Z, which is over"]),
+        (reopen(OPEN, use(APPROVED, "c"), T0, MINUTE), ["3f2a9c01d4e7, asked for the 2nd time"]),
+        (PROMPT, ["an agent: words of the user", "content  do it\n           now", '"source": "web"']),
+    ],
+)
+def test_what_became_of_one(ticket: Ticket, says: list[str]) -> None:
+    text = "\n".join(whole(ticket, T0 + 5 * MINUTE, Terminal()))
+    assert [words for words in says if words not in text] == []
+
+
+def ask(path: Path, amount: int = 5) -> str:
+    """Let an agent ask to pay; gives the ticket's id."""
+    with Shield.load(POLICY, store=path) as shield, shield.run("billing-bot", "invoice-7") as run:
+
+        def pay(amount: int, password: str) -> int:
+            return amount
+
+        try:
+            run.call(pay, amount=amount, password="s3cr3t")
+        except Refused as refused:
+            return str(refused.ticket) if refused.waits else refused.decision.code
+        return "paid"
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store that commands use, and a trail that they write to."""
+    path = tmp_path / "state.db"
+    monkeypatch.setenv("HOLDFAST_STORE", str(path))
+    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "trail"))
+    return path
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> list[Any]:
+    """What the command answers as JSON."""
+    capsys.readouterr()
+    assert main(["tickets", *words, "--json"]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_ticket_is_found_shown_and_approved_and_the_call_goes_ahead(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ticket = ask(file)
+    assert [(one["id"], one["state"], one["risk"]) for one in told(capsys, "list")] == [(ticket, "open", "critical")]
+    assert main(["tickets", "show", ticket[:5]]) == 0
+    out = capsys.readouterr().out
+    assert '"amount": 5' in out
+    assert "s3cr3t" not in out
+    assert main(["tickets", "approve", ticket[:5], "--by", "ann", "--for", "5m", "--comment", "fine"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"ticket {ticket} (pay, asked by billing-bot) is approved: the same call goes ahead once")
+    assert "(5m 00s)" in said
+    assert ask(file) == "paid"
+    assert [(one["state"], one["answered_by"]) for one in told(capsys, "list", "--all")] == [("used", "ann")]
+    assert told(capsys, "list") == []
+
+
+def test_a_denial_reaches_the_agent_and_all_of_it_is_in_the_trail(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ticket = ask(file)
+    (denied,) = told(capsys, "deny", ticket, "--by", "ann", "--comment", "wrong account", "--role", "reviewer")
+    assert (denied["state"], denied["comment"], denied["answered_as"]) == ("denied", "wrong account", "reviewer")
+    assert ask(file) == "approval.denied"
+    capsys.readouterr()
+    assert main(["audit", "tail"]) == 0
+    out = capsys.readouterr().out
+    assert f"ticket.opened {ticket} by billing-bot" in out
+    assert f"ticket.denied {ticket} by ann: wrong account" in out
+    assert main(["audit", "verify"]) == 0
+
+
+def test_what_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tickets = [ask(file, amount) for amount in range(3)]
+    main(["tickets", "approve", tickets[1], "--by", "ann"])
+    main(["tickets", "deny", tickets[2], "--by", "ann", "--comment", "no"])
+    assert [one["id"] for one in told(capsys, "list")] == tickets[:2]
+    assert [one["id"] for one in told(capsys, "list", "--all")] == tickets
+    assert [one["id"] for one in told(capsys, "list", "--state", "denied")] == tickets[2:]
+    assert told(capsys, "list", "--tenant", "elsewhere") == []
+    assert main(["tickets", "list", "--state", "used"]) == 0
+    assert capsys.readouterr().out == "no ticket is used\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (["approve", "ID", "--by", "billing-bot"], 1, "`billing-bot` asked for ticket `"),
+        (["approve", "ID", "--by", "ann", "--role", "intern"], 1, "is not for the role `intern`"),
+        (["approve", "ID", "--by", "ann", "--for", "2d"], 1, "cannot be used for `172800` s"),
+        (["approve", "ID", "--by", "ann", "--for", "soon"], 2, "`--for` is `soon`"),
+        (["approve", "ID"], 2, "`holdfast tickets approve` needs `--by`"),
+        (["deny", "ID", "--by", "ann"], 2, "`holdfast tickets deny` needs `--comment`: the agent reads why"),
+        (["deny", "ID", "--by", "ann", "--comment", "no", "--for", "5m"], 2, "takes no `--for`"),
+        (["approve", "zz", "--by", "ann"], 2, "there is no ticket `zz`"),
+        (["approve"], 2, "which ticket?"),
+        (["show", "zz"], 2, "there is no ticket `zz`"),
+        (["list", "ID"], 2, "takes no `"),
+        (["list", "--state", "opn"], 2, "`--state` is `opn`: did you mean `open`?"),
+        (["aprove", "ID"], 2, "`holdfast tickets` cannot `aprove`: did you mean `approve`?"),
+    ],
+)
+def test_what_is_not_done_says_why(
+    words: list[str], status: int, says: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ticket = ask(file)
+    capsys.readouterr()
+    assert main(["tickets", *[ticket if word == "ID" else word for word in words]]) == status
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("holdfast: ")
+    assert says in line
+    assert [one["state"] for one in told(capsys, "list")] == ["open"]
+
+
+def test_it_is_answered_once(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ticket = ask(file)
+    assert main(["tickets", "approve", ticket, "--by", "ann"]) == 0
+    assert main(["tickets", "approve", ticket, "--by", "bob"]) == 1
+    assert "is approved already, by `ann`" in capsys.readouterr().err
+    assert main(["tickets", "deny", ticket, "--by", "bob", "--comment", "no"]) == 0
+    assert "is withdrawn" in capsys.readouterr().out
+
+
+def test_nothing_yet(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tickets", "list"]) == 0
+    assert "nothing is kept yet" in capsys.readouterr().err
+    assert main(["tickets", "approve", "3f2a", "--by", "ann"]) == 2
+    assert "name the store of the process that waits" in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_a_check_says_which_ticket_a_run_would_wait_for(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = file.with_name("policy.json")
+    policy.write_text(json.dumps(POLICY))
+    ticket = ask(file)
+    args = json.dumps({"amount": 5, "password": "s3cr3t"})
+    about = ["--tool", "pay", "--args", args, "--agent", "billing-bot", "--task", "invoice-7"]
+    capsys.readouterr()
+    assert main(["check", "--policy", str(policy), *about]) == 4
+    assert f"  ticket   {ticket}: " in capsys.readouterr().out
+    assert main(["check", "--policy", str(policy), *about, "--json"]) == 4
+    assert json.loads(capsys.readouterr().out)["ticket"] == ticket
+    assert len(told(capsys, "list")) == 1
