@@ -5,9 +5,10 @@ from holdfast.kernel.decision import Decision
 from holdfast.kernel.findings import Finding, Patch
 from holdfast.kernel.stages import Stage
 from holdfast.policy.errors import PolicyError
-from holdfast.runtime.errors import DeadlineExceeded, HoldfastError, NoRun, Refused, ToolFailed
+from holdfast.runtime.errors import DeadlineExceeded, HoldfastError, NoRun, Refused, StateError, ToolFailed
 from holdfast.runtime.run import Run, current_run
 from holdfast.runtime.shield import Shield
+from holdfast.runtime.tool import NothingDone
 
 __version__ = "0.1.0"
 
@@ -19,6 +20,7 @@ __all__ = [
     "Finding",
     "HoldfastError",
     "NoRun",
+    "NothingDone",
     "Patch",
     "PolicyError",
     "Refused",
@@ -26,6 +28,7 @@ __all__ = [
     "Run",
     "Shield",
     "Stage",
+    "StateError",
     "ToolFailed",
     "__version__",
     "current_run",

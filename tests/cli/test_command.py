@@ -75,7 +75,7 @@ def test_the_list_of_commands_says_what_each_command_says(command: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_lives_in_the_module_of_its_name(command: str) -> None:
-    module = import_module(f"holdfast.cli.{command}")
+    module = import_module(f"holdfast.cli.{command.replace('-', '_')}")
     assert callable(module.add)
     assert callable(module.run)
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, DeadlineExceeded, Finding, PolicyError, Refused, Shield
+from holdfast import Action, DeadlineExceeded, Finding, PolicyError, Refused, Run, Shield
 from holdfast.audit.journal import MemoryJournal
+from holdfast.guards import SHIPPED
 from holdfast.kernel.guard import Kind
 from holdfast.testing import Blocks, FakeClock, ScriptedModel, ScriptedTool, shield_for
 from tests.guards.steps import steps_of
@@ -100,9 +101,33 @@ def test_fault_02_every_shipped_guard_that_is_switched_on_acts() -> None:
     for name, options in entries.items():
         shield = shield_for({"name": "one", "guards": [{"use": name, **options}]})
         assert not shield.run("a").check("t", {"a": "b"}).proceeds, name
-    from holdfast.guards import SHIPPED
+    assert set(entries) | AFTER == set(SHIPPED)
 
-    assert set(entries) == set(SHIPPED)
+
+AFTER = {"breaker", "error_rate", "health", "loops", "queue", "recovery"}
+"""Guards that act on what has happened: each has a test of its own below."""
+
+
+def after_failures(times: int, **entry: Any) -> Run:
+    """A run in which a tool has failed so often, under one guard."""
+    run = shield_for({"name": "one", "guards": [entry]}).run("a")
+    for _ in range(times):
+        run.check("t", {"a": "b"})
+        run.error("t", ConnectionError("down"), args={"a": "b"})
+    return run
+
+
+def test_fault_02_guards_of_what_has_happened_act_too() -> None:
+    """With the smallest entry of each, a tool that fails again and again is not called for ever."""
+    assert after_failures(5, use="breaker").check("t", {"a": "b"}).code == "breaker.open"
+    assert after_failures(11, use="error_rate").check("t", {"a": "b"}).code == "kernel.quarantined"
+    assert after_failures(7, use="loops").check("t", {"a": "b"}).code.startswith("loops.")
+    assert after_failures(20, use="health").error("t", ConnectionError("down")).findings
+    waiting = shield_for({"name": "one", "guards": [{"use": "queue", "max_running": 1, "max_waiting": 0}]}).run("a")
+    assert waiting.check("t", {}).proceeds
+    assert waiting.check("t", {}).code == "queue.full"
+    recovering = shield_for({"name": "one", "guards": [{"use": "recovery"}]}).run("a")
+    assert recovering.error("t", MemoryError()).action > Action.ALLOW
 
 
 def test_fault_03_many_guards_stand_at_one_stage_and_one_that_raises_does_not_escape() -> None:

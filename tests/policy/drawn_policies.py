@@ -48,8 +48,11 @@ def draw(kind: inspect.Type, chance: Random, wrong: float = 0.0) -> Any:
             return chance.random() < 0.5
         case inspect.IntType() | inspect.FloatType():
             low = kind.ge if kind.ge is not None else 0 if kind.gt is None else kind.gt + 1
-            whole = int(low) + chance.randrange(100)
-            return whole if isinstance(kind, inspect.IntType) or chance.random() < 0.5 else whole + 0.5
+            high = min(
+                [low + 99, *[most for most in (kind.le, None if kind.lt is None else kind.lt - 1) if most is not None]]
+            )
+            whole = int(low) + chance.randrange(max(1, int(high - low) + 1))
+            return whole if isinstance(kind, inspect.IntType) or chance.random() < 0.5 else min(whole + 0.5, high)
         case inspect.StrType():
             return chance.choice(NAMES)
         case inspect.LiteralType():

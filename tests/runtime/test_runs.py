@@ -124,7 +124,7 @@ def test_a_model_call_can_be_patched_and_degraded_once() -> None:
 
     reply = shield.run().model(model, ["hello"], model="large", params={"n": 5})
     assert reply["content"] == "fine"
-    assert got == [(["hello"], {"n": 1})]
+    assert got == [(["hello"], {"n": 1, "model": "small"})], "and it is told which model it is to be"
     calls = [kept.read() for kept in shield.journal.kept() if kept.read().stage == "model_call"]
     assert [entry.content["model"] for entry in calls] == ["small", "small"]
 

@@ -1,7 +1,9 @@
 """Every code a finding can carry, with what the agent reads."""
 
 import holdfast.guards
+from holdfast.approvals import words as approvals
 from holdfast.kernel.words import declared
+from holdfast.runtime import ledger
 
 PATH = "docs/reference/codes.md"
 
@@ -17,7 +19,7 @@ is about: a tool, a limit, a guard.
 
 
 def render() -> str:
-    """Render one row for each code that the kernel and the shipped guards declare."""
+    """Render one row for each code that the kernel, tickets, the effect ledger and the shipped guards declare."""
     rows = [
         f"| `{code}` | {words.message} | {words.advice} |"
         for code, words in sorted(declared().items())
@@ -30,4 +32,4 @@ def _areas() -> set[str]:
     """The areas of shipped codes: what a test or an application declared besides does not belong here."""
     shipped = [guard.__module__ for guard in holdfast.guards.SHIPPED.values()]
     codes = {code for module in shipped for code in __import__(module, fromlist=["CODES"]).CODES}
-    return {code.split(".")[0] for code in codes} | {"kernel"}
+    return {code.split(".")[0] for code in (*codes, *approvals.CODES, *ledger.CODES)} | {"kernel"}

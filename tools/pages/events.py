@@ -61,6 +61,7 @@ ANSWERED = {
     "skipped": "the guards that were not asked any more",
     "shadow": "what guards in shadow mode would have found; left out where there is nothing",
     "content": "what goes ahead, after patches; left out where nothing does, and at `charge`, which has none",
+    "ticket": "the id of what a person would be asked; left out where nobody would be",
 }
 
 MEANINGS = {

@@ -5,6 +5,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
+from holdfast.policy.faults.entry import FaultEntries, TextEntry
 from holdfast.policy.json_schema import FIELDS
 from holdfast.policy.load import packs
 from holdfast.policy.prices.entry import LongPrompt, PriceEntry
@@ -12,6 +13,7 @@ from holdfast.policy.schema import (
     GUARDS,
     AgentEntry,
     AppliesTo,
+    Degrade,
     Escalation,
     Limits,
     Placement,
@@ -42,6 +44,9 @@ PARTS: list[tuple[str, type[msgspec.Struct]]] = [
     ("`guards[].applies_to`", AppliesTo),
     ("`limits`", Limits),
     ("`escalation`", Escalation),
+    ("`degrade`", Degrade),
+    ("`faults`", FaultEntries),
+    ("`faults.text[]`", TextEntry),
     ("`prices.<model>`", PriceEntry),
     ("`prices.<model>.long_prompt`", LongPrompt),
 ]

@@ -24,8 +24,15 @@ COMMANDS: Final = {
     "runs": "list runs and how they stand, or tell one in full",
     "budget": "show what is used of every budget, and which are nearest to their end",
     "state": "show what the store holds: shield state, counters, records, holds",
+    "safe-mode": "refuse every tool call and every retry, until it is switched off again",
+    "halt": "stop everything, or everything of a scope, until an operator resumes it",
+    "resume": "back to normal after a halt, safe mode, a quarantine or a warning",
+    "quarantine": "isolate a tool, an agent or a run for a time, while others go on",
+    "tools": "show how well each tool works, and reset one that is left alone",
+    "tickets": "list what waits for a person, and approve or deny it",
     "policy": "show a policy as it takes effect, compare two, list those that are shipped",
     "schema": "write the JSON Schema of policy files, for editors",
+    "lab": "measure guards on labelled rows: what they find, what they disturb",
 }
 """Every command and what it does; each lives in the module of its name, loaded when it is asked for."""
 
@@ -90,7 +97,7 @@ def parser_for(command: str | None) -> Asked:
     module = None
     for name, summary in COMMANDS.items():
         if name == command:
-            module = import_module(f"holdfast.cli.{name}")
+            module = import_module(f"holdfast.cli.{name.replace('-', '_')}")
             module.add(commands)
         else:
             commands.add_parser(name, help=summary)

@@ -9,7 +9,8 @@ from holdfast.cli.operating import EXIT, SCOPES, add_options, operate
 from holdfast.cli.parser import Parser
 from holdfast.cli.times import lasting_s
 
-USAGE: Final = "holdfast quarantine SCOPE [--for TIME] [--why WORDS] [--by NAME] [--tenant NAME] [--store URL]"
+USAGE: Final = """holdfast quarantine SCOPE [--for TIME] [--why WORDS] [--by NAME]
+       [--tenant NAME] [--store URL]"""
 
 DESCRIPTION: Final = """\
 Isolate a tool, an agent or a run: whatever it is asked for, or asks for, is refused, while

@@ -8,7 +8,8 @@ from typing import Any, Final
 from holdfast.cli.operating import EXIT, SCOPES, add_options, operate
 from holdfast.cli.parser import Parser
 
-USAGE: Final = "holdfast safe-mode on|off [SCOPE] [--why WORDS] [--by NAME] [--tenant NAME] [--store URL]"
+USAGE: Final = """holdfast safe-mode on|off [SCOPE] [--why WORDS] [--by NAME] [--tenant NAME]
+       [--store URL]"""
 
 DESCRIPTION: Final = """\
 Switch safe mode on or off: no tool runs and nothing is retried, while models still answer

@@ -11,10 +11,11 @@ from holdfast.kernel.guard import Kind, Placed
 from holdfast.kernel.names import Names, names
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.table import sensible
+from holdfast.policy import ladder
 from holdfast.policy.compiled import CompiledPolicy, Seat
 from holdfast.policy.errors import Fault, GuardFault, PolicyError
-from holdfast.policy.idle import idle
 from holdfast.policy.faults.entry import wrong_in
+from holdfast.policy.idle import idle
 from holdfast.policy.importing import imported
 from holdfast.policy.schema import GUARDS, AppliesTo, Placement, PolicyFile, id_of, use_of
 
@@ -31,9 +32,11 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
     """
     faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
     faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
+    faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
     seats: list[Seat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()
+    known = whole
     for at, entry in enumerate(file.guards):
         guard_id = id_of(entry)
         if guard_id in taken:
@@ -44,6 +47,7 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
             guard = _made(entry, guard_id)
         except GuardFault as fault:
             faults.append(Fault(where("guards", at, *fault.path), str(fault)))
+            known = False
             continue
         usual = getattr(guard, "default_stages", guard.stages)
         stages = usual if entry.stages is None else frozenset(Stage(name) for name in entry.stages)
@@ -55,6 +59,8 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
         if guard.kind is Kind.ASKING:
             calls[guard_id] = guard.call
         seats.append(_seat(file, entry, guard_id, guard, stages, where("guards", at)))
+    if known:
+        faults += [Fault(where("degrade", *path), message) for path, message in ladder.unheard(file.degrade, seats)]
     undos: dict[str, Callable[..., Any]] = {}
     for name, tool in file.tools.items():
         if tool.undo is not None:

@@ -14,10 +14,10 @@ from holdfast.guards.safe_mode import SafeMode
 from holdfast.kernel.actions import Risk
 from holdfast.kernel.autonomy import STRICT, TIGHTER, Share
 from holdfast.kernel.events import RunInfo
-from holdfast.kernel.gates import SAFE
 from holdfast.kernel.guard import Kind, Placed
 from holdfast.kernel.names import Names, glob, is_glob
 from holdfast.kernel.stages import Stage
+from holdfast.kernel.states import SAFE
 from holdfast.policy.rules import STATIC
 from holdfast.policy.schema import AgentEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
 
@@ -103,6 +103,8 @@ class CompiledPolicy:
         )
         self.has_records = any(seat.placed.kind is Kind.RECORD for seat in seats)
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
+        self.judges_errors = Stage.ERROR in self.stages
+        self.has_once = any("once" in entry.annotations for entry in file.tools.values())
         self._index: dict[tuple[str, str, str], list[Seat]] = {}
         for seat in seats:
             for stage in seat.placed.stages:
@@ -166,6 +168,11 @@ class CompiledPolicy:
         """What the policy says of a tool; `None` where it does not know it."""
         return best(self.file.tools, tool)
 
+    def undo(self, tool: str) -> Callable[..., Any] | None:
+        """What undoes a call of a tool, where the policy says it."""
+        name = closest(self.file.tools, tool) if self.undos else None
+        return None if name is None else self.undos.get(name)
+
     def risk(self, tool: str, registered: Risk | None) -> Risk:
         """A tool's risk: the stricter of what the policy and its registration say; medium if neither does."""
         entry = self.tool(tool)
@@ -177,6 +184,11 @@ class CompiledPolicy:
         """A tool's annotations and the trust its results have; nothing is trusted that the policy does not trust."""
         entry = self.tool(tool)
         return ("untrusted",) if entry is None else (*entry.annotations, entry.trust)
+
+    def cheaper(self, model: str) -> str:
+        """The model that takes a model's place in a lesser request; itself where the policy names none."""
+        named = best(self.file.degrade.models, model) if model else None
+        return model if named is None else named
 
     def placed(self, guard_id: str) -> Placed | None:
         """A guard by its id."""
@@ -193,11 +205,16 @@ def best(entries: dict[str, T], name: str) -> T | None:
     exact = entries.get(name)
     if exact is not None:
         return exact
+    found = closest(entries, name)
+    return None if found is None else entries[found]
+
+
+def closest(entries: dict[str, T], name: str) -> str | None:
+    """The name under which the best entry stands."""
+    if name in entries:
+        return name
     matching = [pattern for pattern in entries if is_glob(pattern) and glob(pattern, name)]
-    closest = min(
-        matching, key=lambda pattern: (-len(pattern.replace("*", "").replace("?", "")), pattern), default=None
-    )
-    return None if closest is None else entries[closest]
+    return min(matching, key=lambda pattern: (-len(pattern.replace("*", "").replace("?", "")), pattern), default=None)
 
 
 def place(guard: Any, guard_id: str, shadow: bool = False) -> Placed:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from holdfast.guards.budget import ACTS, MEASURES, Budget
+from holdfast.guards.queue import STARTS, Queue
 from holdfast.kernel.actions import Action
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.table import sensible
@@ -21,9 +22,12 @@ def idle(guard: Any, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[st
     `alone` says that the guard has its counters to itself: one that shares them may be there to look at what others
     have counted.
     """
+    where = ", ".join(f"`{stage}`" for stage in sorted(stages))
+    if isinstance(guard, Queue) and stages and not stages & STARTS:
+        said = f"nothing waits at {where}: nothing starts there"
+        yield "stages", f"{said}; add a stage where something does, such as `tool_call`"
     if not isinstance(guard, Budget) or not stages:
         return
-    where = ", ".join(f"`{stage}`" for stage in sorted(stages))
     for unit, limit in guard.limits().items():
         looks = [stage for stage in stages if not (stage is Stage.CHARGE and unit in ACTS)]
         counts = [stage for stage in looks if unit is Unit.ONE or stage not in ENDS]

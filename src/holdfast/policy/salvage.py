@@ -8,7 +8,7 @@ import msgspec
 
 from holdfast.policy.checking import check
 from holdfast.policy.compile import compile_policy
-from holdfast.policy.document import Document, Node
+from holdfast.policy.document import Document, Node, Unreadable
 from holdfast.policy.errors import Fault, PolicyError
 from holdfast.policy.schema import AgentEntry, GuardEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
 
@@ -50,4 +50,11 @@ def _keys(document: Document) -> set[str]:
 
 
 def _right(document: Document, node: Node, kind: Any) -> bool:
-    return not check(Document(document.origin, node), kind)
+    return _read(node) and not check(Document(document.origin, node), kind)
+
+
+def _read(node: Node) -> bool:
+    """Whether everything in it could be read; what could not has a fault already."""
+    value = node.value
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return not isinstance(value, Unreadable) and all(_read(child) for child in below)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
 import msgspec
 
 from holdfast.guards import SHIPPED
+from holdfast.policy.faults.entry import FaultEntries
 from holdfast.policy.prices.entry import PriceEntry
 from holdfast.policy.rules import Rule
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
-Annotation = Literal["read_only", "destructive", "idempotent", "poll", "open_world"]
+Annotation = Literal["read_only", "destructive", "idempotent", "poll", "open_world", "once"]
 RiskName = Literal["low", "medium", "high", "critical"]
 StageName = Literal[
     "prompt",
@@ -66,6 +67,7 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     annotations: tuple[Annotation, ...] = ()
     trust: Literal["trusted", "untrusted", "web"] = "untrusted"
     undo: str | None = None
+    harmless: tuple[str, ...] = ()
 
 
 class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +75,16 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
     timeout_s: Seconds = 1800.0
+    wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+
+class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a lesser request is: a cheaper model, fewer messages, a shorter reply, a slower pace."""
+
+    models: dict[str, str] = {}
+    keep_messages: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    pause_s: Seconds | None = None
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,6 +163,8 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tasks: dict[str, TaskEntry] = {}
     tools: dict[str, ToolEntry] = {}
     prices: dict[str, PriceEntry] = {}
+    faults: FaultEntries = FaultEntries()
     guards: tuple[GuardEntry, ...] = ()
     limits: Limits = Limits()
     escalation: Escalation = Escalation()
+    degrade: Degrade = Degrade()

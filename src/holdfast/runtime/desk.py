@@ -25,14 +25,21 @@ from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.answering import Answering
 from holdfast.runtime.errors import Refused
 from holdfast.runtime.partial import PartialResults
+from holdfast.runtime.undoing import Undos
 
 if TYPE_CHECKING:
+    from holdfast.runtime.recovering import Trouble
     from holdfast.runtime.shield import Shield
 
 MAX_OPEN: Final = 10_000
 """How many judged calls a run remembers until their results are reported; the oldest is forgotten first."""
 MAX_NOTICES: Final = 100
 """How many notices wait for the agent; the oldest is forgotten first."""
+
+USED_UP: Final = frozenset(
+    {"steps.exceeded", "budget.exceeded", "time.exceeded", "kernel.exhausted", "kernel.deadline"}
+)
+"""Codes that say that a run has used up what it had: what it has produced until then comes with the refusal."""
 
 STREAMED: Final = tuple(a for a in Action if a not in (Action.REDACT, Action.RETRY))
 """What can still be done about a reply whose chunks have been delivered."""
@@ -57,7 +64,9 @@ def measures_of(policy: Any, run: RunInfo) -> frozenset[int]:
 class Desk:
     """What one run has in hand. Safe to use from several threads; nothing in it grows with the run's length."""
 
-    def __init__(self, shield: Shield, info: RunInfo, nonce: str, deadline_at_ms: int | None) -> None:
+    def __init__(
+        self, shield: Shield, info: RunInfo, nonce: str, deadline_at_ms: int | None, above: Desk | None = None
+    ) -> None:
         self.shield = shield
         self.store = shield.store
         self._given = info
@@ -74,11 +83,17 @@ class Desk:
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
         self._notices: deque[str] = deque(maxlen=MAX_NOTICES)
         self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._tickets: OrderedDict[str, str] = OrderedDict()
         self._open: OrderedDict[str, Open] = OrderedDict()
         self.told: RunInfo | None = None
         self.decided = [0] * len(Action)
         self.counting = threading.Lock()
         self.partial = PartialResults()
+        self.undos: Undos = Undos(None if above is None else above.undos)
+        self.places: dict[str, int] = {}
+        """How often the run has got the result of each call that happens once."""
+        self.trouble: Trouble | None = None
+        """What is known of the failure that came last."""
         self.last: Any = None
         self.veiled = False
         self._over = False
@@ -118,6 +133,7 @@ class Desk:
 
     def over(self, code: str, why: str) -> None:
         """Write down, once, that the run has ended, with what it had produced; a run that did nothing says nothing."""
+        self.partial.complete()
         if self.told is None or self._over:
             return
         self._over = True
@@ -161,8 +177,9 @@ class Desk:
         )
 
     def renewed(self, event: Event) -> Event:
-        """The same event once more, now, for a new judgement."""
-        return msgspec.structs.replace(event, id=self.new_id(), at=self.shield.clock())
+        """The same event once more, now, for a new judgement; it says which one it was first."""
+        first = event.call if event.call else event.id
+        return msgspec.structs.replace(event, id=self.new_id(), at=self.shield.clock(), call=first)
 
     def moment(
         self,
@@ -173,6 +190,7 @@ class Desk:
         refused: tuple[Finding, ...] = (),
         claims: tuple[Claim, ...] = (),
         granted: str = "",
+        again: bool = False,
     ) -> Moment:
         """An event with what enters beside it: its cost, late answers, the run's end, its deadline, what the runtime
         itself has against it, what it rests on, and the ticket by which a person has said yes to it."""
@@ -180,13 +198,13 @@ class Desk:
         if self._charges and spent is not JUST_ONE and event.stage is not Stage.CHARGE:
             events = (event, self._charge(event, spent))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
-            return Moment(events, spent, settles, refused, attempt, claims, granted)
+            return Moment(events, spent, settles, refused, attempt, claims, granted, again)
         late = [*refused, *[self._late.popleft() for _ in range(len(self._late))]]
         if self.ended is not None:
             late.append(Finding(Action.HALT, self.ended.code, (self.ended.why,), guard="kernel"))
         elif self.deadline_at_ms is not None and event.at >= self.deadline_at_ms:
             late.append(Finding(Action.BLOCK, "kernel.deadline", guard="kernel"))
-        return Moment(events, spent, settles, tuple(late), attempt, claims, granted)
+        return Moment(events, spent, settles, tuple(late), attempt, claims, granted, again)
 
     def _charge(self, event: Event, spent: Amounts) -> Event:
         _, tokens, cost, _, _ = spent
@@ -233,8 +251,20 @@ class Desk:
 
     def refusal(self, decision: Decision) -> Refused:
         """What a caller gets whose action does not go ahead, with whom to ask where a person is needed."""
-        partial = self.produced() if decision.action == Action.HALT else ()
-        return Refused(decision, self.shield.policy.file.escalation.roles, partial)
+        over = decision.action == Action.HALT or decision.code in USED_UP
+        partial = self.produced() if over else ()
+        return Refused(decision, self.shield.policy.file.escalation.roles, partial, self.ticket_of(decision))
+
+    def waits_for(self, decision: Decision, ticket: str) -> None:
+        """Remember the ticket that a decision waits for."""
+        if len(self._tickets) >= MAX_OPEN:
+            self._tickets.popitem(last=False)
+        self._tickets[decision.id] = ticket
+
+    def ticket_of(self, decision: Decision) -> str | None:
+        """The ticket that a decision waits for, or by which a person has refused it; `None` where there is none."""
+        refused_by = [finding.args[0] for finding in decision.findings if finding.code.startswith("approval.")]
+        return str(refused_by[0]) if refused_by else self._tickets.get(decision.id)
 
     def opened(self, decision: Decision, tool: str, args: dict[str, Any], spent: Amounts) -> None:
         """Remember a call that goes ahead until its outcome is reported."""

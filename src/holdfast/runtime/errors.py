@@ -17,8 +17,8 @@ class HoldfastError(Exception):
 class Refused(HoldfastError):
     """An action did not go ahead. Its text is what the agent should read; `decision` says the rest.
 
-    Where the whole run is over, `partial` is what it had produced until then. Where a person has to answer, or has
-    refused it, `ticket` is the id of what they were asked.
+    Where the whole run is over, or its steps, budget or time are used up, `partial` is what it had produced until then.
+    Where a person has to answer, or has refused it, `ticket` is the id of what they were asked.
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -13,30 +14,39 @@ from holdfast.kernel.content import content_of, with_content
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.engine import decide
 from holdfast.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
-from holdfast.kernel.findings import Finding, Isolate, Patch, Retry
+from holdfast.kernel.findings import ROLLBACK, Finding, Isolate, Patch, Retry
 from holdfast.kernel.state import Claim
 from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.data import Unreadable, project
 from holdfast.runtime.degrading import lesser
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
-from holdfast.runtime.effects import Invoke
 from holdfast.runtime.errors import ToolFailed
-from holdfast.runtime.escalating import Granted, ask
+from holdfast.runtime.escalating import Granted, ask, resumed
+from holdfast.runtime.faulting import described
+from holdfast.runtime.ledger import Entry
 from holdfast.runtime.queueing import Line
-from holdfast.runtime.recording import barred, confirmed, left, written
-from holdfast.runtime.spending import book, close_hold, overruns, reserving, settled, unforeseen, used_by
-from holdfast.runtime.standing import end_run, isolate
+from holdfast.runtime.recording import barred, confirmed, written
+from holdfast.runtime.recovering import behind, notes_of, redacted, trouble_of
+from holdfast.runtime.spending import overruns, reserving, settled
+from holdfast.runtime.standing import end_run, isolate, signalled
 from holdfast.runtime.terms import terms_of
 from holdfast.runtime.tool import Tool
 from holdfast.runtime.turns import in_turn
+from holdfast.runtime.undoing import remember, roll_back, undone
 
 RETRY: Final = Retry()
 ISOLATE: Final = Isolate()
 
+HARMLESS: Final = "harmless"
+"""What a failure is called of which it is known that nothing has happened."""
 
-def judge(desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans | None = None) -> Flow[Decision]:
-    """Judge a moment, write the decision down, and carry out what concerns the run as a whole."""
+
+def judge(
+    desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans | None = None, waits: bool = False
+) -> Flow[Decision]:
+    """Judge a moment, write the decision down, and carry out what concerns the run as a whole; what a person has to
+    answer for is judged again when one has (`waits`: here and now)."""
     begun = perf_counter_ns()
     plans = desk.plans if plans is None else plans
     moment = desk.fitted(moment, plans)
@@ -49,6 +59,10 @@ def judge(desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans 
         decision = yield from confirmed(desk, decision, outcome)
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
+    if decision.action == Action.ESCALATE and not moment.granted:
+        answer = yield from ask(desk, moment.events[0], decision, waits)
+        if answer is not None:
+            return (yield from judge(desk, resumed(desk, moment, answer), (), plans))
     return decision
 
 
@@ -64,6 +78,7 @@ def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     for finding in decision.findings:
         if finding.action == Action.WARN:
             desk.notice(event, finding)
+    yield from signalled(desk, event, decision)
     determining = decision.determining
     if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
         yield from end_run(desk, "kernel.ended", decision.message)
@@ -71,7 +86,9 @@ def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         terms = terms_of(decision, ISOLATE)
         whole = terms.what == "agent" or not event.tool
         name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
-        yield from isolate(desk, name, terms.for_ms)
+        yield from isolate(desk, name, terms.for_ms, decision.message)
+    if decision.effects and ROLLBACK in decision.effects:
+        yield from roll_back(desk)
 
 
 def shown(value: Any) -> tuple[Any, tuple[Finding, ...]]:
@@ -89,22 +106,27 @@ def assess(
     refused: tuple[Finding, ...] = (),
     claims: tuple[Claim, ...] = (),
     waits: bool = False,
+    reprice: Callable[[Event], Amounts] | None = None,
 ) -> Flow[tuple[Decision, Event]]:
     """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more, and one
     that a person has to answer for is judged again when one has (`waits`: here and now, otherwise when it is asked for
     again).
 
-    `claims` are records that the action rests on. Returns the decision and the event as it goes ahead, patched.
+    `claims` are records that the action rests on; `reprice` says what a lesser one reserves. Returns the decision and
+    the event as it goes ahead, patched.
     """
     line: Line | None = None
     degraded: Decision | None = None
     granted: Granted | None = None
+    first = event.id
     while True:
         begun = perf_counter_ns()
         plans = desk.plans
-        rests = claims if granted is None else (*claims, granted.claim)
+        if granted is not None and not granted.covers(plans.policy.hash):
+            granted = None
+        rests = claims if granted is None else (*claims, granted.claim(event))
         ticket = "" if granted is None else granted.ticket
-        moment = desk.moment(event, spent, (), 1 if degraded is None else 2, refused, rests, ticket)
+        moment = desk.moment(event, spent, (), 1 if degraded is None else 2, refused, rests, ticket, event.id != first)
         moment = desk.fitted(moment, plans)
         event = moment.events[0]
         barrier = barred(desk, moment) if desk.shield.journal.trouble else None
@@ -124,17 +146,26 @@ def assess(
                 return decision, event
             event = again
             continue
+        if granted is not None and decision.code == "kernel.claimed":
+            granted = None
+            event = desk.renewed(event)
+            continue
         if decision.action == Action.ESCALATE and granted is None:
-            granted = yield from ask(desk, event, decision, waits)
-            if granted is None:
+            answer = yield from ask(desk, event, decision, waits)
+            if answer is None:
                 return decision, event
+            if isinstance(answer, Finding):
+                refused = (*refused, answer)
+            else:
+                granted = answer
             event = desk.renewed(event)
             continue
         if decision.patches:
             event = with_content(event, decision.patched(content_of(event)))
         if decision.action == Action.DEGRADE and degraded is None:
             degraded = decision
-            event = lesser(desk, event, decision)
+            event = yield from lesser(desk, event)
+            spent = spent if reprice is None else reprice(event)
             continue
         return (decision if degraded is None else _joined(degraded, decision, event)), event
 
@@ -166,36 +197,17 @@ def admit(
     return decision, event
 
 
-def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flow[Any]:
-    """A tool's whole life: judged, run, its result or error judged, settled, recorded."""
-    attempt = 1
-    while True:
-        decision, event, args, kwargs, reserved = yield from begin(desk, tool, args, kwargs)
-        began_ms = desk.shield.clock() if desk.measures else 0
-        try:
-            value = yield Invoke(tool.fn, args, kwargs, desk.time_left_s(tool.name, tool.timeout_s))
-        except Exception as error:
-            used = used_by(desk, reserved, began_ms)
-            yield from book(desk, event, unforeseen(desk, reserved, used))
-            if not (yield from failed(desk, event, decision, error, attempt, reserved, used)):
-                raise
-            attempt += 1
-            continue
-        except BaseException as error:
-            left(desk, event, decision, "it was interrupted: what came of it is not known", error)
-            yield from close_hold(desk, decision, reserved)
-            raise
-        used = used_by(desk, reserved, began_ms)
-        yield from book(desk, event, unforeseen(desk, reserved, used))
-        return (yield from deliver(desk, tool, event, decision, value, args, kwargs, reserved=reserved, used=used))
-
-
 def begin(
-    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], failed: str = ""
 ) -> Flow[tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]]:
-    """Judge a call and give it back as it goes ahead: event and arguments patched, and what it has reserved."""
+    """Judge a call and give it back as it goes ahead: event and arguments patched, and what it has reserved.
+
+    `failed` is the call that is tried again by this one.
+    """
     proposed, refused = shown(tool.values(args, kwargs))
     event: Any = desk.tool_call(tool.name, {} if refused else proposed, tool.risk)
+    if failed:
+        event = msgspec.structs.replace(event, call=failed)
     reserved = JUST_ONE
     if desk.measures:
         reserved = reserving(desk, event, JUST_ONE, desk.time_left_s(tool.name, tool.timeout_s))
@@ -213,26 +225,41 @@ def failed(
     attempt: int,
     reserved: Amounts = JUST_ONE,
     used: Amounts = JUST_ONE,
-) -> Flow[bool]:
-    """Judge an error; says whether the action is tried again. Raises where the error may not be handed on."""
+    tried: tuple[str, ...] = (),
+    harmless: bool = False,
+    retries: bool = False,
+) -> Flow[Decision]:
+    """Judge an error and give the decision, or raise where the error may not be handed on as it is.
+
+    `tried` is what was tried before, `harmless` says that nothing has happened, `retries` that the caller tries again
+    where that is decided.
+    """
     fault: Any = desk.event(
         Failure,
         call=decision.id,
         tool=event.tool,
-        error=type(error).__name__,
-        text=str(error),
         args=event.args,
         attempt=attempt,
+        **described(desk.shield.policy, error),
     )
-    moment = desk.moment(fault, settles=settled(decision, used))
-    answer = yield from judge(desk, moment, (*desk.take_notes(decision.id), *overruns(reserved, used)))
-    if answer.action == Action.RETRY:
-        return attempt < terms_of(answer, RETRY).max_attempts
+    own = tuple([trait for trait in event.traits if trait not in fault.traits])
+    if harmless or own:
+        fault = msgspec.structs.replace(fault, traits=(*fault.traits, *own, *((HARMLESS,) if harmless else ())))
+    took_ms, chain = fault.at - event.at, behind(error)
+    notes = (*desk.take_notes(decision.id), *overruns(reserved, used), *notes_of(took_ms, chain, tried))
+    answer = yield from judge(desk, desk.moment(fault, settles=settled(decision, used)), notes)
+    desk.trouble = trouble_of(fault, answer, took_ms, chain, tried)
     if answer.action == Action.HALT:
         raise desk.refusal(answer) from error
-    if answer.patches:
-        raise ToolFailed(answer.patched(fault.text)) from None
-    return False
+    if not (retries and answer.action == Action.RETRY):
+        withhold(answer, fault.text)
+    return answer
+
+
+def withhold(answer: Decision, text: str) -> None:
+    """Raise what the agent gets in place of an error whose text a guard has redacted, whatever else was decided."""
+    if any(finding.patches for finding in answer.findings):
+        raise ToolFailed(redacted(answer, text)) from None
 
 
 def deliver(
@@ -247,19 +274,26 @@ def deliver(
     settles: bool = True,
     reserved: Amounts = JUST_ONE,
     used: Amounts = JUST_ONE,
+    notes: tuple[str, ...] = (),
+    page: Entry | None = None,
 ) -> Flow[Any]:
-    """Judge a result before the agent sees it; one that is refused is thrown away and undone."""
+    """Judge a result before the agent sees it; one that is refused is thrown away and undone.
+
+    `page` is the call's page in the ledger, where it has one.
+    """
+    if part <= 1 and (tool.undo is not None or desk.shield.policy.undos):
+        remember(desk, tool, decision.id, args, kwargs, page)
     seen, refused = shown(value)
     result: Any = desk.event(ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen, part=part)
     moment = desk.moment(result, settles=settled(decision, used) if settles else (), refused=refused)
-    answer = yield from judge(desk, moment, (*desk.take_notes(decision.id), *overruns(reserved, used)))
+    notes = (*notes, *desk.take_notes(decision.id), *overruns(reserved, used))
+    answer = yield from judge(desk, moment, notes, waits=True)
     if answer.proceeds:
-        desk.last = answer.patched(seen) if answer.patches else seen
-        return desk.last if answer.patches else value
-    undo = tool.undo if tool.undo is not None else desk.shield.policy.undos.get(tool.name)
-    if answer.action >= STOPS and undo is not None:
-        try:
-            yield Invoke(undo, args, kwargs)
-        except Exception as error:  # noqa: BLE001 - whatever an undo raises, the refusal is what the caller must see
-            desk.tell(f"the action could not be undone: `{type(error).__name__}`")
+        desk.last = last = answer.patched(seen) if answer.patches else seen
+        if page is not None:
+            yield from page.keep(desk, last)
+        return last if answer.patches else value
+    done = desk.undos.take(decision.id) if answer.action >= STOPS else None
+    if done is not None:
+        yield from undone(desk, done)
     raise desk.refusal(answer)

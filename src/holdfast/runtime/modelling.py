@@ -15,6 +15,7 @@ from holdfast.runtime.effects import Invoke
 from holdfast.runtime.flows import RETRY, assess, judge
 from holdfast.runtime.pricing import Bill
 from holdfast.runtime.recording import left
+from holdfast.runtime.retrying import again
 from holdfast.runtime.spending import close_hold, settled
 from holdfast.runtime.terms import terms_of
 from holdfast.runtime.usage import field
@@ -43,7 +44,7 @@ def converse(
         event: Any = desk.event(ModelCall, model=model, messages=project(said), params=project(options))
         bill = Bill(desk, event, tokens, cost_usd)
         decision, event = yield from assess(desk, event, bill.reserved, reprice=bill.again)
-        if decision.action == Action.RETRY and attempt < terms_of(decision, RETRY).max_attempts:
+        if decision.action == Action.RETRY and not (yield from again(desk, terms_of(decision, RETRY), attempt)):
             said.append(_guidance(decision))
             continue
         if not decision.proceeds:
@@ -65,7 +66,7 @@ def converse(
         if answer.proceeds:
             desk.last = answer.patched(text)
             return with_text(reply, desk.last) if answer.patches else reply
-        if answer.action == Action.RETRY and attempt < terms_of(answer, RETRY).max_attempts:
+        if answer.action == Action.RETRY and not (yield from again(desk, terms_of(answer, RETRY), attempt)):
             said.append(_guidance(answer))
             continue
         return _stopped(desk, answer)

@@ -18,6 +18,7 @@ from holdfast.kernel.state import Batch, StoreLost
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke
+from holdfast.runtime.faulting import described
 
 WAITS: Final = Risk.HIGH
 """From this risk on an action waits until its record is on the disk."""
@@ -132,7 +133,7 @@ def left(desk: Desk, event: Event, decision: Decision, how: str, error: BaseExce
     if error is None:
         outcome = desk.event(ToolResult, **about)
     else:
-        outcome = desk.event(Failure, error=type(error).__name__, **about)
+        outcome = desk.event(Failure, **about, **(described(desk.shield.policy, error) | {"text": ""}))
     ended = Decision(outcome.id, Action.ALLOW, decision.policy)
     try:
         desk.shield.journal.write(Moment((outcome,)), ended, 0, (how,))

@@ -15,6 +15,7 @@ from holdfast.kernel.units import JUST_ONE, NOTHING, Amounts, Unit, amounts
 from holdfast.runtime.data import Unreadable, project
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
+from holdfast.runtime.faulting import reported
 from holdfast.runtime.flows import assess, judge, shown
 from holdfast.runtime.spending import book, overruns, reserving, unforeseen, used_by
 
@@ -104,8 +105,17 @@ def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Event:
     except msgspec.ValidationError as error:
         message = str(error)
         raise BadEvent(f"`{stage}`: {message[:1].lower()}{message[1:]}") from None
+    if stage is Stage.ERROR:
+        data |= _told(desk, data)
     event: Event = desk.event(kind, **data)
     return event
+
+
+def _told(desk: Desk, data: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return reported(desk.shield.policy, data)
+    except ValueError as error:
+        raise BadEvent(str(error)) from None
 
 
 @cache

@@ -11,12 +11,16 @@ from holdfast.kernel.decision import Decision
 from holdfast.kernel.gates import Ending
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.units import JUST_ONE
-from holdfast.runtime import flows, streams
+from holdfast.runtime import calling, streams
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow, T, drive
+from holdfast.runtime.faulting import told
+from holdfast.runtime.recovering import Trouble
 from holdfast.runtime.reports import check, report, spending
+from holdfast.runtime.settling import effect_named, settle_effect
 from holdfast.runtime.standing import end_run
 from holdfast.runtime.tool import Shape, Tool
+from holdfast.runtime.undoing import Undone, roll_back
 
 _open: ContextVar[tuple[Run, ...]] = ContextVar("holdfast_runs", default=())
 
@@ -70,7 +74,7 @@ class Run:
             return streams.items(self._desk, known, args, kwargs)
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
-        return drive(flows.call(self._desk, known, args, kwargs), self._desk)
+        return drive(calling.call(self._desk, known, args, kwargs), self._desk)
 
     def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for async code: await it, or iterate over it for an async generator. Sync tools run in a thread."""
@@ -79,7 +83,52 @@ class Run:
             return streams.aitems(self._desk, known, args, kwargs)
         if known.shape is Shape.GENERATOR:
             raise TypeError(f"`{known.name}` is a sync generator: call it with `run.call(...)`")
-        return self._adrive(flows.call(self._desk, known, args, kwargs))
+        return self._adrive(calling.call(self._desk, known, args, kwargs))
+
+    def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """`call` for something that happens once, whatever is retried, resumed or crashes: `key` names it in its task,
+        or in a run without one. Where it was done before, its result comes back as plain data and nothing runs.
+
+        Raises `Refused` where it is under way elsewhere, or where nobody knows what came of it.
+        """
+        known = self._once(key, tool)
+        if known.shape is not Shape.PLAIN:
+            raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
+        return drive(calling.call(self._desk, known, args, kwargs, key), self._desk)
+
+    async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """`call_once` for async code."""
+        return await self._adrive(calling.call(self._desk, self._once(key, tool), args, kwargs, key))
+
+    def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
+        known = self._desk.shield.tool_of(tool)
+        if not key or not isinstance(key, str):
+            raise ValueError(f"the key is `{key}`: give a text that names the one thing that is to happen")
+        if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
+            raise TypeError(f"`{known.name}` gives many items, and only a call with one result can happen once")
+        return known
+
+    def settle_effect(self, key: str, happened: bool, *, result: Any = None, by: str = "an operator") -> None:
+        """Say whether something happened whose outcome nobody knew: by the key of `call_once`, or by the id that the
+        refusal names. What has not happened can start again."""
+        info = self._desk.info
+        settle_effect(self._desk.shield, effect_named(info, key), happened, result=result, by=by, tenant=info.tenant)
+
+    def rollback(self) -> tuple[Undone, ...]:
+        """Undo what this run and its children have done, newest first: every finished call whose tool has an undo.
+
+        An undo runs once; one that fails does not keep the others from running. Says what was undone and what not.
+        """
+        return drive(roll_back(self._desk), self._desk)
+
+    async def arollback(self) -> tuple[Undone, ...]:
+        """`rollback` for async code."""
+        return await self._adrive(roll_back(self._desk))
+
+    @property
+    def last_error(self) -> Trouble | None:
+        """What is known of the failure that came last: what failed, what was tried, what was decided about it."""
+        return self._desk.trouble
 
     def check(self, tool: str, args: dict[str, Any], **usage: Any) -> Decision:
         """Judge a tool call that the host will run itself; report what came of it with `result` or `error`.
@@ -166,6 +215,13 @@ class Run:
         """Warnings for the agent since the last call."""
         return self._desk.take_notices()
 
+    def ticket(self, decision: Decision) -> str | None:
+        """The id of the ticket that a decision of this run waits for, or by which a person has refused it.
+
+        When it is approved the same call goes ahead the next time it is asked for; `None` where nobody was asked.
+        """
+        return self._desk.ticket_of(decision)
+
     def keep(self, value: Any) -> None:
         """Keep something the run has produced: it comes with whatever ends the run, and is in the record of its end.
 
@@ -208,8 +264,7 @@ class Run:
 
     def error(self, tool: str, error: BaseException | str, **fields: Any) -> Decision:
         """A call that the host ran has failed; `args`, `call`, `status` and usage may be given."""
-        kind, text = (error, "") if isinstance(error, str) else (type(error).__name__, str(error))
-        return self.judge(Stage.ERROR, tool=tool, error=kind, **{"text": text, **fields})
+        return self.judge(Stage.ERROR, tool=tool, **told(self._desk.shield.policy, error, fields))
 
     def charge(self, tokens: int = 0, cost_usd: float = 0.0, **fields: Any) -> Decision:
         """A cost is about to be booked, or has become known (`settled`)."""

@@ -9,20 +9,23 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
+from holdfast.approvals.ticket import GRANT_S
 from holdfast.audit.journal import Journal, MemoryJournal
 from holdfast.kernel.actions import Risk
 from holdfast.kernel.events import RunInfo
-from holdfast.kernel.gates import HALTED, NORMAL, SAFE, Standing, standing_key
+from holdfast.kernel.gates import Standing, standing_key, standing_of
 from holdfast.kernel.names import names
-from holdfast.kernel.state import Records
+from holdfast.kernel.state import ABSENT, FOREVER, Records
+from holdfast.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, Signal, Terms
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import drive
-from holdfast.runtime.errors import NoRun
+from holdfast.runtime.errors import NoRun, StateError
 from holdfast.runtime.reloading import OnReload, Policies, Watcher
 from holdfast.runtime.run import Run, open_runs
-from holdfast.runtime.standing import stand
+from holdfast.runtime.standing import TERMS, record_shift, scope_of, shift
 from holdfast.runtime.tool import MARK, Tool
 from holdfast.runtime.turns import Turns
+from holdfast.runtime.waiting import Waiting
 from holdfast.runtime.wrapping import wrapped
 from holdfast.stores.memory import MemoryStore, wall_ms
 from holdfast.stores.protocol import Store
@@ -30,11 +33,16 @@ from holdfast.stores.protocol import Store
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from holdfast.approvals.ticket import Ticket
     from holdfast.policy.compiled import CompiledPolicy
     from holdfast.runtime.children import Carved
+    from holdfast.runtime.tickets import Tickets
 
 F = TypeVar("F", bound=Callable[..., Any])
 RiskName = Literal["low", "medium", "high", "critical"]
+
+BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
+"""What an operator signals to have something back to normal, whatever state it is in."""
 
 SAFE_MODE_VARIABLES: Final = ("HOLDFAST_SAFE_MODE", "VERONICA_SAFE_MODE")
 
@@ -52,6 +60,7 @@ class Shield:
         guards: Iterable[Any] = (),
         safe_mode: bool | None = None,
         nonces: Callable[[], str] = lambda: _random(4),
+        chance: Callable[[], float] = lambda: int.from_bytes(os.urandom(6), "big") / (1 << 48),
         source: str | Path | dict[str, Any] | None = None,
         env: str | None = None,
     ) -> None:
@@ -69,7 +78,8 @@ class Shield:
         self.clock = clock
         self.records: Records = {}
         self.turns = Turns()
-        self._nonces = nonces
+        self.waiting = Waiting()
+        self._nonces, self.chance = nonces, chance
         self._tools: WeakKeyDictionary[Any, Tool] = WeakKeyDictionary()
         self._registered: dict[str, Risk] = {}
 
@@ -174,7 +184,7 @@ class Shield:
         ends = [self.clock() + int(limit * 1000) for limit in limits if limit is not None]
         if above is not None and above.deadline_at_ms is not None:
             ends.append(above.deadline_at_ms)
-        desk = Desk(self, info, self._nonces(), min(ends, default=None))
+        desk = Desk(self, info, self._nonces(), min(ends, default=None), above)
         desk.carved = "" if carved is None else carved.hold
         return Run(desk)
 
@@ -206,6 +216,7 @@ class Shield:
         risk: RiskName | None = None,
         undo: Callable[..., Any] | None = None,
         timeout_s: float | None = None,
+        once: bool = False,
     ) -> Callable[[F], F]: ...
 
     def tool(
@@ -217,14 +228,16 @@ class Shield:
         risk: RiskName | None = None,
         undo: Callable[..., Any] | None = None,
         timeout_s: float | None = None,
+        once: bool = False,
     ) -> Any:
         """Put every call of a function under the shield: the same function to look at, judged whenever it is called.
 
-        `undo` takes the call's own arguments and runs where a finished result is refused.
+        `undo` takes the call's own arguments and runs where its result is refused, or the run is rolled back; with
+        `once` each call of a run happens once, also where it is retried or the run goes on after a crash.
         """
 
         def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
-            made = Tool(target, name, None if risk is None else Risk[risk.upper()], undo, timeout_s)
+            made = Tool(target, name, None if risk is None else Risk[risk.upper()], undo, timeout_s, once)
             if made.risk is not None:
                 self._registered[made.name] = made.risk
             return wrapped(made, self._run_for)
@@ -238,9 +251,7 @@ class Shield:
         made = getattr(fn, MARK, None)
         if isinstance(made, Tool):
             bound = getattr(fn, "__self__", None)
-            return (
-                made if bound is None else Tool(made.fn.__get__(bound), made.name, made.risk, made.undo, made.timeout_s)
-            )
+            return made if bound is None else made.of(bound)
         if not callable(fn):
             raise TypeError(f"`{fn!r}` cannot be called: give the function itself, `run.check` takes names")
         try:
@@ -269,33 +280,93 @@ class Shield:
 
         return price(self.policy, model).cost_usd(input_tokens, output_tokens, cached_tokens)
 
-    def safe_mode(self, on: bool, why: str = "by an operator", tenant: str = "default") -> None:
+    def safe_mode(
+        self, on: bool, why: str = "", tenant: str = "default", scope: str = "", by: str = "an operator"
+    ) -> None:
         """Switch safe mode on or off for every process on this store: tool calls and retries are refused.
 
-        Off also releases the brake that this shield was started with (by its argument or the environment), which is
-        its own and never in the store: it does not outlive the process.
+        `scope` narrows it to `tool:NAME`, `agent:NAME` or `run:ID`, or widens it to the `fleet`. Off also releases the
+        brake that this shield was started with (by its argument or the environment), which is its own and never in
+        the store: it does not outlive the process. `StateError` where a halt stands in the way.
         """
-        if not on and self._policies.brake:
+        if not on and not scope and self._policies.brake:
             self._policies.brake = False
             self.policy = self._policies.enter(self._bare)
-        self._stand(tenant, SAFE if on else NORMAL, why if on else "")
+        self._signal(tenant, scope, (Signal.SAFE_ON,) if on else (Signal.SAFE_OFF,), SAFE if on else NORMAL, why, by)
 
-    def halt(self, why: str = "by an operator", tenant: str = "default") -> None:
-        """Stop everything; only `resume` lets it go on."""
-        self._stand(tenant, HALTED, why)
+    def halt(self, why: str = "", tenant: str = "default", scope: str = "", by: str = "an operator") -> None:
+        """Stop everything, or everything of a `scope`; only `resume` lets it go on."""
+        self._signal(tenant, scope, (Signal.HALT,), HALTED, why, by)
 
-    def resume(self, tenant: str = "default") -> None:
-        """Back to normal after a halt or safe mode; what is isolated stays so."""
-        self._stand(tenant, NORMAL, "")
+    def quarantine(
+        self, scope: str, for_s: float = 300.0, why: str = "", tenant: str = "default", by: str = "an operator"
+    ) -> None:
+        """Isolate a tool, an agent or a run for a time; others go on. `resume` ends it earlier."""
+        if not 0 < for_s < 1e9:
+            raise ValueError(f"for_s is `{for_s}`: give a positive number of seconds")
+        terms = Terms(quarantine_ms=int(for_s * 1000), halt_after=FOREVER)
+        self._signal(tenant, scope, (Signal.FAILING, Signal.REPEATED), QUARANTINE, why, by, terms)
+
+    def resume(self, tenant: str = "default", scope: str = "", by: str = "an operator") -> None:
+        """Back to normal after a halt, safe mode, a quarantine or a warning; other scopes stay as they are."""
+        self._signal(tenant, scope, BACK, NORMAL, "", by)
 
     def standing(self, tenant: str = "default") -> Standing:
-        """The shield's state as the store has it."""
-        value = self.store.read(standing_key(tenant))[1]
-        return Standing() if value is None else msgspec.convert(value, Standing)
+        """The states of a tenant and of what is in it, as the store has them; `*` is the fleet."""
+        return standing_of(self.store.read(standing_key(tenant))[1])
 
-    def _stand(self, tenant: str, state: str, why: str) -> None:
-        flow = stand(self.records, f"stand-{_random(8)}", tenant, state, why)
-        drive(flow, self)
+    def reset_tool(self, name: str, tenant: str = "default", why: str = "", by: str = "an operator") -> bool:
+        """Let a tool be called again at once: its breakers are closed, in every process. Says whether one was not."""
+        from holdfast.runtime.breakers import reset
+
+        return reset(self, name, tenant, why, by)
+
+    def health(self, tool: str, tenant: str = "default") -> int | None:
+        """How well a tool has worked lately, from 0 to 100; `None` where a `health` guard has seen no call of it."""
+        from holdfast.guards.health import health_key, score
+
+        return score(self.store.read(health_key(tenant, tool))[0])
+
+    def _signal(
+        self,
+        tenant: str,
+        scope: str,
+        signals: tuple[Signal, ...],
+        wanted: str,
+        why: str,
+        by: str,
+        terms: Terms = TERMS,
+    ) -> None:
+        tenant, name = scope_of(tenant, scope)
+        flow = shift(self.records, f"state-{_random(8)}", tenant, name, signals, why if why else f"by {by}", terms)
+        for one in drive(flow, self):
+            record_shift(self, tenant, one._replace(why=why), by)
+        standing = standing_of(self.records.get(standing_key(tenant), ABSENT)[1])
+        state = (standing.marks.get(name, Mark()) if name else standing.own).state
+        if state == HALTED != wanted:
+            raise StateError(f"`{scope if scope else tenant}` is halted: only `resume` lets it go on")
+
+    def tickets(self, tenant: str | None = None, state: str | None = None) -> list[Ticket]:
+        """What people were asked, as it stands (`open`, `approved`, `used`, …); the most urgent comes first."""
+        return self._tickets().listed(tenant, state)
+
+    def ticket(self, id: str) -> Ticket:
+        """One ticket, by its id or by as much of it as is unique; `UnknownTicket` where there is none."""
+        return self._tickets().find(id)
+
+    def approve(self, id: str, *, by: str, comment: str = "", for_s: float = GRANT_S, role: str = "") -> Ticket:
+        """Say yes to a ticket: the very action it is about may start once, within `for_s` seconds. `TicketError` where
+        it is not open any more, or `by` is the agent that asks."""
+        return self._tickets().approve(id, by, comment, for_s, role)
+
+    def deny(self, id: str, *, by: str, comment: str = "", role: str = "") -> Ticket:
+        """Say no to a ticket, or take back an approval that is not used yet; the agent reads the comment."""
+        return self._tickets().deny(id, by, comment, role)
+
+    def _tickets(self) -> Tickets:
+        from holdfast.runtime.tickets import Tickets
+
+        return Tickets(self.store, self.journal, self.clock, self.waiting)
 
     @property
     def answering(self) -> Any:

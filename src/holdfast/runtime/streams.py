@@ -10,6 +10,7 @@ from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow, drive
 from holdfast.runtime.errors import Refused
 from holdfast.runtime.flows import begin, deliver, failed, judge
+from holdfast.runtime.ledger import ONCE
 from holdfast.runtime.recording import left
 from holdfast.runtime.spending import close_hold, used_by
 from holdfast.runtime.tool import Tool
@@ -68,6 +69,7 @@ def _whole(desk: Desk, text: str) -> Flow[None]:
 
 def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
     """Run a generator tool: judged before its first step, every item judged before the agent gets it."""
+    _not_once(desk, tool)
     decision, event, args, kwargs, reserved = drive(begin(desk, tool, args, kwargs), desk)
     part = 0
     began_ms = desk.shield.clock()
@@ -91,6 +93,7 @@ async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
     """The same for an async generator tool."""
     from holdfast.runtime.loop import adrive
 
+    _not_once(desk, tool)
     decision, event, args, kwargs, reserved = await adrive(begin(desk, tool, args, kwargs), desk)
     part = 0
     began_ms = desk.shield.clock()
@@ -108,3 +111,8 @@ async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
         await source.aclose()
         left(desk, event, decision, f"it is over after {part} items")
         await adrive(close_hold(desk, decision, used_by(desk, reserved, began_ms)), desk)
+
+
+def _not_once(desk: Desk, tool: Tool) -> None:
+    if ONCE in desk.tool_facts(desk.plans, tool.name)[1]:
+        raise TypeError(f"`{tool.name}` gives many items, and only a call with one result can happen `once`")

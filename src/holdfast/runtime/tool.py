@@ -7,12 +7,17 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from holdfast.kernel.actions import Risk
+from holdfast.runtime.errors import HoldfastError
 
 MARK: Final = "__holdfast_tool__"
 """The attribute under which a shielded function keeps its tool."""
 
 if TYPE_CHECKING:
     import inspect
+
+
+class NothingDone(HoldfastError):
+    """Raise it from a tool to say that nothing has happened: then it can be tried again."""
 
 
 class Shape(Enum):
@@ -27,7 +32,19 @@ class Shape(Enum):
 class Tool:
     """One function that an agent can call, with what is known of it."""
 
-    __slots__ = ("_defaults", "_hidden", "_simple", "fn", "name", "risk", "shape", "signature", "timeout_s", "undo")
+    __slots__ = (
+        "_defaults",
+        "_hidden",
+        "_simple",
+        "fn",
+        "name",
+        "once",
+        "risk",
+        "shape",
+        "signature",
+        "timeout_s",
+        "undo",
+    )
 
     def __init__(
         self,
@@ -36,6 +53,7 @@ class Tool:
         risk: Risk | None = None,
         undo: Callable[..., Any] | None = None,
         timeout_s: float | None = None,
+        once: bool = False,
     ) -> None:
         import inspect
 
@@ -44,7 +62,10 @@ class Tool:
         self.risk = risk
         self.undo = undo
         self.timeout_s = timeout_s
+        self.once = once
         self.shape = shape_of(fn)
+        if once and self.shape not in (Shape.PLAIN, Shape.ASYNC):
+            raise ValueError(f"`{self.name}` gives many items, and only a call with one result can happen once")
         try:
             self.signature: inspect.Signature | None = inspect.signature(fn)
         except (TypeError, ValueError):
@@ -73,6 +94,14 @@ class Tool:
             elif name != self._hidden:
                 values[name] = value
         return values
+
+    def fits(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the function can be called like that; what cannot be called has done nothing."""
+        return self.signature is None or self._bound(args, kwargs) is not None
+
+    def of(self, owner: Any) -> Tool:
+        """The same tool as a method of an object."""
+        return Tool(self.fn.__get__(owner), self.name, self.risk, self.undo, self.timeout_s, self.once)
 
     def patched(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], was: dict[str, Any], now: dict[str, Any]
