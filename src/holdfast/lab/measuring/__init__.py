@@ -1,0 +1,13 @@
+"""Measuring guards on rows somebody else labelled: how much they find, and how often they disturb honest work."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MEASURES: Final = {
+    "loops": "how many looping runs the `loops` guard finds, and how many others it disturbs",
+    "benign": "how many runs of honest work the `default` pack and the `loops` guard stop",
+    "errors": "how many tool errors are put into the right class",
+}
+"""Everything that can be measured and what it says; each lives in the module of its name, which has
+`measure(folder) -> Report`."""

@@ -1,0 +1,63 @@
+"""`holdfast lab`: what it prints, and what it cannot work with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.main import main
+
+CALL = {"tool": "run", "args": {"command": "ls"}, "exit": 0, "result": "a\u001b[31m"}
+
+
+@pytest.fixture
+def corpora(tmp_path: Path) -> Path:
+    """A folder with two rows."""
+    found = [
+        {"id": "one", "kind": "oas", "label": "loop", "payload": {"calls": [CALL] * 3}},
+        {"id": "tw\u001b[31mo", "kind": "oas", "label": "loop", "payload": {"calls": [CALL]}},
+    ]
+    (tmp_path / "loops.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    return tmp_path
+
+
+def test_figures_and_misses_are_printed(corpora: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lab", "measure", "loops", "--corpora", str(corpora)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Loops: ")
+    assert "  loops found              1/2  50.0%  9.5% to 90.5%  most\n" in out
+    assert "  tw\\x1b[31mo (1 calls): not found\n" in out
+    assert main(["lab", "measure", "loops", "--corpora", str(corpora), "--misses", "0"]) == 0
+    assert "not found" not in capsys.readouterr().out
+
+
+def test_json_is_one_line_with_all_misses(
+    corpora: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_CORPORA", str(corpora))
+    assert main(["lab", "measure", "loops", "--json", "--misses", "0"]) == 0
+    (line,) = capfdbinary.readouterr().out.splitlines()
+    report = json.loads(line)
+    assert report["figures"][0]["hits"] == 1
+    assert len(report["figures"][0]["misses"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["measure", "lops"], "nothing measures `lops`: did you mean `loops`?"),
+        (["measure", "xyz"], "nothing measures `xyz`: what can be measured is loops, benign"),
+        (["measure", "loops"], "no folder of rows is named: give one by `--corpora`, or set HOLDFAST_CORPORA"),
+        (["measure", "loops", "--corpora", "gone"], "there is no folder `gone`: Holdfast ships no corpora"),
+        (["measure", "loops", "--corpora", ".", "--misses", "-1"], "`--misses` is `-1`: give a number from 0 on"),
+        (["measure"], "the following arguments are required: WHAT"),
+    ],
+)
+def test_mistakes_are_named(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOLDFAST_CORPORA", raising=False)
+    assert main(["lab", *words]) == 2
+    assert capsys.readouterr().err.startswith(f"holdfast: {says}")

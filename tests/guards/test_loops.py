@@ -1,0 +1,577 @@
+"""Loops, where a table cannot reach: disguises, periods, cost, calls side by side, and other stores."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from holdfast import Action, Refused
+from holdfast.guards._fingerprint import ALIKE, alike, fingerprint
+from holdfast.guards._history import Mark, Seen
+from holdfast.guards.loops import Loops, Metrics, history_key, metrics
+from holdfast.kernel.events import Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
+from holdfast.kernel.findings import Finding
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.testing import FakeClock, ScriptedTool, read_table, run_case, shield_for
+from tests.guards.steps import steps_of
+
+TABLE: Final = Path(__file__).parents[1] / "tables" / "loops.yaml"
+POLICY: Final[dict[str, Any]] = {"name": "loops", "guards": [{"use": "loops"}]}
+RUN: Final = RunInfo("r")
+
+
+class Played:
+    """A run as the guard alone sees it: no shield, no store, a value handed from event to event."""
+
+    def __init__(self, guard: Loops | None = None, traits: tuple[str, ...] = ()) -> None:
+        self.guard = Loops() if guard is None else guard
+        self.traits = traits
+        self.value: Any = None
+        self._count = 0
+
+    def begin(self, tool: str, args: dict[str, Any], call: str = "") -> tuple[str, Finding | None]:
+        """A call is judged; gives its id and what was found."""
+        self._count += 1
+        event = ToolCall(id=f"e{self._count}", at=0, run=RUN, tool=tool, args=args, traits=self.traits, call=call)
+        return event.id, self._judged(event)
+
+    def end(self, call: str, tool: str, args: dict[str, Any], result: Any, part: int = 0) -> None:
+        """A result comes of it."""
+        about: dict[str, Any] = {"id": "x", "at": 0, "run": RUN, "traits": self.traits}
+        self._judged(ToolResult(**about, tool=tool, args=args, call=call, result=result, part=part))
+
+    def fail(self, call: str, tool: str, args: dict[str, Any], text: str) -> None:
+        """It fails."""
+        self._judged(Failure(id="x", at=0, run=RUN, tool=tool, args=args, call=call, error="E", text=text))
+
+    def call(self, tool: str, args: dict[str, Any], result: Any) -> str:
+        """A call with its result; gives the code of what was found, empty where it goes ahead unheard."""
+        call, finding = self.begin(tool, args)
+        if finding is None or finding.proceeds:
+            self.end(call, tool, args, result)
+        return "" if finding is None else finding.code
+
+    def _judged(self, event: Any) -> Finding | None:
+        ruling = self.guard.judge(event, self.value, 0)
+        if ruling is None:
+            return None
+        if ruling.put is not None:
+            self.value = json.loads(json.dumps(ruling.put))
+        return ruling.finding
+
+
+@pytest.mark.parametrize("case", read_table(TABLE).cases, ids=lambda case: case.name)
+def test_the_table_holds_on_sqlite(case: Any, tmp_path: Path) -> None:
+    ran = run_case(case, lambda clock: SqliteStore(tmp_path / "state.db", clock))
+    assert not ran.complaints, "\n" + "\n".join(ran.complaints)
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Zs", "Zl", "Zp", "Cc", "Cf"]), max_size=6)
+numbers = st.integers(-(10**6), 10**6)
+values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def disguised(value: Any, draw: Any) -> Any:
+    """The same data, written in another way."""
+    match value:
+        case bool() | None:
+            return value
+        case int():
+            return float(value) if draw(st.booleans()) else value
+        case str():
+            return draw(st.sampled_from(["", " ", "\t "])) + value.replace(" ", "  ") + draw(st.sampled_from(["", " "]))
+        case list():
+            return [disguised(one, draw) for one in value]
+        case _:
+            keys = draw(st.permutations(list(value)))
+            return {key: disguised(value[key], draw) for key in keys}
+
+
+@given(st.data(), st.lists(st.dictionaries(texts, values, max_size=3), min_size=1, max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_a_disguise_changes_no_verdict(data: Any, alphabet: list[dict[str, Any]]) -> None:
+    plain, other = Played(), Played()
+    for _ in range(data.draw(st.integers(3, 14))):
+        args = data.draw(st.sampled_from(alphabet))
+        result = data.draw(st.sampled_from(["a", "b"]))
+        assert plain.call("t", args, result) == other.call("t", disguised(args, data.draw), result)
+
+
+@pytest.mark.parametrize("period", range(1, 11))
+def test_a_period_within_the_window_is_refused_when_its_third_round_begins(period: int) -> None:
+    played = Played()
+    calls = [f"tool-{chr(97 + number)}" for number in range(period)]
+    refused = []
+    for number in range(3 * period):
+        tool = calls[number % period]
+        code = played.call(tool, {}, f"result of {tool}")
+        if code and code != "loops.stall":
+            refused.append((number + 1, code))
+    assert refused[0] == (2 * period + 1, "loops.repeat" if period == 1 else "loops.cycle")
+
+
+@given(st.integers(2, 12), st.integers(1, 4), st.integers(1, 12))
+@settings(max_examples=60, deadline=None)
+def test_any_period_within_any_window_is_refused_when_one_round_too_many_begins(
+    window: int, rounds: int, period: int
+) -> None:
+    period, rounds = min(period, window), max(2, min(rounds, window))
+    others: dict[str, Any] = {"max_errors": 1, "near_repeats": 1, "stall_after": window}
+    played = Played(Loops(max_history=window, max_repeats=rounds, **others))
+    stopped = [
+        number
+        for number in range(rounds * period + 1)
+        if played.call(f"tool-{chr(97 + number % period)}", {}, number % period)
+        in ("loops.repeat", "loops.cycle", "loops.excessive")
+    ]
+    assert stopped == [rounds * period]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), max_size=40))
+@settings(max_examples=60, deadline=None)
+def test_a_run_whose_results_all_differ_is_never_disturbed(calls: list[tuple[str, int]]) -> None:
+    played = Played()
+    for number, (tool, arg) in enumerate(calls):
+        assert played.call(tool, {"q": arg}, f"result {number}") == ""
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 1), st.sampled_from(["x", "y", None])), max_size=30))
+@settings(max_examples=40, deadline=None)
+def test_to_judge_changes_nothing(calls: list[tuple[str, int, str | None]]) -> None:
+    """A decision may be judged several times before it is written: the value it was judged on stays as it is."""
+    played = Played()
+    for tool, arg, result in calls:
+        before = deepcopy(played.value)
+        event = ToolCall(id="again", at=0, run=RUN, tool=tool, args={"q": arg})
+        assert played.guard.judge(event, played.value, 0) == played.guard.judge(event, played.value, 0)
+        assert played.value == before
+        played.call(tool, {"q": arg}, result)
+
+
+def test_cost_and_size_are_bounded_by_the_window() -> None:
+    def after(length: int) -> tuple[int, int]:
+        played = Played()
+        for number in range(length):
+            played.call("read", {"path": f"file {number % 8}"}, f"text {number:06}")
+        steps = steps_of(lambda: played.call("read", {"path": "file 3"}, "text 999999"))
+        return steps, len(json.dumps(played.value))
+
+    steps, size = after(32)
+    later_steps, later_size = after(1_504)
+    assert later_steps <= steps * 1.02
+    assert later_size <= size + 60
+    assert size < 4_000
+
+
+def test_nothing_that_can_be_data_breaks_it() -> None:
+    deep: Any = "bottom"
+    for _ in range(5_000):
+        deep = [deep]
+    odd = [float("nan"), float("inf"), -0.0, 10**5_000, "\ud800", "\x00", deep, {"": {"": ""}}]
+    for value in odd:
+        played = Played()
+        assert [played.call("t", {"v": value}, value) for _ in range(3)] == ["", "", "loops.repeat"]
+
+
+def test_stages_it_does_not_judge_pass() -> None:
+    played = Played()
+    played.call("t", {}, 1)
+    assert played.guard.judge(ModelCall(id="m", at=0, run=RUN), played.value, 0) is None
+    assert played.guard.judge(Prompt(id="p", at=0, run=RUN, text="hi"), None, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"n": 1}, {"n": 1.0}),
+        ({"n": 100}, {"n": 1e2}),
+        ({"n": 0}, {"n": -0.0}),
+        ({"a": 1, "b": [2, {"c": 3, "d": 4}]}, {"b": [2, {"d": 4, "c": 3}], "a": 1}),
+        ({"q": "caf\u00e9"}, {"q": "cafe\u0301"}),
+        ({"q": "two  words "}, {"q": "two words"}),
+        ({"q": "a\nb"}, {"q": "a \r\nb\n"}),
+    ],
+)
+def test_calls_that_mean_the_same_have_one_fingerprint(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert fingerprint("t", one) == fingerprint("t", other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"n": 1}, {"n": "1"}),
+        ({"n": 1}, {"n": True}),
+        ({"n": None}, {"n": "None"}),
+        ({"n": 1}, {"m": 1}),
+        ({"n": 1}, {"n": 1.5}),
+        ({"n": 10**400}, {"n": 10**400 + 1}),
+        ({"l": []}, {"l": {}}),
+        ({"l": ["a", "b"]}, {"l": ["ab"]}),
+        ({"l": ["a", "b"]}, {"l": ["b", "a"]}),
+        ({"l": [["a"], "b"]}, {"l": [["a", "b"]]}),
+        ({"a": "b", "c": "d"}, {"a": "b c d"}),
+        ({"code": "if a:\n    b\nc"}, {"code": "if a:\n    b\n    c"}),
+        ({}, {"": ""}),
+    ],
+)
+def test_calls_that_differ_have_two(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert fingerprint("t", one).exact != fingerprint("t", other).exact
+    assert fingerprint("t", one).exact != fingerprint("u", one).exact
+
+
+def test_texts_are_alike_by_their_words_whatever_their_numbers() -> None:
+    words = [f"word{chr(97 + number)}" for number in range(10)]
+
+    def sketch(*given_: str) -> str:
+        return fingerprint("t", {"q": " ".join(given_)}).sketch
+
+    assert alike(sketch(*words), sketch(*reversed(words)))
+    assert alike(sketch(*words, "page 1"), sketch(*words, "page 23"))
+    assert alike(sketch(*words), sketch(*words[:9])), f"nine of ten are more than {ALIKE}"
+    assert not alike(sketch(*words), sketch(*words[:7]))
+    assert not alike(sketch(), sketch())
+
+
+def test_calls_side_by_side_get_their_own_outcomes() -> None:
+    """Each result is entered with its own call, in whatever order results come."""
+    same, other = Played(), Played()
+    for played, results in ((same, ["x", "x"]), (other, ["x", "y"])):
+        ids = [played.begin("t", {"q": "a"})[0] for _ in results]
+        for call, result in reversed(list(zip(ids, results, strict=True))):
+            played.end(call, "t", {"q": "a"}, result)
+    assert same.begin("t", {"q": "a"})[1] is not None
+    assert other.begin("t", {"q": "a"})[1] is None
+
+
+def test_a_late_result_that_differs_ends_the_repetition_where_it_was() -> None:
+    played = Played()
+    first, _ = played.begin("t", {})
+    late, _ = played.begin("t", {})
+    played.end(first, "t", {}, "x")
+    third, found = played.begin("t", {})
+    assert found is None
+    played.end(third, "t", {}, "y")
+    played.end(late, "t", {}, "y")
+    fourth = played.begin("t", {})[1]
+    assert fourth is not None
+    assert fourth.code == "loops.repeat", "the last two gave the same"
+    assert fourth.args[0] == 3
+
+
+@pytest.mark.parametrize("named", ["first", "last"])
+def test_what_the_runtime_asks_for_again_is_one_call(named: str) -> None:
+    """A call that is judged anew because it waited names its first event, one that is tried again the last."""
+    played = Played()
+    first, _ = played.begin("t", {})
+    call = first
+    for _ in range(20):
+        call, found = played.begin("t", {}, call=first if named == "first" else call)
+        assert found is None
+    played.end(call, "t", {}, "x")
+    assert len(played.value["calls"]) == 1
+    assert played.call("t", {}, "x") == ""
+    assert played.call("t", {}, "x") == "loops.repeat"
+
+
+def test_an_outcome_that_names_no_call_belongs_to_the_oldest_that_fits() -> None:
+    played = Played()
+    played.begin("t", {"q": 1})
+    played.begin("t", {"q": 2})
+    played.end("", "t", {"q": 2}, "two")
+    played.fail("nobody knows it", "t", {}, "broken")
+    played.end("", "u", {}, "three")
+    outcomes = [seen[7][:1] for seen in played.value["calls"]]
+    assert outcomes == ["!", "="]
+
+
+def test_results_in_parts_are_compared_as_a_whole() -> None:
+    def parts(other: str) -> list[str]:
+        played = Played()
+        codes = []
+        for number in range(3):
+            call, finding = played.begin("tail", {})
+            codes.append("" if finding is None else finding.code)
+            for part, item in enumerate(["head", other if number == 1 else "body", "end"], 1):
+                played.end(call, "tail", {}, item, part)
+        return codes
+
+    assert parts("body") == ["", "", "loops.repeat"]
+    assert parts("another") == ["", "", ""]
+
+
+def test_a_poll_ends_at_its_own_limit_however_short_the_window() -> None:
+    played = Played(Loops(poll_repeats=30), traits=("poll",))
+    codes = [played.call("status", {}, "running") for _ in range(31)]
+    assert codes == [""] * 30 + ["loops.repeat"]
+
+
+def test_what_only_warns_is_said_once_until_something_new_came() -> None:
+    played = Played(Loops(action="warn"))
+    codes = [played.call("t", {}, "x") for _ in range(6)]
+    assert codes == ["", "", "loops.repeat", "", "", ""]
+    played.call("u", {}, "new")
+    assert [played.call("t", {}, "x") for _ in range(3)] == ["", "", "loops.repeat"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "outcome", "fresh"),
+    [
+        (Mark.FIRST, "", True),
+        (Mark.FIRST, "=x", True),
+        (Mark.FIRST | Mark.READS, "", True),
+        (Mark.FIRST | Mark.READS, "=x", False),
+        (Mark.FIRST | Mark.FAILED, "!x", False),
+        (Mark.FIRST | Mark.REFUSED, "", False),
+        (Mark.READS | Mark.NEWS, "=x", True),
+        (Mark.FAILED | Mark.NEWS, "!x", True),
+        (0, "=x", False),
+    ],
+)
+def test_what_is_a_gain(marks: int, outcome: str, fresh: bool) -> None:
+    assert Seen("1", "t", "e", "l", "", 2, marks, outcome).fresh is fresh
+
+
+@pytest.mark.parametrize("period", range(1, 11))
+def test_a_circle_in_which_one_result_changes_every_time_is_never_refused(period: int) -> None:
+    played = Played(Loops(stall_action="allow"))
+    for number in range(6 * period):
+        result = number if number % period == 0 else "same"
+        assert played.call(f"tool-{chr(97 + number % period)}", {}, result) in ("", "loops.stall")
+
+
+def test_a_result_that_goes_to_and_fro_is_no_circle() -> None:
+    played = Played()
+    assert [played.call("status", {}, "up" if number % 2 else "down") for number in range(8)] == [""] * 8
+
+
+def test_where_no_repeat_is_allowed_a_call_may_still_come_back() -> None:
+    played = Played(Loops(max_repeats=1))
+    assert [played.call(tool, {}, tool) for tool in "aba"] == ["", "", ""]
+    assert played.call("a", {}, "a") == "loops.repeat"
+
+
+def test_what_is_not_known_of_an_earlier_call_is_not_the_same() -> None:
+    """Of three calls two must be known to have given the same."""
+    played = Played()
+    played.begin("t", {})
+    assert [played.call("t", {}, "x"), played.call("t", {}, "x")] == ["", ""]
+    found = played.begin("t", {})[1]
+    assert found is not None
+    assert (found.code, found.args[0]) == ("loops.repeat", 4)
+
+
+def test_a_result_that_comes_last_and_differs_is_no_repetition() -> None:
+    played = Played()
+    early, _ = played.begin("t", {})
+    assert played.call("t", {}, "x") == ""
+    played.end(early, "t", {}, "y")
+    assert played.call("t", {}, "x") == ""
+    assert played.call("t", {}, "x") == "loops.repeat"
+
+
+def test_a_result_that_comes_last_is_counted_where_it_belongs() -> None:
+    played = Played()
+    early, _ = played.begin("t", {})
+    assert [played.call("t", {}, "x"), played.call("t", {}, "x")] == ["", ""]
+    played.end(early, "t", {}, "y")
+    found = played.begin("t", {})[1]
+    assert found is not None
+    assert found.args[0] == 3, "the first one gave something else"
+
+
+def test_calls_in_no_order_are_refused_by_what_is_known_of_them() -> None:
+    known, open_ = Played(), Played()
+    for tool in "ab ab":
+        if tool == " ":
+            known.begin("b", {})
+        else:
+            assert known.call(tool, {}, tool) == ""
+    assert known.call("b", {}, "b") == "loops.excessive", "two gave the same, and of the third nothing is known"
+    codes = [found.code if found else "" for found in [open_.begin(tool, {})[1] for tool in "abaababbaa"]]
+    assert codes == [""] * 9 + ["loops.excessive"], "the fifth since something new was tried"
+
+
+def test_a_reader_is_not_counted_by_the_limit_of_what_stands_between() -> None:
+    played = Played()
+    for tool in ("turn", "look", "look", "turn", "look"):
+        played.traits = ("read_only",) if tool == "look" else ()
+        assert played.call(tool, {}, tool) == ""
+
+
+def failing(played: Played, texts_: list[str], tool: str = "t") -> list[str]:
+    """Calls with arguments of their own that all fail; gives the codes of what was found."""
+    codes = []
+    for number, text in enumerate(texts_):
+        args = {"q": chr(97 + number) * 5}
+        call, finding = played.begin(tool, args)
+        codes.append("" if finding is None else finding.code)
+        if finding is None or finding.proceeds:
+            played.fail(call, tool, args, text)
+    return codes
+
+
+def test_failures_are_told_again_only_when_they_began_again() -> None:
+    played = Played()
+    assert failing(played, ["no"] * 4) == ["", "", "", "loops.errors"]
+    played.call("u", {}, "news")
+    assert failing(played, ["no"]) == [""], "it was told, and what another tool brings does not change it"
+    played.call("t", {}, "at last")
+    assert failing(played, ["no"] * 4) == ["", "", "", "loops.errors"]
+
+
+def test_failures_that_only_warn_are_told_at_both_limits() -> None:
+    played = Played(Loops(error_action="warn", stall_action="allow", stall_after=10))
+    codes = failing(played, ["no"] * 8)
+    assert [at for at, code in enumerate(codes) if code] == [3, 6]
+
+
+def test_failures_are_the_same_whatever_they_count_and_quote() -> None:
+    assert failing(Played(), [f"no row {n} in '{n}'" for n in range(4)])[-1] == "loops.errors"
+    assert failing(Played(), ["no", "none", "no", "none"])[-1] == ""
+    assert failing(Played(), [""] * 4)[-1] == "", "without words other arguments are another failure"
+
+
+def test_a_poll_may_fail() -> None:
+    played = Played(traits=("poll",))
+    assert failing(played, ["not yet"] * 9) == [""] * 9
+
+
+SAID: Final = "nothing was found for these words, so look for something else in another place"
+ASKED: Final = "cheap hotel in Bern near the big old station"
+
+
+def nearly(played: Played, results: list[str], words: str = ASKED, start: int = 0) -> list[str]:
+    """Questions that differ in a number only."""
+    return [played.call("search", {"q": f"{words} {number}"}, result) for number, result in enumerate(results, start)]
+
+
+def test_almost_the_same_with_another_result_is_not_the_same() -> None:
+    assert nearly(Played(), [SAID] * 4)[-1] == "loops.near"
+    assert nearly(Played(), [SAID, SAID, SAID + "!", SAID])[-1] == ""
+
+
+def test_almost_the_same_after_something_new_is_worth_a_try() -> None:
+    played = Played()
+    nearly(played, [SAID] * 2)
+    played.call("map", {}, "a map")
+    assert nearly(played, [SAID] * 3, start=2) == ["", "", ""]
+
+
+def test_what_is_almost_the_same_and_fails_is_a_failure() -> None:
+    played = Played(Loops(max_errors=5))
+    for end in ("", "!", "?", "."):
+        args = {"q": ASKED + end}
+        call, found = played.begin("search", args)
+        assert found is None
+        played.fail(call, "search", args, SAID)
+
+
+def test_almost_the_same_is_told_again_only_when_it_began_again() -> None:
+    played = Played(Loops(stall_action="allow"))
+    assert nearly(played, [SAID] * 6) == ["", "", "", "loops.near", "", ""]
+    played.call("search", {"q": "the weather of tomorrow"}, "sunny")
+    assert nearly(played, [SAID] * 4, "a very small boat for two on the lake of Thun")[-1] == "loops.near"
+
+
+def test_a_short_answer_says_enough_where_the_tool_only_reads() -> None:
+    assert nearly(Played(), ["none"] * 4)[-1] == ""
+    assert nearly(Played(traits=("read_only",)), ["none"] * 4)[-1] == "loops.near"
+
+
+def test_a_call_that_is_tried_again_has_no_outcome_until_it_has() -> None:
+    played = Played()
+    call, _ = played.begin("t", {})
+    played.fail(call, "t", {}, "no")
+    played.begin("t", {}, call=call)
+    (seen,) = played.value["calls"]
+    assert (seen[6], seen[7]) == (Mark.FIRST, "")
+
+
+def test_metrics() -> None:
+    played = Played()
+    assert metrics(None) == Metrics()
+    for tool in "aaa":
+        played.call(tool, {}, "x")
+    for tool in "bcbcb":
+        played.call(tool, {}, tool)
+    assert metrics(played.value) == Metrics(8, 2, 1, 1, 25.0, {"cycle": 1, "repeat": 1})
+
+
+def test_a_tool_is_kept_from_running_a_third_time() -> None:
+    shield = shield_for(POLICY)
+    tool = ScriptedTool("same", "same", "same", name="read")
+    run = shield.run("a")
+    read = shield.tool(tool)
+    with run:
+        read(path="x")
+        read(path="x")
+        with pytest.raises(Refused) as refused:
+            read(path="x")
+    assert refused.value.decision.code == "loops.repeat"
+    assert tool.count == 2
+    assert metrics(shield.store.read(history_key("default", run.id))[1]).immediate_repeats == 1
+
+
+def test_a_child_has_a_history_of_its_own() -> None:
+    parent = shield_for(POLICY).run("a")
+    child = parent.spawn("b")
+    for _ in range(2):
+        parent.result("t", {}, 1, call=parent.check("t", {}).id)
+    assert child.check("t", {}).proceeds
+    assert parent.check("t", {}).code == "loops.repeat"
+
+
+def test_two_processes_share_the_history_of_a_run(tmp_path: Path) -> None:
+    """Two shields, as two processes have them, on one SQLite store."""
+    clock = FakeClock()
+    stores = [SqliteStore(tmp_path / "state.db", clock) for _ in range(2)]
+    runs = [
+        shield_for(POLICY, clock=clock, store=store, nonces=lambda name=name: name).run("a", id="shared")
+        for name, store in zip("pq", stores, strict=True)
+    ]
+    for run in runs:
+        decision = run.check("read", {"path": "x"})
+        assert decision.proceeds
+        run.result("read", {"path": "x"}, "same", call=decision.id)
+    assert [run.check("read", {"path": "x"}).code for run in runs] == ["loops.repeat"] * 2
+    assert metrics(stores[0].read(history_key("default", "shared"))[1]).total_checks == 4
+    for store in stores:
+        store.close()
+
+
+def test_thirty_different_calls_at_once_all_go_ahead(tmp_path: Path) -> None:
+    """They all write one record; whoever comes second judges again on what the first wrote."""
+    clock = FakeClock()
+    store = SqliteStore(tmp_path / "state.db", clock)
+    run = shield_for(POLICY, clock=clock, store=store).run("a", id="r")
+
+    async def fan_out() -> list[Action]:
+        decisions = await asyncio.gather(*[run.acheck("get", {"id": chr(97 + number)}) for number in range(30)])
+        return [decision.action for decision in decisions]
+
+    assert asyncio.run(fan_out()) == [Action.ALLOW] * 30
+    assert metrics(store.read(history_key("default", "r"))[1]).total_checks == 30
+    store.close()
+
+
+@pytest.mark.parametrize("option", ["max_repeats", "max_errors", "near_repeats", "stall_after"])
+def test_a_limit_that_is_never_reached_is_an_error(option: str) -> None:
+    given_: dict[str, Any] = {option: 11}
+    with pytest.raises(ValueError, match=f"`{option}: 11` is never reached"):
+        Loops(**given_)
+
+
+@pytest.mark.parametrize("option", ["idempotent_repeats", "poll_repeats", "unreported_repeats"])
+def test_a_limit_that_is_counted_beyond_the_window_may_be_larger(option: str) -> None:
+    given_: dict[str, Any] = {option: 11}
+    assert getattr(Loops(**given_), option) == 11
