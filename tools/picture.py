@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "assets" / "demo.svg"
-SHOWN = ("2  ", "7  ", "9  ")
+SHOWN = ("9  ", "19  ")
 """The hazards that are drawn, by the beginning of their headings."""
 
 STYLES = {
@@ -62,6 +62,8 @@ def chosen(lines: list[str]) -> list[str]:
         plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
         if re.match(r" ?\d+  \S", plain):
             within = plain.strip().startswith(SHOWN)
+        if plain.strip() == "Summary":
+            break
         if within:
             picked.append(line)
     return picked

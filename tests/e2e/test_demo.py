@@ -21,7 +21,9 @@ from holdfast.cli.main import main
 from holdfast.guards import SHIPPED
 from holdfast.lab.demo.hazard import Hazard, Outcome, Proof, Step, Tally
 from holdfast.lab.demo.hazards import HAZARDS
+from holdfast.lab.demo.hazards.runaway import unguarded
 from holdfast.lab.demo.play import POLICY, Demo
+from holdfast.policy.load import load_policy
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "demo.txt"
 PLAYED = f"{len(HAZARDS)}/{len(HAZARDS)}"
@@ -110,7 +112,8 @@ def test_json_has_one_line_for_each_hazard(plain: str, capsys: pytest.CaptureFix
 
 def test_every_shipped_guard_has_a_hazard() -> None:
     with closing(Demo()) as demo:
-        ids = {id for outcome in demo.play(HAZARDS) for step in outcome.steps for id in (step.guard,) if id}
+        steps = [step for outcome in demo.play(HAZARDS) for step in outcome.steps]
+        ids = {id for step in steps for id in (step.guard, *[also.guard for also in step.also]) if id}
         placed = {id: demo.shield.policy.placed(id) for id in ids}
     seen = {id.replace("-", "_") if at is None else at.guard.name for id, at in placed.items()}
     missing = set(SHIPPED) - seen
@@ -137,7 +140,7 @@ def broken(tmp_path: Path, without: str) -> Path:
     ("without", "missed"),
     [
         ("agents", "allowlist"),
-        ("tools", "deadline"),
+        ("tools", "deadline, stumble"),
         ("size_limits", "flood"),
         ("tool_denylist", "denylist"),
         ("tool_allowlist", "allowlist"),
@@ -148,16 +151,72 @@ def broken(tmp_path: Path, without: str) -> Path:
         ("hide-passwords", "password"),
         ("outside-mail", "warnings"),
         ("fraud-check", "crash"),
+        ("recovery", "stumble"),
+        ("breaker", "outage"),
+        ("health", "outage"),
+        ("loops", "circles, runaway"),
+        ("queue", "crowd"),
+        ("error_rate", "runaway"),
+        ("environments", "runaway"),
     ],
 )
 def test_a_rule_taken_out_is_missed_loudly(
     without: str, missed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["demo", "--policy", str(broken(tmp_path, without))]) == 1
-    out = capsys.readouterr().out
-    assert f"1 of {len(HAZARDS)} hazards NOT handled as expected: {missed}\n" in out
-    assert out.count("!!         NOT HANDLED AS EXPECTED") == 1
+    out = " ".join(capsys.readouterr().out.split())
+    many = missed.count(",") + 1
+    assert f"{many} of {len(HAZARDS)} hazards NOT handled as expected: {missed}" in out
+    assert out.count("!! NOT HANDLED AS EXPECTED") == many
     assert "were handled as expected" not in out
+
+
+def test_the_run_away_is_stopped_at_five_dollars() -> None:
+    """Read from the records alone: what was decided, what was settled, and which states have changed."""
+    with closing(Demo()) as demo:
+        (outcome,) = demo.play([hazard for hazard in HAZARDS if hazard.name == "runaway"])
+        found = [one.entry() for one in demo.tap.records() if one.is_decision]
+        facts = [fact for fact in demo.tap.facts if fact.run == "runaway"]
+        calls = [args for tool, args in demo.tools.reached if tool == "book"]
+    assert outcome.faults == ()
+    asked = [entry for entry in found if entry.stage == "model_call"]
+    assert [entry.action for entry in asked] == ["ALLOW"] * 50 + ["BLOCK", "HALT"]
+    assert sum(entry.amounts[2] for entry in asked if entry.action == "ALLOW") == 5_000_000
+    tried = [entry for entry in found if entry.stage == "tool_call"]
+    assert (len(calls), len(tried)) == (4, 50), "the agent goes on trying, and the tool is left alone"
+    assert {entry.action for entry in tried[4:]} == {"BLOCK"}
+    assert [(fact.about, fact.data["after"]) for fact in facts] == [
+        ("tool:book", "warning"),
+        ("run:runaway", "warning"),
+        ("tool:book", "quarantine"),
+        ("run:runaway", "halt"),
+    ]
+    assert outcome.proof.words == "book ran 4 times, not 960; $5.00 is spent, not $96.00"
+
+
+def test_the_night_without_a_shield_is_really_counted() -> None:
+    with closing(Demo()) as demo:
+        assert unguarded(load_policy(POLICY, "night")) == (960, 96_000_000)
+        dear = {"name": "p", "prices": {"giant": {"input_usd_per_mtok": 20, "output_usd_per_mtok": 100}}}
+        assert unguarded(load_policy(dear)) == (960, 192_000_000)
+        assert demo.tools.reached == []
+
+
+def test_only_the_budget_holds_an_agent_that_nothing_else_stops(tmp_path: Path) -> None:
+    document: dict[str, Any] = yaml.safe_load(POLICY.read_text("utf-8"))
+    document["guards"] = [guard for guard in document["guards"] if guard["use"] not in ("loops", "error_rate")]
+    path = tmp_path / "budget.yaml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    with closing(Demo(path)) as demo:
+        (outcome,) = demo.play([hazard for hazard in HAZARDS if hazard.name == "runaway"])
+        calls = [tool for tool, _ in demo.tools.reached]
+    assert calls == ["book"] * 50
+    assert outcome.proof.words == "book ran 50 times, not 960; $5.00 is spent, not $96.00"
+
+
+def test_any_policy_can_be_watched(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--policy", "default"]) == 1
+    assert "hazards NOT handled as expected" in " ".join(capsys.readouterr().out.split())
 
 
 def test_json_says_what_was_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast import Action, Refused, Shield, Stage
 from holdfast.kernel.state import Batch
+from holdfast.policy.differences import Change, differences
 from holdfast.policy.errors import PolicyError
 from holdfast.policy.load import load_policy
 from holdfast.runtime import degrading, pricing
@@ -335,3 +336,8 @@ def test_a_guard_that_is_wrong_itself_says_nothing_about_the_ladder() -> None:
     with pytest.raises(PolicyError) as raised:
         load_policy({"name": "p", "degrade": {"max_tokens": 5}, "guards": [wrong]})
     assert [fault for fault in raised.value.faults if "nothing acts on" in fault.message] == []
+
+
+def test_another_ladder_is_a_difference_between_policies() -> None:
+    old, new = (load_policy(policy({"max_tokens": limit})) for limit in (5, 6))
+    assert differences(old, new) == (Change("changed", "policy", {"degrade.max_tokens": (5, 6)}),)

@@ -290,3 +290,30 @@ def test_a_completed_handoff_is_in_the_trail() -> None:
     run.handoff_done("b")
     last = shield.journal.kept()[-1].read()
     assert (last.kind, last.stage, last.call, last.beside) == ("outcome", "handoff_done", handed.id, {"to": "b"})
+
+
+def test_a_model_that_fails_is_judged_and_asked_again() -> None:
+    """Its error is an event like a tool's: recovered from, counted once, and in the trail."""
+    policy = {
+        "name": "recovering",
+        "guards": [{"use": "recovery", "backoff_base_s": 0.001}, {"use": "budget", "tokens": 1_000}],
+    }
+    shield = Shield.load(policy)
+    failures = iter([ConnectionError("reset"), TimeoutError("slow")])
+
+    def model(messages: list[Any]) -> dict[str, Any]:
+        error = next(failures, None)
+        if error is not None:
+            raise error
+        return {"content": "fine", "usage": {"input_tokens": 3, "output_tokens": 4}}
+
+    run = shield.run("a")
+    assert run.model(model, ["hello"], tokens=100)["content"] == "fine"
+    stages = [kept.read().stage for kept in shield.journal.kept()]
+    assert stages == ["model_call", "error", "model_call", "error", "model_call", "model_reply"]
+
+    def broken(messages: list[Any]) -> str:
+        raise KeyError("never")
+
+    with pytest.raises(KeyError):
+        run.model(broken, ["hello"], tokens=100)

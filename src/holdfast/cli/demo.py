@@ -47,6 +47,7 @@ COLOURS: Final = {
     "QUARANTINE": "bad",
     "HALT": "bad",
     "DEADLINE": "note",
+    "FAILED": "note",
 }
 
 
@@ -121,7 +122,7 @@ def _show_outcome(screen: Screen, outcome: Outcome) -> None:
     screen.text(f"{outcome.number:2}  {outcome.hazard.title}", "title")
     screen.text(outcome.hazard.story, "dim", 4)
     screen.pause(0.25)
-    for _, alike in groupby(outcome.steps, key=lambda step: (step.who, step.did, step.brief)):
+    for _, alike in groupby(outcome.steps, key=_alike):
         _show_steps(screen, list(alike))
     if outcome.rule:
         screen.labelled("policy", outcome.rule, "dim")
@@ -135,6 +136,11 @@ def _show_outcome(screen: Screen, outcome: Outcome) -> None:
     screen.pause(0.45)
 
 
+def _alike(step: Step) -> tuple[Any, ...]:
+    """Steps that are shown once, with how often they were taken."""
+    return step.who, step.did, step.brief, [also.code for also in step.also]
+
+
 def _show_steps(screen: Screen, steps: list[Step]) -> None:
     step = steps[0]
     often = f"  {screen.sign('×', 'x')}{len(steps)}" if len(steps) > 1 else ""
@@ -143,10 +149,13 @@ def _show_steps(screen: Screen, steps: list[Step]) -> None:
     if not step.verdict:
         return
     screen.labelled(step.verdict, step.why if step.why else "goes ahead", label_style=f"on {COLOURS[step.verdict]}")
-    if step.guard:
+    named = [(also.guard, also.code) for also in step.also]
+    if step.guard and (step.guard, step.code) not in named:
         screen.labelled("guard", f"{step.guard} ({step.code})")
-    if step.advice:
+    if step.advice and not named:
         screen.labelled("advice", step.advice)
+    for also in step.also:
+        screen.labelled("guard", f"{also.guard} ({also.code}): {also.why}")
     for would in step.shadow:
         screen.labelled("shadow", f"{would.guard} would say {would.verdict}: {would.why}", "note")
 
@@ -166,7 +175,7 @@ def _show_end(screen: Screen, tally: Tally, books: Books, missed: list[str]) -> 
     screen.labelled("went ahead", f"{tally.went_ahead:2}  of {tally.actions} actions", label_style="good")
     screen.labelled("changed", f"{tally.changed:2}  and went ahead", label_style="change")
     screen.labelled("refused", f"{tally.refused:2}", label_style="bad")
-    screen.labelled("waiting", f"{tally.waiting:2}  for a person", label_style="wait")
+    screen.labelled("waiting", f"{tally.waiting:2}  for a person, or for a place in line", label_style="wait")
     whole = "its files verify, read by code that shares only the format"
     screen.labelled("trail", f"{books.records} records; {'THEY DO NOT VERIFY' if books.faults else whole}")
     for fault in books.faults:

@@ -135,7 +135,9 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
                     yield f"      {name}: {visible(_flow(value))}"
     tables = {table: {name: beyond_defaults(e) for name, e in getattr(file, table).items()} for table in TABLES}
     tables |= {
-        "policy": {name: said for name in ("limits", "escalation") if (said := beyond_defaults(getattr(file, name)))}
+        "policy": {
+            name: said for name in ("limits", "escalation", "degrade") if (said := beyond_defaults(getattr(file, name)))
+        }
     }
     for table, entries in tables.items():
         if entries:

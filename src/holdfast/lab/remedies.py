@@ -8,7 +8,9 @@ from typing import Any, Final
 from holdfast.audit.record import Said
 from holdfast.guards._marks import MARKS
 from holdfast.guards.budget import MEASURES, Budget, phrase
+from holdfast.guards.error_rate import ErrorRate
 from holdfast.guards.python import PythonGuard
+from holdfast.guards.queue import Queue
 from holdfast.guards.safe_mode import SafeMode
 from holdfast.guards.size_limits import SizeLimits
 from holdfast.guards.step_limit import StepLimit
@@ -68,6 +70,10 @@ def remedies(said: Said, guard: Any, event: Event | None, when: Part | None, che
             return _MEASURES[said.code](guard) if said.code in _MEASURES else ()
         case SafeMode():
             return ("safe mode switched off",)
+        case Queue():
+            return _queue(guard, said)
+        case ErrorRate():
+            return _errors(guard, said)
         case PythonGuard():
             return (f"another answer of `{guard.call}`: None lets it pass",)
     return ()
@@ -116,6 +122,19 @@ def _time(guard: TimeLimit, said: Said) -> tuple[str, ...]:
         return (within, *estimate, *_lockdown(said, by))
     within = f"within {guard.max_s:,.10g} {since} (`max_s`)"
     return (within, *estimate, f"another {guard.per}: its time is counted apart")
+
+
+def _queue(guard: Queue, said: Said) -> tuple[str, ...]:
+    room = f"fewer than {guard.max_running:,} at work at a time per {guard.per} (`max_running`)"
+    if said.code == "queue.full":
+        return (room, f"a longer line than {guard.max_waiting:,} (`max_waiting`)")
+    return (room, f"more than {guard.timeout_s:,.10g} seconds to wait for that (`timeout_s`)")
+
+
+def _errors(guard: ErrorRate, said: Said) -> tuple[str, ...]:
+    if said.code == "errors.repeated":
+        return (f"fewer than {guard.repeats} failures in a row (`repeats`)",)
+    return (f"fewer failures than {guard.warn_at:g} % of the last {guard.calls} calls (`warn_at`)",)
 
 
 def _mark(guard: Any, share: Any) -> str:

@@ -19,9 +19,13 @@ def said_of(file: PolicyFile, guard_id: str) -> dict[str, Any]:
 
 def beyond_defaults(entry: msgspec.Struct) -> dict[str, Any]:
     """What an entry says beyond its defaults, as plain data."""
-    said = {field.name: (getattr(entry, field.name), field.default) for field in msgspec.structs.fields(entry)}
+    said = {field.name: (getattr(entry, field.name), _default(field)) for field in msgspec.structs.fields(entry)}
     return {
         name: beyond_defaults(value) if isinstance(value, msgspec.Struct) else msgspec.to_builtins(value)
         for name, (value, default) in said.items()
         if value != default
     }
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()

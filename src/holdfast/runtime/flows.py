@@ -13,7 +13,7 @@ from holdfast.kernel.chain import Plans
 from holdfast.kernel.content import content_of, with_content
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.engine import decide
-from holdfast.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
+from holdfast.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
 from holdfast.kernel.findings import ROLLBACK, Finding, Isolate, Patch, Retry
 from holdfast.kernel.state import Claim
 from holdfast.kernel.units import JUST_ONE, Amounts
@@ -219,7 +219,7 @@ def begin(
 
 def failed(
     desk: Desk,
-    event: ToolCall,
+    event: ToolCall | ModelCall,
     decision: Decision,
     error: Exception,
     attempt: int,
@@ -238,7 +238,7 @@ def failed(
         Failure,
         call=decision.id,
         tool=event.tool,
-        args=event.args,
+        args=event.args if isinstance(event, ToolCall) else {},
         attempt=attempt,
         **described(desk.shield.policy, error),
     )

@@ -8,11 +8,12 @@ from typing import Any
 from holdfast.kernel.actions import Action
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import ModelCall, ModelReply
+from holdfast.runtime.calling import tried_again
 from holdfast.runtime.data import project, text_of
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke
-from holdfast.runtime.flows import RETRY, assess, judge
+from holdfast.runtime.flows import RETRY, assess, failed, judge, withhold
 from holdfast.runtime.pricing import Bill
 from holdfast.runtime.recording import left
 from holdfast.runtime.retrying import again
@@ -55,8 +56,16 @@ def converse(
         began_ms = desk.shield.clock() if desk.measures else 0
         try:
             reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
+        except Exception as error:
+            failure = yield from failed(
+                desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True
+            )
+            if (yield from tried_again(desk, failure, error, attempt)):
+                continue
+            withhold(failure, str(error))
+            raise
         except BaseException as error:
-            left(desk, event, decision, "it failed or was interrupted: what came of it is not known", error)
+            left(desk, event, decision, "it was interrupted: what came of it is not known", error)
             yield from close_hold(desk, decision, bill.reserved)
             raise
         text = text_in(reply)

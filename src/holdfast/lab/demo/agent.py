@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from holdfast.audit.journal import Fact, Finish, Start
-from holdfast.audit.reading import Found, Reader
-from holdfast.audit.trail import Trail
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.events import Moment
-from holdfast.kernel.findings import Patch
-from holdfast.kernel.stages import Stage
-from holdfast.lab.demo.hazard import Shadowed, Step
-from holdfast.lab.demo.tools import Tools, answer
+from holdfast.kernel.actions import Action
+from holdfast.lab.demo.hazard import Also, Shadowed, Step
+from holdfast.lab.demo.tap import Tap
+from holdfast.lab.demo.tools import ROUND_USD, Tools, answer
 from holdfast.runtime.errors import DeadlineExceeded, Refused
 from holdfast.runtime.run import Run
 from holdfast.runtime.shield import Shield
@@ -25,66 +18,21 @@ from holdfast.runtime.shield import Shield
 MAX_SHOWN: Final = 40
 """How much of an argument is shown."""
 
-START_MS: Final = 1_767_225_600_000
-"""When the demo's clocks begin, so that every run of it gives the same records."""
-
 DEADLINE: Final = "DEADLINE"
 """The verdict on a tool that went ahead and was cut off."""
 
+FAILED: Final = "FAILED"
+"""The verdict on a tool that went ahead and failed."""
 
-class Tap:
-    """A trail that also keeps the decisions themselves, so that what is shown is what was decided."""
 
-    def __init__(self, folder: Path) -> None:
-        at = itertools.count(START_MS, 7)
-        self.trail = Trail(folder, clock=lambda: next(at), names=lambda: f"{1:016x}", process=lambda: 1)
-        self.decisions: list[tuple[Stage, Decision]] = []
+class Called(NamedTuple):
+    """A tool that was called: whether it went ahead, whether it really ran, and how it ended if not well."""
 
-    @property
-    def trouble(self) -> str:
-        """Why records could not be written lately."""
-        return self.trail.trouble
-
-    def write(
-        self,
-        moment: Moment,
-        decision: Decision,
-        took_ns: int,
-        notes: tuple[str, ...] = (),
-        hide: tuple[Patch, ...] = (),
-    ) -> int:
-        """Write one decision down, and keep it at hand."""
-        mark = self.trail.write(moment, decision, took_ns, notes, hide)
-        self.decisions.append((moment.events[0].stage, decision))
-        return mark
-
-    def begin(self, start: Start) -> None:
-        """Write down that a run begins."""
-        self.trail.begin(start)
-
-    def end(self, finish: Finish) -> None:
-        """Write down that a run has ended."""
-        self.trail.end(finish)
-
-    def tell(self, fact: Fact) -> None:
-        """Write a fact down."""
-        self.trail.tell(fact)
-
-    def probe(self) -> None:
-        """Find out whether records can be written."""
-        self.trail.probe()
-
-    def sync(self, mark: int) -> None:
-        """Wait for the disk."""
-        self.trail.sync(mark)
-
-    def records(self) -> Iterator[Found]:
-        """What stands in the trail's files now, oldest first."""
-        return Reader(self.trail.folder).forwards()
-
-    def close(self) -> None:
-        """End the trail."""
-        self.trail.close()
+    tool: str
+    went_ahead: bool
+    ran: bool
+    verdict: str
+    why: str
 
 
 class Agent:
@@ -101,27 +49,36 @@ class Agent:
 
     def tries(self, tool: Callable[..., Any], **args: Any) -> bool:
         """Call a tool under the shield; says whether it went ahead. `got` is what came back."""
-        name = tool.__name__
-        ran = len(self.tools.reached)
         began = len(self.tap.decisions)
-        late = ""
-        self.got = None
-        try:
-            self.got = self._awaited(tool, args) if inspect.iscoroutinefunction(tool) else self.run.call(tool, **args)
-        except Refused:
-            pass
-        except DeadlineExceeded as error:
-            late = str(error)
-        step = self._judged(f"{name}({_shown(args)})", began, name, len(self.tools.reached) > ran, late)
-        return step.proceeds
+        called = self._call(tool, args)
+        return self._judged(f"{tool.__name__}({_shown(args)})", began, called).proceeds
 
     def asks(self, question: str, **estimate: Any) -> bool:
         """Ask the scripted model something, at an estimated cost perhaps; says whether that went ahead."""
         began = len(self.tap.decisions)
-        self.got = None
-        with suppress(Refused):
-            self.got = self.run.model(answer, [{"role": "user", "content": question}], **estimate)
+        self._ask(answer, question, estimate)
         return self._judged(f"asks the model: {_quoted(question)}", began).proceeds
+
+    def goes_round(self, model: Callable[..., Any], question: str, tool: Callable[..., Any], **args: Any) -> bool:
+        """Ask a model what to do and do it, which is always the same; says whether the run goes on."""
+        began = len(self.tap.decisions)
+        if not self._ask(model, question, {"model": model.__name__, "cost_usd": ROUND_USD}):
+            return self._judged("asks the model", began).verdict != Action.HALT.name
+        called = self._call(tool, args)
+        return self._judged(f"asks the model, then {tool.__name__}({_shown(args)})", began, called).verdict != "HALT"
+
+    def starts(self, tool: Callable[..., Any], **args: Any) -> Callable[[], None]:
+        """Begin something that takes its time, as a host does that runs tools itself; gives what ends it."""
+        began = len(self.tap.decisions)
+        name = tool.__name__
+        decision = self.run.check(name, args)
+        self._judged(f"begins {name}({_shown(args)})", began)
+
+        def ends() -> None:
+            self.run.result(name, args, tool(**args), call=decision.id)
+            self.acts(self.who, f"has finished {name}({_shown(args)})")
+
+        return ends
 
     def spawns(self, agent: str) -> Agent:
         """Start a child agent on the same task."""
@@ -134,6 +91,12 @@ class Agent:
         """Note what somebody did that nobody judges."""
         self.steps.append(Step(who, did))
 
+    def lets_pass(self, ms: int) -> None:
+        """Let time pass: the demo's clock moves whenever somebody looks at it."""
+        until = self.shield.clock() + ms
+        while self.shield.clock() < until:
+            pass
+
     def reached(self, tool: str) -> list[dict[str, Any]]:
         """The arguments of every call of a tool that got through to it, over all hazards."""
         return [args for name, args in self.tools.reached if name == tool]
@@ -143,6 +106,29 @@ class Agent:
         times = len(self.reached(tool))
         return f"{tool} {('never ran', 'ran once')[times] if times < 2 else f'ran {times} times'}"
 
+    def _ask(self, model: Callable[..., Any], question: str, options: dict[str, Any]) -> bool:
+        """Ask a model; says whether it was asked. `got` is its reply, or why the run has ended."""
+        self.got = None
+        began = len(self.tap.decisions)
+        with suppress(Refused):
+            self.got = self.run.model(model, [{"role": "user", "content": question}], **options)
+        return all(judged.decision.proceeds for judged in self.tap.decisions[began:])
+
+    def _call(self, tool: Callable[..., Any], args: dict[str, Any]) -> Called:
+        """Call a tool; `got` is what it gave."""
+        self.got = None
+        before = len(self.tools.reached)
+        verdict, why, refused = "", "", False
+        try:
+            self.got = self._awaited(tool, args) if inspect.iscoroutinefunction(tool) else self.run.call(tool, **args)
+        except Refused:
+            refused = True
+        except DeadlineExceeded as error:
+            verdict, why = DEADLINE, str(error)
+        except ConnectionError as error:
+            verdict, why = FAILED, str(error)
+        return Called(tool.__name__, not refused, len(self.tools.reached) > before, verdict, why)
+
     def _awaited(self, tool: Callable[..., Any], args: dict[str, Any]) -> Any:
         import asyncio
 
@@ -151,22 +137,28 @@ class Agent:
 
         return asyncio.run(call())
 
-    def _judged(self, did: str, began: int, tool: str = "", ran: bool = True, late: str = "") -> Step:
-        decisions = [decision for _, decision in self.tap.decisions[began:]]
-        decision = max(decisions, key=lambda made: made.action)
+    def _judged(self, did: str, began: int, called: Called | None = None) -> Step:
+        """The step that was taken, by the severest of its decisions: of two alike by the one that says something."""
+        decisions = [judged.decision for judged in self.tap.decisions[began:]]
+        decision = max(decisions, key=lambda made: (made.action, bool(made.findings)))
         determining = decision.determining
+        end = called if called is not None and called.verdict and called.went_ahead else None
+        said = {(f.guard, f.code): f.message for made in decisions for f in made.findings}
+        if end is None and determining is not None:
+            said.pop((determining.guard, determining.code))
         step = Step(
             self.who,
             did,
-            DEADLINE if late and decision.proceeds else decision.action.name,
+            decision.action.name if end is None else end.verdict,
             decision.code,
             "" if determining is None else determining.guard,
-            late if late and decision.proceeds else decision.message,
+            decision.message if end is None else end.why,
             decision.advice,
             tuple(Shadowed(f.guard, f.action.name, f.code, f.message) for made in decisions for f in made.shadow),
-            decision.proceeds,
-            ran,
-            tool,
+            decision.proceeds if called is None else called.went_ahead,
+            called is None or called.ran,
+            "" if called is None else called.tool,
+            tuple(Also(guard, code, why) for (guard, code), why in said.items()),
         )
         self.steps.append(step)
         return step

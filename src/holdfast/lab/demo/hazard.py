@@ -24,7 +24,7 @@ class Hazard(msgspec.Struct, frozen=True):
 
     `expects` has one entry for each step that is judged: the verdict, and the finding's code where there is one.
     `rule` names the part of the policy to show (`agents.scout`, `tools.crawl`); without it that is the guard which
-    determined the last verdict.
+    determined the last verdict. `env` is the environment of the policy in which it is played, where there is one.
     """
 
     name: str
@@ -33,6 +33,15 @@ class Hazard(msgspec.Struct, frozen=True):
     expects: tuple[str, ...]
     script: Callable[[Agent], Proof]
     rule: str = ""
+    env: str = ""
+
+
+class Also(msgspec.Struct, frozen=True):
+    """What a guard has said besides, or of a step that ended otherwise."""
+
+    guard: str
+    code: str
+    why: str
 
 
 class Shadowed(msgspec.Struct, frozen=True):
@@ -58,6 +67,7 @@ class Step(msgspec.Struct, frozen=True):
     proceeds: bool = True
     ran: bool = True
     tool: str = ""
+    also: tuple[Also, ...] = ()
 
     @property
     def brief(self) -> str:

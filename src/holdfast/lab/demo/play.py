@@ -14,15 +14,17 @@ from holdfast.audit.verifying.verify import verify
 from holdfast.kernel.actions import Action
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.stages import Stage
-from holdfast.lab.demo.agent import START_MS, Agent, Tap
+from holdfast.lab.demo.agent import Agent
 from holdfast.lab.demo.forgery import forged_copy
 from holdfast.lab.demo.hazard import Hazard, Outcome, Step, Tally
 from holdfast.lab.demo.rule import excerpt
+from holdfast.lab.demo.tap import START_MS, Tap
 from holdfast.lab.demo.tools import Tools
-from holdfast.policy.load import load_policy
+from holdfast.policy.load import load_policy, read_policy
 from holdfast.runtime.shield import Shield
 
 POLICY: Final = Path(__file__).with_name("policy.yaml")
+STARTS: Final = (Stage.TOOL_CALL, Stage.MODEL_CALL)
 
 
 class Books(msgspec.Struct, frozen=True):
@@ -46,25 +48,32 @@ class Demo:
     """A shield under which hazards are played; nothing in it knows what the verdicts should be."""
 
     def __init__(self, policy: str | Path = POLICY) -> None:
-        compiled = load_policy(policy)
+        self._policy = policy
+        self._environments = frozenset(read_policy(policy).variants)
         self._folder = TemporaryDirectory(prefix="holdfast-demo-")
         self.tap = Tap(Path(self._folder.name) / "trail")
         self.tools = Tools()
         clock = itertools.count(START_MS, 7)
-        self.shield = Shield(
-            compiled,
+        self._clock = lambda: next(clock)
+        self.shield = self._shield(None)
+
+    def _shield(self, env: str | None) -> Shield:
+        return Shield(
+            load_policy(self._policy, env),
             journal=self.tap,
-            clock=lambda: next(clock),
+            clock=self._clock,
             safe_mode=False,
             nonces=lambda: "0",
+            env=env,
         )
 
     def play(self, hazards: Sequence[Hazard]) -> Iterator[Outcome]:
         """Play hazards one by one, each in a run of its own."""
         for number, hazard in enumerate(hazards, 1):
             steps: list[Step] = []
-            with self.shield.run("scout", hazard.name, id=hazard.name) as run:
-                proof = hazard.script(Agent(self.shield, self.tap, self.tools, run, steps))
+            shield = self._shield(hazard.env) if hazard.env in self._environments else self.shield
+            with shield.run("scout", hazard.name, id=hazard.name) as run:
+                proof = hazard.script(Agent(shield, self.tap, self.tools, run, steps))
             last, head = self.tap.trail.head
             rule = hazard.rule if hazard.rule else next((step.guard for step in reversed(steps) if step.guard), "")
             yield Outcome(
@@ -72,7 +81,7 @@ class Demo:
                 len(hazards),
                 hazard,
                 tuple(steps),
-                excerpt(self.shield.policy.file, rule),
+                excerpt(shield.policy.file, rule),
                 proof,
                 self.tally(),
                 last + 1,
@@ -82,9 +91,9 @@ class Demo:
     def tally(self) -> Tally:
         """What has become of every action so far, by the decisions about them."""
         tally = Tally()
-        for stage, decision in self.tap.decisions:
-            if stage in (Stage.TOOL_CALL, Stage.MODEL_CALL):
-                _count(tally, decision)
+        last = {judged.action: judged.decision for judged in self.tap.decisions if judged.stage in STARTS}
+        for decision in last.values():
+            _count(tally, decision)
         return tally
 
     def books(self) -> Books:

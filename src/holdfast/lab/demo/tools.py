@@ -8,6 +8,12 @@ NOTES: Final = "Ask Ada about the login page."
 HANGS_S: Final = 1.0
 """How long `crawl` takes where no deadline ends it."""
 
+OUT: Final = "the service does not answer"
+ROUND_USD: Final = 0.10
+"""What asking `giant` once costs, as its price and its `USAGE` have it."""
+
+USAGE: Final = {"input_tokens": 8_000, "output_tokens": 400}
+
 
 class Tools:
     """What the agent can call. `reached` keeps the arguments of every call that got through, in order."""
@@ -15,6 +21,8 @@ class Tools:
     def __init__(self) -> None:
         self.reached: list[tuple[str, dict[str, Any]]] = []
         self.cancelled: list[str] = []
+        self.up = False
+        """Whether the weather service works."""
 
     def read_notes(self, page: int) -> str:
         """The agent's own notes."""
@@ -52,6 +60,34 @@ class Tools:
         """Put a page on the website."""
         return self._ran("publish", "published", page=page)
 
+    def fetch(self, page: str) -> str:
+        """Get a page; the first attempt fails, as happens in networks."""
+        before = [name for name, _ in self.reached].count("fetch")
+        self._ran("fetch", "", page=page)
+        if not before:
+            raise ConnectionError("the connection was reset")
+        return "12 euros"
+
+    def weather(self, city: str) -> str:
+        """Tomorrow's weather, from a service that is down until somebody mends it."""
+        self._ran("weather", "", city=city)
+        if not self.up:
+            raise ConnectionError(OUT)
+        return "sunny"
+
+    def look_up(self, word: str) -> str:
+        """What a word means."""
+        return self._ran("look_up", "no entry", word=word)
+
+    def export(self, table: str) -> str:
+        """Copy a table, which takes a while."""
+        return self._ran("export", "copied", table=table)
+
+    def book(self, flight: str) -> str:
+        """Book a flight, with a service that is down all night."""
+        self._ran("book", "", flight=flight)
+        raise ConnectionError(OUT)
+
     async def crawl(self, site: str) -> str:
         """Follow every link of a site: it takes far too long."""
         import asyncio
@@ -67,6 +103,11 @@ class Tools:
     def _ran(self, tool: str, result: str, **args: Any) -> str:
         self.reached.append((tool, args))
         return result
+
+
+def giant(messages: list[Any]) -> dict[str, Any]:
+    """A large model that never gives up: it proposes the same whatever has happened."""
+    return {"text": "Book it once more.", "usage": dict(USAGE)}
 
 
 def answer(messages: list[Any]) -> str:

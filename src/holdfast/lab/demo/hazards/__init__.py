@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from holdfast.lab.demo.hazard import Hazard
-from holdfast.lab.demo.hazards import limits, people, tools, user_code
+from holdfast.lab.demo.hazards import failures, limits, people, runaway, tools, user_code
 
-HAZARDS: Final[tuple[Hazard, ...]] = (*tools.HAZARDS, *limits.HAZARDS, *user_code.HAZARDS, *people.HAZARDS)
+HAZARDS: Final[tuple[Hazard, ...]] = (
+    *tools.HAZARDS,
+    *limits.HAZARDS,
+    *user_code.HAZARDS,
+    *people.HAZARDS,
+    *failures.HAZARDS,
+    *runaway.HAZARDS,
+)

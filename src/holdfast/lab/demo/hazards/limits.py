@@ -34,17 +34,10 @@ def _hangs(agent: Agent) -> Proof:
 def _dawdles(agent: Agent) -> Proof:
     agent.tries(agent.tools.search, query="a first look")
     agent.acts("user", "waits two minutes for an answer")
-    _passes(agent, 120_000)
+    agent.lets_pass(120_000)
     agent.tries(agent.tools.search, query="a last look")
     ran = sum(args["query"] == "a last look" for args in agent.reached("search"))
     return Proof(f"the search after two minutes {'ran' if ran else 'never ran'}", not ran)
-
-
-def _passes(agent: Agent, ms: int) -> None:
-    """Let time pass: the demo's clock moves whenever somebody looks at it."""
-    until = agent.shield.clock() + ms
-    while agent.shield.clock() < until:
-        pass
 
 
 HAZARDS: Final = (
