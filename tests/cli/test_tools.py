@@ -1,0 +1,108 @@
+"""`holdfast tools` shows how well each tool works, and closes a breaker by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast import Shield
+from holdfast.audit.reading import Reader
+from holdfast.cli.main import main
+
+POLICY = {
+    "name": "tools",
+    "guards": [
+        {"use": "breaker", "failure_threshold": 2},
+        {"use": "breaker", "id": "own", "failure_threshold": 1, "per": "agent", "applies_to": {"tools": ["fetch"]}},
+        {"use": "health"},
+    ],
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store that knows tools in every state."""
+    path = str(tmp_path / "state.db")
+    with Shield.load(POLICY, store=path) as shield:
+        run = shield.run("ann")
+        for _ in range(4):
+            run.result("search", {}, 1)
+        run.error("search", TimeoutError())
+        run.error("pay", TimeoutError())
+        run.error("pay", TimeoutError())
+        run.error("fetch", TimeoutError())
+        shield.quarantine("tool:leak", 600, "it leaks")
+        shield.run("bob", tenant="acme").result("search", {}, 1)
+    return path
+
+
+def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """What was printed of each tool."""
+    lines = capsys.readouterr().out.splitlines()
+    return {line.split()[0]: " ".join(line.split()[1:]) for line in lines}
+
+
+def test_tools_are_listed_with_all_that_is_known(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tools", "--store", store, "--tenant", "default"]) == 0
+    found = listed(capsys)
+    assert list(found) == ["tool", "fetch", "leak", "pay", "search"]
+    assert found["tool"] == "health calls reliability state breaker"
+    assert found["search"] == "80 5 4 of 5 closed, 1 failed"
+    assert found["pay"].startswith("0 2 0 of 2 open until 20")
+    assert found["pay"].endswith("Z, for 1m 00s")
+    assert found["fetch"].endswith("for 1m 00s (ann)")
+    assert "closed, 1 failed; open until" in found["fetch"]
+    assert found["leak"].startswith("in quarantine until 20")
+
+
+def test_tenants_are_told_apart(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tools", "list", "search", "--store", store]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0][:3] == ["tool", "tenant", "health"]
+    assert [line[:4] for line in lines[1:]] == [["search", "acme", "100", "1"], ["search", "default", "80", "5"]]
+
+
+def test_as_json(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tools", "list", "fetch", "--store", store, "--json"]) == 0
+    (one,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {name: one[name] for name in ("tenant", "tool", "health", "recent", "calls", "failures")} == {
+        "tenant": "default", "tool": "fetch", "health": 0, "recent": 1, "calls": 1, "failures": 1,
+    }  # fmt: skip
+    states = [(broken["guard"], broken["state"], broken.get("agent", "")) for broken in one["breakers"]]
+    assert states == [("breaker", "closed", ""), ("own", "open", "ann")]
+    assert one["breakers"][1]["cooldown_s"] == 60.0
+
+
+def test_a_reset_closes_it_and_is_in_the_trail(
+    store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "trail"))
+    assert main(["tools", "reset", "pay", "--store", store, "--why", "it is back", "--by", "ann"]) == 0
+    assert capsys.readouterr().out == "pay: its breaker is closed\n"
+    assert main(["tools", "reset", "pay", "--store", store]) == 1
+    assert capsys.readouterr().out == "pay: no breaker of it is open, and none has counted a failure\n"
+    assert main(["tools", "list", "pay", "--store", store]) == 0
+    assert listed(capsys)["pay"] == "0 2 0 of 2 closed"
+    with Shield.load(POLICY, store=store, journal="memory:") as shield:
+        assert shield.run("ann").check("pay", {}).findings == ()
+    records = [json.loads(found.line.body) for found in Reader(tmp_path / "trail").backwards()]
+    facts = [(one["what"], one["about"], one["by"], one["why"]) for one in records if one["kind"] == "fact"]
+    assert facts == [("breaker.reset", "tool:pay", "ann", "it is back")]
+
+
+def test_mistakes_are_said(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tools", "rest", "pay", "--store", store]) == 2
+    assert "did you mean `reset`?" in capsys.readouterr().err
+    assert main(["tools", "reset", "--store", store]) == 2
+    assert "which tool?" in capsys.readouterr().err
+
+
+def test_an_empty_store_knows_no_tool(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "state.db")
+    assert main(["tools", "--store", path]) == 0
+    assert "nothing is kept yet" in capsys.readouterr().err
+    Shield.load({"name": "x"}, store=path).close()
+    assert main(["tools", "--store", path]) == 0
+    assert capsys.readouterr().out.startswith("no tool is known yet")
