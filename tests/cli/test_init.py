@@ -48,17 +48,13 @@ class Newcomer(msgspec.Struct, frozen=True):
 
 
 def test_a_guard_the_file_does_not_speak_of_yet_is_added_as_a_comment(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = starter()
     monkeypatch.setattr(starters, "GUARDS", {**GUARDS, "newcomer": Newcomer})
-    added = starter().removeprefix(starter_as_shipped())
+    added = starter().removeprefix(before)
     assert (
         added
         == '\n  # Does something new.\n  # - use: newcomer\n  #   what: ...\n  #   often: 3\n  #   label: "x: y"\n'
     )
-
-
-def starter_as_shipped() -> str:
-    """The file itself."""
-    return Path(starters.__file__).with_name(starters.FILE).read_text(encoding="utf-8")
 
 
 def test_a_file_that_is_there_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:

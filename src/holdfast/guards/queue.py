@@ -44,9 +44,9 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Queue(msgspec.Struct, frozen=True):
-    """Lets `max_running` calls run at a time; others wait in line, at most `max_waiting` of them, and not for longer
-    than `timeout_s`.
+    """Lets `max_running` calls run at a time; others wait in line, first come first served.
 
+    At most `max_waiting` of them wait, and none for longer than `timeout_s`.
     A place is given back when the outcome of its call is known, or when it was kept for `keep_s`: whoever dies at work
     or in the line holds nobody up for longer.
     """

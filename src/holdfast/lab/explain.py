@@ -176,8 +176,11 @@ def _counters(policy: CompiledPolicy, moment: Moment, entry: Entry) -> tuple[Cou
     plan = plans.of(moment.events, entry.mode)
     owners = {line.key: plan.guards[pos].id for pos, own in plan.meters for line in own if not line.follows}
     tallies = {plan.tally(pos).key: placed.id for pos, placed in enumerate(plan.guards)}
+    actions = entry.actions if entry.actions else (0,) * len(lines)
     return tuple(
-        _counter(line, value, owners, tallies) for line, value in zip(lines, entry.values, strict=True) if value >= 0
+        _counter(line, value, owners, tallies)
+        for line, value, action in zip(lines, entry.values, actions, strict=True)
+        if action >= 0 and not line.bits
     )
 
 
