@@ -315,3 +315,15 @@ def test_a_keyboard_interrupt_goes_through() -> None:
 
     with Shield.load(BARE).run() as run, pytest.raises(KeyboardInterrupt):
         run.call(interrupted)
+
+
+def test_an_argument_that_a_patch_takes_out_does_not_reach_the_tool() -> None:
+    """Whole arguments are patched: one that is gone is not given."""
+    guard = says(Action.REDACT, Stage.TOOL_CALL, patches=(Patch((), {"a": 1}),))
+    got: list[dict[str, Any]] = []
+
+    def tool(**options: Any) -> None:
+        got.append(options)
+
+    Shield.load({"name": "bare"}, guards=[guard]).run("x").call(tool, a=2, secret="s")
+    assert got == [{"a": 1}]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from holdfast.guards.schema import Schema
 from holdfast.kernel.actions import Action, Category
 from holdfast.kernel.guard import Kind, Placed
 from holdfast.kernel.names import Names, names
@@ -13,6 +14,7 @@ from holdfast.kernel.stages import Stage
 from holdfast.kernel.table import sensible
 from holdfast.policy import ladder
 from holdfast.policy.compiled import CompiledPolicy, Seat
+from holdfast.policy.definitions import written_tools
 from holdfast.policy.errors import Fault, GuardFault, PolicyError
 from holdfast.policy.faults.entry import wrong_in
 from holdfast.policy.idle import idle
@@ -32,6 +34,8 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
     """
     faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
     faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
+    tools, wrong = written_tools(file, where, whole)
+    faults += wrong
     faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
     seats: list[Seat] = []
     calls: dict[str, str] = {}
@@ -49,6 +53,8 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
             faults.append(Fault(where("guards", at, *fault.path), str(fault)))
             known = False
             continue
+        if use_of(entry) == Schema.name:
+            guard = guard.with_tools(tools)
         usual = getattr(guard, "default_stages", guard.stages)
         stages = usual if entry.stages is None else frozenset(Stage(name) for name in entry.stages)
         faults += _misplaced(guard, stages, lambda *path, at=at: where("guards", at, *path))

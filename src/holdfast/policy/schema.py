@@ -68,6 +68,10 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trust: Literal["trusted", "untrusted", "web"] = "untrusted"
     undo: str | None = None
     harmless: tuple[str, ...] = ()
+    schema: dict[str, Any] | bool | None = None
+    result_schema: dict[str, Any] | bool | None = None
+    hook: str | None = None
+    pin: str | None = None
 
 
 class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

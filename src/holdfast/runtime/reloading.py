@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from holdfast.policy.compiled import CompiledPolicy
+    from holdfast.runtime.ingesting import Ingesting
 
 REMEMBERED: Final = 16
 """How many policies a shield remembers, so that a decision under way finds the code of the one it began with."""
@@ -26,16 +27,21 @@ OnReload = Callable[["CompiledPolicy | PolicyError"], None]
 class Policies:
     """The policies a shield has had in force, newest last, each with the code that answers for its guards."""
 
-    def __init__(self, guards: tuple[Any, ...], brake: bool) -> None:
+    def __init__(self, guards: tuple[Any, ...], brake: bool, ingesting: Ingesting | None = None) -> None:
         self._guards = guards
         self.brake = brake
+        self._ingesting = ingesting
         self._known: OrderedDict[str, tuple[CompiledPolicy, dict[str, Answerer]]] = OrderedDict()
 
     def enter(self, policy: CompiledPolicy) -> CompiledPolicy:
-        """Add the user's own guards to a policy, and the brake where it is on; gives the policy to put in force."""
+        """Add the user's own guards to a policy, the brake where it is on, and what is known of tools besides; gives
+        the policy to put in force."""
         from holdfast.policy.custom import with_guards
 
         whole, answerers = with_guards(policy, self._guards, self.brake)
+        if self._ingesting is not None:
+            whole, hooks = self._ingesting.apply(whole)
+            answerers = {**answerers, **hooks}
         self._known[whole.hash] = (whole, answerers)
         self._known.move_to_end(whole.hash)
         while len(self._known) > REMEMBERED:

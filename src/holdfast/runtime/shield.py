@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 from weakref import WeakKeyDictionary
 
-import msgspec
-
 from holdfast.approvals.ticket import GRANT_S
 from holdfast.audit.journal import Journal, MemoryJournal
 from holdfast.kernel.actions import Risk
@@ -17,9 +15,11 @@ from holdfast.kernel.gates import Standing, standing_key, standing_of
 from holdfast.kernel.names import names
 from holdfast.kernel.state import ABSENT, FOREVER, Records
 from holdfast.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, Signal, Terms
+from holdfast.runtime.describing import described
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import drive
 from holdfast.runtime.errors import NoRun, StateError
+from holdfast.runtime.ingesting import Ingesting
 from holdfast.runtime.reloading import OnReload, Policies, Watcher
 from holdfast.runtime.run import Run, open_runs
 from holdfast.runtime.standing import TERMS, record_shift, scope_of, shift
@@ -65,7 +65,10 @@ class Shield:
         env: str | None = None,
     ) -> None:
         brake = _asked_for_safe_mode() if safe_mode is None else safe_mode
-        self._policies = Policies(tuple(guards), brake)
+        self._ingesting = Ingesting(self)
+        self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
+        self.validation_stats = self._ingesting.stats
+        self._policies = Policies(tuple(guards), brake, self._ingesting)
         self._bare = policy
         self._source, self.env = source, env
         self._watcher: Watcher | None = None
@@ -137,6 +140,10 @@ class Shield:
         self._source = source
         return self.policy
 
+    def renew(self) -> None:
+        """Put the policy in force again, with what is known beside it by now."""
+        self.policy = self._policies.enter(self._bare)
+
     def watch(self, every_s: float = 1.0, tell: OnReload | None = None) -> Watcher:
         """Reload whenever a file of the policy changes. `tell` hears of every reload, and of every one refused.
 
@@ -164,6 +171,7 @@ class Shield:
 
         A child spends from its parent's budgets, unless something was `carved` out of them for it (`run.spawn`).
         """
+        self._ingesting.begin()
         above = None if parent is None else parent.desk
         if deadline_s is not None and not 0 < deadline_s < 1e9:
             raise ValueError(f"deadline_s is `{deadline_s}`: give a positive number of seconds")
@@ -188,20 +196,7 @@ class Shield:
         desk.carved = "" if carved is None else carved.hold
         return Run(desk)
 
-    def described(self, info: RunInfo, policy: CompiledPolicy) -> RunInfo:
-        """A run as a policy describes it: its agent's role and tools, its task's additional tools."""
-        agent, task = policy.agent(info.agent), policy.task(info.task)
-        role = info.role if info.role else agent.role
-        shared = policy.role(role)
-        allowed = shared.allowed_tools if agent.allowed_tools is None else agent.allowed_tools
-        extra = info.additional_tools
-        return msgspec.structs.replace(
-            info,
-            role=role,
-            allowed_tools=None if allowed is None else names(allowed),
-            capabilities=tuple(dict.fromkeys((*shared.capabilities, *agent.capabilities))),
-            additional_tools=names((*extra.exact, *extra.globs, *task.additional_tools)),
-        )
+    described = staticmethod(described)
 
     @overload
     def tool(self, fn: F, /) -> F: ...
@@ -240,6 +235,7 @@ class Shield:
             made = Tool(target, name, None if risk is None else Risk[risk.upper()], undo, timeout_s, once)
             if made.risk is not None:
                 self._registered[made.name] = made.risk
+            self._ingesting.learn(made)
             return wrapped(made, self._run_for)
 
         return shielded if fn is None else shielded(fn)
@@ -291,7 +287,7 @@ class Shield:
         """
         if not on and not scope and self._policies.brake:
             self._policies.brake = False
-            self.policy = self._policies.enter(self._bare)
+            self.renew()
         self._signal(tenant, scope, (Signal.SAFE_ON,) if on else (Signal.SAFE_OFF,), SAFE if on else NORMAL, why, by)
 
     def halt(self, why: str = "", tenant: str = "default", scope: str = "", by: str = "an operator") -> None:

@@ -106,7 +106,9 @@ class Tool:
     def patched(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], was: dict[str, Any], now: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The call with those arguments replaced that a patch has changed; the others stay the objects they are."""
+        """The call with those arguments replaced that a patch has changed, and without those that it took out; the
+        others stay the objects they are."""
+        kwargs = {name: value for name, value in kwargs.items() if name in now or name not in was}
         changed = {name: value for name, value in now.items() if name not in was or was[name] != value}
         bound = self._bound(args, kwargs)
         if bound is None:
