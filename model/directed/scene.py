@@ -104,7 +104,7 @@ class Scene:
                     given = tuple(answers[lookup.name] for lookup in need.lookups)
                 elif lost:
                     deciding.throw(StoreLost())
-                else:
+                elif isinstance(need, Batch):
                     self.batches.append(need)
                     given = self.carry(need)
                     self.replies.append(given)

@@ -12,9 +12,9 @@ import pytest
 
 from holdfast import Refused, Shield
 from holdfast.kernel.decision import Decision
-from holdfast.kernel.state import Batch
+from holdfast.kernel.state import Batch, Moved
 from holdfast.kernel.units import JUST_ONE
-from holdfast.runtime.effects import Pause, Turn
+from holdfast.runtime.effects import Pause
 from holdfast.runtime.reports import check
 from holdfast.runtime.run import Run
 from holdfast.stores.memory import MemoryStore
@@ -75,7 +75,7 @@ class Call:
                 self._need = self._flow.send(None)
             while type(self._need) is not Pause:
                 given = self._run.desk.store.carry(self._need) if type(self._need) is Batch else None
-                assert given is not None or type(self._need) is Turn
+                assert given is not None or type(self._need) is Moved
                 self._need = self._flow.send(given)
         except StopIteration as done:
             self.decision = done.value

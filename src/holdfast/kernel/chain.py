@@ -246,7 +246,8 @@ of them has something to say."""
 
 
 class Plans:
-    """The plans of one run under one policy, and what it knows of the gates."""
+    """The plans of one run under one policy, and what it knows of the gates. `polite` ones let others go first where
+    they race."""
 
     __slots__ = (
         "_plans",
@@ -256,6 +257,7 @@ class Plans:
         "limited",
         "max_age_ms",
         "policy",
+        "polite",
         "run",
         "shares",
         "tools",
@@ -268,7 +270,9 @@ class Plans:
         run: RunInfo,
         can: tuple[Action, ...] = EVERY_ACTION,
         max_age_ms: int = MAX_AGE_MS,
+        polite: bool = False,
     ) -> None:
+        self.polite = polite
         self.policy = policy
         self.run = run
         self.can = can
@@ -296,9 +300,11 @@ class Plans:
         """The plan for these events: by their stages, tool and mode, whose fault a failure is, and whether a person
         has said yes."""
         first = events[0]
-        shape: tuple[Any, ...] = (type(first), first.tool, mode)
-        if len(events) > 1 or granted or type(first) is Failure:
-            shape = (*map(type, events), first.tool, mode, granted, first.fault if isinstance(first, Failure) else "")
+        shape: tuple[Any, ...]
+        if len(events) == 1 and not granted and type(first) is not Failure:
+            shape = (type(first), first.tool, mode)
+        else:
+            shape = (*map(type, events), first.tool, mode, granted, first.fault if type(first) is Failure else "")
         plan = self._plans.get(shape)
         if plan is None:
             if len(self._plans) >= 1_024:

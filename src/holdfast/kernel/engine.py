@@ -27,18 +27,21 @@ from holdfast.kernel.judging import (
 )
 from holdfast.kernel.layout import Wanted, keep, lay, place, watched, word
 from holdfast.kernel.lookups import Answer, Ask
-from holdfast.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Put, Records, Reply, StoreLost, When
+from holdfast.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Moved, Put, Records, Reply, StoreLost, When
 from holdfast.kernel.states import NORMAL
 
 TRIES: Final = 8
 """How often a moment is judged because state moved meanwhile; then it is refused."""
 
-Need = Ask | Batch
+Need = Ask | Batch | Moved
 Given = tuple[Answer, ...] | Reply
 
 
 def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, Any, Decision]:
-    """Judge a moment. Yields an `Ask` or a `Batch`, receives answers or a `Reply`, returns the decision."""
+    """Judge a moment. Yields an `Ask` or a `Batch`, receives answers or a `Reply`, returns the decision.
+
+    Where plans are polite, it also yields `Moved` before it judges again.
+    """
     events = moment.events
     first = events[0]
     now = first.at
@@ -172,6 +175,8 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 refusal = Finding(Action.BLOCK, "kernel.claimed", guard="kernel", shadow=plan.shadow)
                 inputs = Inputs(tuple(used), asked, None, "", mode, now, stale, plans.limited, lost_claim)
                 return _resolve(plan, moment, [(-1, refusal)], -1, inputs)
+            if plans.polite:
+                yield Moved(next((fresh.key for fresh in reply.fresh if fresh.key != CLOCK), ""))
             continue
 
         plans.confirmed = first.at

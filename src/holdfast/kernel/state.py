@@ -140,6 +140,13 @@ class Reply(msgspec.Struct, frozen=True, gc=False, array_like=True):
     fresh: tuple[Fresh, ...] = ()
 
 
+class Moved(msgspec.Struct, frozen=True, gc=False):
+    """A record or counter changed under a decision, which is about to be made again: whoever drives it may let others
+    go first that race for the same."""
+
+    key: str
+
+
 UNREACHED: Final = "it cannot be reached"
 """Why a store is lost that does not say why."""
 

@@ -14,7 +14,7 @@ from holdfast.guards.safe_mode import SafeMode
 from holdfast.kernel.actions import Risk
 from holdfast.kernel.autonomy import STRICT, TIGHTER, Share
 from holdfast.kernel.events import RunInfo
-from holdfast.kernel.guard import Kind, Placed
+from holdfast.kernel.guard import Placed
 from holdfast.kernel.names import Names, glob, is_glob
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.states import SAFE
@@ -101,7 +101,6 @@ class CompiledPolicy:
         self.measures = frozenset(
             unit for seat in seats if isinstance(seat.placed.guard, Budget) for unit in seat.placed.guard.limits()
         )
-        self.has_records = any(seat.placed.kind is Kind.RECORD for seat in seats)
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
         self.judges_errors = Stage.ERROR in self.stages
         self.has_once = any("once" in entry.annotations for entry in file.tools.values())

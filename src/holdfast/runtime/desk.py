@@ -69,6 +69,7 @@ class Desk:
     ) -> None:
         self.shield = shield
         self.store = shield.store
+        self.turns = shield.turns
         self._given = info
         self.info = info = shield.described(info, shield.policy)
         self.deadline_at_ms = deadline_at_ms
@@ -76,8 +77,8 @@ class Desk:
         self.answering = Answering(shield.answerer, self._answered_late)
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
-        self._plans = Plans(shield.policy, info)
-        self._streamed = Plans(shield.policy, info, STREAMED)
+        self._plans = Plans(shield.policy, info, polite=True)
+        self._streamed = Plans(shield.policy, info, STREAMED, polite=True)
         self._charges = Stage.CHARGE in shield.policy.stages
         self.measures = measures_of(shield.policy, info)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
@@ -120,8 +121,8 @@ class Desk:
         self.info = self.shield.described(self._given, policy)
         self._charges = Stage.CHARGE in policy.stages
         self.measures = measures_of(policy, self.info)
-        self._streamed = Plans(policy, self.info, STREAMED)
-        self._plans = Plans(policy, self.info)
+        self._streamed = Plans(policy, self.info, STREAMED, polite=True)
+        self._plans = Plans(policy, self.info, polite=True)
 
     def announce(self, run: RunInfo) -> None:
         """Write down that the run begins, or goes on under another policy."""

@@ -10,9 +10,10 @@ from collections.abc import Generator
 from typing import Any, Protocol, TypeVar
 
 from holdfast.kernel.lookups import Ask
-from holdfast.kernel.state import Batch
+from holdfast.kernel.state import Batch, Moved
 from holdfast.runtime.effects import Invoke, Pause, Turn
 from holdfast.runtime.errors import DeadlineExceeded
+from holdfast.runtime.turns import PATIENCE_S, Courtesy, Turns
 
 T = TypeVar("T")
 Flow = Generator[Any, Any, T]
@@ -20,7 +21,7 @@ Flow = Generator[Any, Any, T]
 
 
 class World(Protocol):
-    """What a driver reaches: the store, and whatever answers lookups."""
+    """What a driver reaches: the store, whatever answers lookups, and the lines of those who race."""
 
     @property
     def store(self) -> Any: ...
@@ -28,15 +29,21 @@ class World(Protocol):
     @property
     def answering(self) -> Any: ...
 
+    @property
+    def turns(self) -> Turns: ...
+
 
 def drive(flow: Flow[T], world: World) -> T:
     """Run a flow to its end in this thread."""
+    line: Courtesy | None = None
     try:
         need = flow.send(None)
         while True:
             try:
                 if type(need) is Batch:
                     given: Any = world.store.carry(need)
+                    if line is not None and not given.stale:
+                        line.leave()
                 elif type(need) is Invoke:
                     given = _invoke(need)
                 elif type(need) is Ask:
@@ -46,6 +53,12 @@ def drive(flow: Flow[T], world: World) -> T:
                     time.sleep(need.seconds)
                 elif type(need) is Turn:
                     given = need.place.wait(need.patience_s)
+                elif type(need) is Moved:
+                    line = Courtesy(world.turns) if line is None else line
+                    place = line.join(need)
+                    given = None
+                    if place is not None:
+                        place.wait(PATIENCE_S)
                 else:
                     raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
@@ -55,6 +68,9 @@ def drive(flow: Flow[T], world: World) -> T:
     except StopIteration as done:
         result: T = done.value
         return result
+    finally:
+        if line is not None:
+            line.leave()
 
 
 def _invoke(need: Invoke) -> Any:

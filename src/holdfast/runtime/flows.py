@@ -32,7 +32,6 @@ from holdfast.runtime.spending import overruns, reserving, settled
 from holdfast.runtime.standing import end_run, isolate, signalled
 from holdfast.runtime.terms import terms_of
 from holdfast.runtime.tool import Tool
-from holdfast.runtime.turns import in_turn
 from holdfast.runtime.undoing import remember, roll_back, undone
 
 RETRY: Final = Retry()
@@ -53,7 +52,7 @@ def judge(
     refused = barred(desk, moment) if desk.shield.journal.trouble else None
     if refused is not None:
         return refused
-    decision = yield from decided(desk, plans, moment)
+    decision = yield from decide(plans, moment, desk.shield.records)
     outcome = written(desk, plans, moment, decision, begun, notes)
     if outcome is not None:
         decision = yield from confirmed(desk, decision, outcome)
@@ -64,14 +63,6 @@ def judge(
         if answer is not None:
             return (yield from judge(desk, resumed(desk, moment, answer), (), plans))
     return decision
-
-
-def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[Decision]:
-    """The decision about a moment; where records are written, those who race for one take turns."""
-    deciding = decide(plans, moment, desk.shield.records)
-    if not moment.claims and not desk.shield.policy.has_records:
-        return deciding
-    return in_turn(desk.shield.turns, deciding)
 
 
 def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
@@ -132,7 +123,7 @@ def assess(
         barrier = barred(desk, moment) if desk.shield.journal.trouble else None
         if barrier is not None:
             return barrier, event
-        decision = yield from decided(desk, plans, moment)
+        decision = yield from decide(plans, moment, desk.shield.records)
         outcome = written(desk, plans, moment, decision, begun)
         if outcome is not None:
             decision = yield from confirmed(desk, decision, outcome)

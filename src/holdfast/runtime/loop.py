@@ -8,19 +8,23 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.kernel.lookups import Ask
-from holdfast.kernel.state import Batch
+from holdfast.kernel.state import Batch, Moved
 from holdfast.runtime.drivers import Flow, T, World, too_late
 from holdfast.runtime.effects import Invoke, Pause, Turn
+from holdfast.runtime.turns import PATIENCE_S, Courtesy
 
 
 async def adrive(flow: Flow[T], world: World) -> T:
     """Run a flow to its end on the running event loop."""
+    line: Courtesy | None = None
     try:
         need = flow.send(None)
         while True:
             try:
                 if type(need) is Batch:
                     given: Any = await world.store.acarry(need)
+                    if line is not None and not given.stale:
+                        line.leave()
                 elif type(need) is Invoke:
                     given = await _ainvoke(need)
                 elif type(need) is Ask:
@@ -30,6 +34,12 @@ async def adrive(flow: Flow[T], world: World) -> T:
                     await asyncio.sleep(need.seconds)
                 elif type(need) is Turn:
                     given = await need.place.await_turn(need.patience_s)
+                elif type(need) is Moved:
+                    line = Courtesy(world.turns) if line is None else line
+                    place = line.join(need)
+                    given = None
+                    if place is not None:
+                        await place.await_turn(PATIENCE_S)
                 else:
                     raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
@@ -39,6 +49,9 @@ async def adrive(flow: Flow[T], world: World) -> T:
     except StopIteration as done:
         result: T = done.value
         return result
+    finally:
+        if line is not None:
+            line.leave()
 
 
 async def _ainvoke(need: Invoke) -> Any:

@@ -15,6 +15,7 @@ from holdfast.audit.journal import Fact, Journal
 from holdfast.kernel.state import Records
 from holdfast.runtime.drivers import drive
 from holdfast.runtime.errors import NoRun
+from holdfast.runtime.turns import Turns
 from holdfast.runtime.waiting import Waiting
 from holdfast.stores.protocol import Store
 
@@ -37,6 +38,11 @@ class Tickets:
     def answering(self) -> Any:
         """Nothing here asks: only runs do."""
         raise NoRun("lookups belong to a run")
+
+    @property
+    def turns(self) -> Turns:
+        """Nothing here races: a change is tried again by itself."""
+        return Turns()
 
     def listed(self, tenant: str | None = None, state: State | str | None = None) -> list[Ticket]:
         """Tickets as they stand, the one that ends first at the top; those over come last, the newest first."""

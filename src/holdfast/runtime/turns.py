@@ -6,12 +6,9 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.state import CLOCK, Reply
-from holdfast.runtime.drivers import Flow
-from holdfast.runtime.effects import Turn
+from holdfast.kernel.state import Moved
 
 PATIENCE_S: Final = 5.0
 """How long a decision lets others go first. Turns are a courtesy: the store alone decides who was first."""
@@ -85,27 +82,26 @@ class Turns:
             following.call()
 
 
-def in_turn(turns: Turns, deciding: Flow[Decision]) -> Flow[Decision]:
-    """A decision that takes its turn once something has changed under it."""
-    key = ""
-    place: Place | None = None
-    try:
-        need: Any = deciding.send(None)
-        while True:
-            try:
-                given = yield need
-            except BaseException as error:  # noqa: BLE001 - what went wrong is for the decision to judge
-                need = deciding.throw(error)
-                continue
-            if place is None and type(given) is Reply and given.stale:
-                key = next((fresh.key for fresh in given.fresh if fresh.key != CLOCK), "")
-                if key:
-                    place = turns.join(key)
-                    yield Turn(place, PATIENCE_S)
-            need = deciding.send(given)
-    except StopIteration as stop:
-        made: Decision = stop.value
-        return made
-    finally:
-        if place is not None:
-            turns.leave(key, place)
+class Courtesy:
+    """How one flow behaves in line: it joins when something moved under it, and leaves when it got through."""
+
+    __slots__ = ("_key", "_place", "_turns")
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._key = ""
+        self._place: Place | None = None
+
+    def join(self, moved: Moved) -> Place | None:
+        """The place to wait at; none where it is in a line already, or nothing but time has moved."""
+        if self._place is not None or not moved.key:
+            return None
+        self._key = moved.key
+        self._place = self._turns.join(moved.key)
+        return self._place
+
+    def leave(self) -> None:
+        """Leave the line."""
+        if self._place is not None:
+            self._turns.leave(self._key, self._place)
+            self._place = None
