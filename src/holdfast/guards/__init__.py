@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from holdfast.guards.breaker import Breaker
 from holdfast.guards.budget import Budget
+from holdfast.guards.error_rate import ErrorRate
+from holdfast.guards.health import Health
+from holdfast.guards.loops import Loops
 from holdfast.guards.python import PythonGuard
+from holdfast.guards.queue import Queue
+from holdfast.guards.recovery import Recovery
 from holdfast.guards.safe_mode import SafeMode
+from holdfast.guards.schema import Schema
 from holdfast.guards.size_limits import SizeLimits
 from holdfast.guards.step_limit import StepLimit
 from holdfast.guards.time_limit import TimeLimit
@@ -15,5 +22,21 @@ from holdfast.guards.tool_denylist import ToolDenylist
 
 SHIPPED: Final[dict[str, type[Any]]] = {
     guard.name: guard
-    for guard in (SafeMode, ToolAllowlist, ToolDenylist, StepLimit, Budget, TimeLimit, SizeLimits, PythonGuard)
+    for guard in (
+        SafeMode,
+        ToolAllowlist,
+        ToolDenylist,
+        StepLimit,
+        Budget,
+        TimeLimit,
+        ErrorRate,
+        Queue,
+        Breaker,
+        Health,
+        Loops,
+        Recovery,
+        SizeLimits,
+        Schema,
+        PythonGuard,
+    )
 }
