@@ -87,8 +87,8 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
     assert list(json.loads(encode(FULL))) == [
         "v", "prev", "seq", "chain", "kind", "at", "id", "run", "stage", "action", "policy", "tenant", "agent", "task",
         "call", "tool", "risk", "traits", "content", "beside", "findings", "skipped", "shadow", "passed", "effects",
-        "notes", "with", "amounts", "late", "attempt", "claims", "granted", "again", "settles", "mode", "judged", "stale",
-        "can", "lost", "claimed", "records", "answers", "now", "went", "values", "actions", "settled",
+        "notes", "with", "amounts", "late", "attempt", "claims", "granted", "again", "settles", "mode", "judged",
+        "stale", "can", "lost", "claimed", "records", "answers", "now", "went", "values", "actions", "settled",
     ]  # fmt: skip
 
 

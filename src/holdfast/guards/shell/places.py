@@ -1,0 +1,116 @@
+"""Places: what a path in a command stands for, and how much would be lost with it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+SYSTEM: Final = (
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin", "/srv",
+    "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private", "/snap", "/mnt", "/media", "/Volumes",
+    "C:/Windows", "C:",
+)  # fmt: skip
+CORE: Final = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/sbin", "/sys", "/usr", "/proc", "/System")
+"""Folders of the system itself: a single file of these matters."""
+HOMES: Final = ("/home", "/Users", "/root", "~")
+TEMPORARY: Final = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "$TMPDIR", "$TMP", "$TEMP", "/var/folders")
+DISKS: Final = (
+    "/dev/sd", "/dev/nvme", "/dev/hd", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/rdisk", "/dev/mmcblk", "/dev/md",
+    "/dev/mapper", "/dev/dm-", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/loop", "\\\\.\\PhysicalDrive",
+)  # fmt: skip
+SECRETS: Final = (
+    ".ssh/id_", ".aws/credentials", ".aws/config", ".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc",
+    ".docker/config.json", ".kube/config", ".gnupg", "/etc/shadow", "/etc/gshadow", ".config/gcloud", ".azure/",
+    ".vault-token", ".env", "credentials.json", "secrets.y", "service-account", ".pem", "id_rsa", "id_ed25519",
+    "/etc/sudoers", ".config/gh/hosts", "wallet.dat", "Login Data", "cookies.sqlite", ".htpasswd", ".my.cnf",
+    "/proc/self/environ", ".terraform.d/credentials", "master.key", ".bash_history", ".zsh_history",
+)  # fmt: skip
+PUBLIC: Final = (".pub", ".env.example", ".env.sample", ".env.template", ".env.dist")
+
+
+class Roots(NamedTuple):
+    """Folders in which a run may delete: absolute ones, and whether the working directory is one."""
+
+    absolute: tuple[str, ...]
+    here: bool
+
+
+def roots_of(given: tuple[str, ...]) -> Roots:
+    """The folders as they are compared."""
+    plain = [path.rstrip("/") for path in given]
+    return Roots(tuple([path for path in plain if path.startswith(("/", "~", "$"))]), "." in plain or "" in plain)
+
+
+def plain(path: str, cwd: str = "") -> str:
+    """A path as it is compared: home is `~`, `.` and `..` are carried out, a relative one stands behind `cwd`."""
+    for name in ("$HOME", "${HOME}", "%USERPROFILE%"):
+        if path.startswith(name):
+            path = "~" + path[len(name) :]
+    for name in ("$PWD", "$(pwd)", "$(pwd…)"):
+        if path.startswith(name):
+            path = "." + path[len(name) :]
+    if "\\" in path:
+        path = path.replace("\\", "/")
+    if cwd and not path.startswith(("/", "~", "$")) and path[1:2] != ":":
+        path = f"{plain(cwd)}/{path}"
+    lead = "/" if path.startswith("/") else ""
+    kept: list[str] = []
+    for piece in path.split("/"):
+        if piece in ("", "."):
+            continue
+        if piece == ".." and kept and kept[-1] != "..":
+            kept.pop()
+        elif piece != ".." or not lead:
+            kept.append(piece)
+    return lead + "/".join(kept) if kept or lead else "."
+
+
+def under(path: str, folders: tuple[str, ...]) -> str:
+    """The folder that a path is in or is; empty where it is in none."""
+    for folder in folders:
+        if path == folder or path.startswith(folder + "/"):
+            return folder
+    return ""
+
+
+def place_of(path: str, cwd: str, roots: Roots) -> str:
+    """What a path stands for.
+
+    `root`, `home`, `system`, `core` (a folder or file of the system itself), `disk`; `own` (in the folders of the run)
+    and `temporary`; `all` (everything in the folder of the run); `outside` of it; `open` (begins with something that
+    is not known).
+    """
+    where = plain(path, cwd)
+    bare = where[:-1].rstrip("/") if where.endswith("*") and where.rstrip("*").endswith("/") else where
+    bare = where.rstrip("*").rstrip("/") if where.endswith(("/*", "/**", "/.*")) else bare
+    if where.startswith(DISKS):
+        return "disk"
+    if where == "/" or bare in ("", "/") or where in ("/.*", "/*"):
+        return "root"
+    if where[0] == "~" and "/" not in bare:
+        return "home"
+    folder = under(where, roots.absolute)
+    if folder:
+        return "all" if bare == folder else "own"
+    if (folder := under(where, TEMPORARY)) or where.startswith(("$TMP", "/tmp")):
+        return "temporary"
+    if folder := under(where, HOMES):
+        deep = bare.count("/") - (folder in ("/home", "/Users"))
+        return "home" if deep <= (1 if folder in ("/home", "/Users") else 0) else "outside"
+    if under(where, CORE):
+        return "core"
+    if under(where, SYSTEM):
+        return "system"
+    if where.startswith("$"):
+        return "open"
+    if where == ".." or where.startswith(("/", "../")) or where[1:2] == ":":
+        return "outside"
+    if not roots.here:
+        return "outside"
+    return "all" if where in (".", "*", "**", ".*", "./**", "{}") else "own"
+
+
+def is_secret(path: str) -> bool:
+    """Whether a path is where keys and passwords are usually kept."""
+    if path.endswith(PUBLIC):
+        return False
+    return any(mark in path for mark in SECRETS)

@@ -1,0 +1,1 @@
+"""The shell guard: what texts would run, and what is said of it."""

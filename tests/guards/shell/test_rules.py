@@ -1,0 +1,67 @@
+"""Every family's rules hold for its hits and for none of its misses."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.guards.shell.analysis import analysed
+from holdfast.guards.shell.codes import CODES, FAMILIES
+from holdfast.guards.shell.judging import dangers
+from holdfast.guards.shell.places import roots_of
+from holdfast.guards.shell.rules import BY_NAME, MODULES
+
+ROOTS = roots_of((".", "/workspace"))
+
+
+def families(text: str, strict: bool = False) -> set[str]:
+    """The families of dangers in a text."""
+    return {danger.family.name for command in analysed(text).commands for danger in dangers(command, ROOTS, strict)}
+
+
+@pytest.mark.parametrize(("family", "text"), [(module.FAMILY.name, text) for module in MODULES for text in module.HITS])
+def test_a_hit_is_found(family: str, text: str) -> None:
+    assert family in families(text)
+
+
+@pytest.mark.parametrize(
+    ("family", "text"), [(module.FAMILY.name, text) for module in MODULES for text in module.MISSES]
+)
+def test_a_miss_is_left_alone(family: str, text: str) -> None:
+    assert family not in families(text)
+
+
+def test_every_family_has_hits_misses_and_a_code() -> None:
+    assert list(FAMILIES) == [module.FAMILY.name for module in MODULES]
+    for module in MODULES:
+        assert len(module.HITS) >= 5
+        assert len(module.MISSES) >= 5
+        assert module.FAMILY.code in CODES
+
+
+def test_a_strict_rule_holds_only_where_asked_for() -> None:
+    strict = [rule for rules in BY_NAME.values() for _, rule in rules if rule.strict]
+    assert strict
+    assert families("docker compose down -v") == set()
+    assert families("docker compose down -v", strict=True) == {"service"}
+
+
+@pytest.mark.parametrize(
+    ("path", "cwd", "places"),
+    [
+        ("/", "", {"destructive"}),
+        ("build", "", set()),
+        ("build", "/etc", {"destructive"}),
+        ("../x", "", {"destructive"}),
+        ("../x", "/workspace/app", set()),
+        ("/tmp/x", "", set()),
+        ("/tmp/../etc", "", {"destructive"}),
+        ("/workspace/app", "", set()),
+        ("/workspace", "", {"destructive"}),
+        ("/workspaces/x", "", {"destructive"}),
+        ("~/x/y", "", {"destructive"}),
+        ("./a/../..", "", {"destructive"}),
+    ],
+)
+def test_where_a_path_leads_decides(path: str, cwd: str, places: set[str]) -> None:
+    move = f"cd {cwd}; " if cwd else ""
+    assert families(f"{move}rm -rf {path}") == places
