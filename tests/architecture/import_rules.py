@@ -133,7 +133,7 @@ def _between_rooms(path: PurePosixPath, room: str, each: Import) -> str | None:
 def _between_guards(path: PurePosixPath, parts: list[str]) -> str | None:
     own = path.with_suffix("").parts[2]
     imported = parts[2] if len(parts) > 2 else ""
-    if own in {"__init__", imported} or imported.startswith("_"):
+    if own in {"__init__", "_shipped", imported} or imported.startswith("_"):
         return None
     shown = ".".join(parts)
     return f"guard `{own}` imports `{shown}`; guards never import each other: move what they share to `kernel`"
