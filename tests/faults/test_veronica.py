@@ -101,7 +101,33 @@ def test_fault_02_every_shipped_guard_that_is_switched_on_acts() -> None:
     for name, options in entries.items():
         shield = shield_for({"name": "one", "guards": [{"use": name, **options}]})
         assert not shield.run("a").check("t", {"a": "b"}).proceeds, name
-    assert set(entries) | AFTER == set(SHIPPED)
+    assert set(entries) | AFTER | set(READERS) == set(SHIPPED)
+
+
+READERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
+    "shell": ({"guards": [{"use": "shell"}]}, "bash", {"command": "rm -rf /"}),
+    "sql": ({"guards": [{"use": "sql"}]}, "run_sql", {"query": "DROP TABLE users"}),
+    "files": ({"guards": [{"use": "files"}]}, "write_file", {"path": "/etc/sudoers"}),
+    "schema": (
+        {"guards": [{"use": "schema"}], "tools": {"t": {"schema": {"type": "object", "required": ["x"]}}}},
+        "t",
+        {},
+    ),
+    "capabilities": ({"guards": [{"use": "capabilities"}], "tools": {"t": {"needs": ["fly"]}}}, "t", {}),
+    "authority": ({"guards": [{"use": "authority"}], "tools": {"t": {"authority": 3}}}, "t", {}),
+    "task_scope": (
+        {"guards": [{"use": "task_scope", "action": "block"}], "tasks": {"x": {"related_tools": ["u"]}}},
+        "t",
+        {},
+    ),
+}
+"""Guards that read what is in a call: the smallest policy of each, and a call that it refuses."""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_fault_02_guards_that_read_calls_act_too(name: str) -> None:
+    policy, tool, args = READERS[name]
+    assert not shield_for({"name": "one", **policy}).run("a", "x").check(tool, args).proceeds
 
 
 AFTER = {"breaker", "error_rate", "health", "loops", "queue", "recovery"}

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from copy import deepcopy
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from holdfast import Action, Refused
-from holdfast.guards._fingerprint import ALIKE, alike, fingerprint
-from holdfast.guards._history import Mark, Seen
+from holdfast.audit.redaction import masked
+from holdfast.guards._fingerprint import ALIKE, SKETCHED, Lately, alike, fingerprint, plain
+from holdfast.guards._history import LATELY, History, Mark, Seen
+from holdfast.guards._outcome import DRAWN, result_digest, undrawn
 from holdfast.guards.loops import Loops, Metrics, history_key, metrics
 from holdfast.kernel.events import Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
 from holdfast.kernel.findings import Finding
@@ -49,6 +54,10 @@ class Played:
     def fail(self, call: str, tool: str, args: dict[str, Any], text: str) -> None:
         """It fails."""
         self._judged(Failure(id="x", at=0, run=RUN, tool=tool, args=args, call=call, error="E", text=text))
+
+    def hear(self, text: str) -> None:
+        """The user says something."""
+        self._judged(Prompt(id="p", at=0, run=RUN, text=text))
 
     def call(self, tool: str, args: dict[str, Any], result: Any) -> str:
         """A call with its result; gives the code of what was found, empty where it goes ahead unheard."""
@@ -170,7 +179,142 @@ def test_cost_and_size_are_bounded_by_the_window() -> None:
     later_steps, later_size = after(1_504)
     assert later_steps <= steps * 1.02
     assert later_size <= size + 60
-    assert size < 4_000
+    assert size <= 800
+
+
+def test_a_record_is_one_short_text() -> None:
+    """At its fullest, with everything that can be told and counted."""
+    played = Played(Loops(action="warn", error_action="warn"))
+    played.call("t", {}, "x")
+    played.hear("something else")
+    numbers_ = count()
+    for _ in range(4):
+        failing(played, ["no"] * 8)
+        nearly(played, [SAID] * 5)
+        for tool in ["a", "a", "a", "b", "c", "b", "c", "b", "c", "b"]:
+            played.call(tool, {}, "same")
+    for number in range(11):
+        words = " ".join([f"word{chr(97 + next(numbers_) % 26)}{chr(97 + each)}" for each in range(26)])
+        played.call("write" + str(number), {"path": f"file {number}", "content": words}, "done")
+    assert isinstance(played.value, str)
+    assert played.value.isascii()
+    history = History.of(played.value)
+    assert history.asked
+    assert len(history.found) >= 5
+    assert len(json.dumps(played.value)) <= 800
+    assert masked(played.value) is played.value
+
+
+def test_short_arguments_take_less() -> None:
+    played = Played()
+    for number in range(20):
+        played.call("read", {"path": f"src/part{number}.py", "limit": 100}, f"text {number}")
+    assert len(played.value) / len(History.of(played.value).calls) <= 50
+
+
+def test_nothing_that_was_said_is_in_a_record() -> None:
+    played = Played()
+    for number in range(4):
+        played.call("send_mail", {"to": "ada@example.org", "text": f"my word {number}"}, "hunter2")
+        call, _ = played.begin("send_mail", {"to": "bob"})
+        played.fail(call, "send_mail", {"to": "bob"}, "no such person")
+    assert not re.search(r"ada|example|mail|my|word|hunter|bob|such|person", played.value)
+
+
+OLD: Final[dict[str, Any]] = {
+    "calls": [["e1", "5b", "1f", "2e", "", 2, 36, "=ab", ""]],
+    "runs": [1],
+    "told": {"repeat": "1f"},
+    "asked": "",
+    "checks": 3,
+    "found": {"repeat": 1},
+}
+A_CALL: Final = "abcdefGHIJexactexaloosAEoutcomes"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        OLD,
+        [],
+        7,
+        "",
+        "2",
+        "1 3    ",
+        "2 x    ",
+        "2 3 z9   ",
+        "2 3 r?   ",
+        "2 3  1,x  ",
+        "2 3   z  ",
+        "2 3     short",
+        "2 3     " + A_CALL + "odd",
+        "2 3     " + A_CALL.replace("AE", "?!"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
+    assert metrics(value) == Metrics()
+    played = Played()
+    played.value = value
+    played.end("e1", "t", {}, "x")
+    played.fail("e1", "t", {}, "x")
+    assert played.value == value, "nothing is known that a result could belong to"
+    assert [played.call("t", {}, "x") for _ in range(3)] == ["", "", "loops.repeat"]
+    assert metrics(played.value).total_checks == 3
+
+
+def test_a_record_that_can_be_read_is_read() -> None:
+    assert metrics("2 3    ") == Metrics(total_checks=3)
+    (call,) = History.of(f"2 3 r1  c asked {A_CALL}").calls
+    assert call == Seen("abcdef", "GHIJ", "exactexa", "loos", "", Mark.FIRST, "outcomes")
+
+
+@given(st.text(max_size=40) | st.text("2 ,rcxens019AE-.", max_size=60))
+@settings(max_examples=100, deadline=None)
+def test_no_text_breaks_it(text: str) -> None:
+    played = Played()
+    played.value = text
+    played.call("t", {}, "x")
+    assert len(History.of(played.value).calls) >= 1
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.sampled_from(["x", "y", None])), max_size=30))
+@settings(max_examples=40, deadline=None)
+def test_what_is_remembered_is_what_was_written(calls: list[tuple[str, int, str | None]]) -> None:
+    """A history is the same whether this process wrote it or reads it for the first time."""
+    warm, cold = Played(Loops(action="warn")), Played(Loops(action="warn"))
+    for tool, arg, result in calls:
+        found = warm.call(tool, {"q": arg}, result)
+        assert History.of(warm.value) == History.read(warm.value)
+        LATELY.clear()
+        assert cold.call(tool, {"q": arg}, result) == found
+        assert cold.value == warm.value
+
+
+def test_hashes_of_repeated_calls_are_cached() -> None:
+    args = {"path": "a/very/special/file", "limit": 7, "deep": None, "text": "some words\nin two lines"}
+    fingerprint("warm up", {})
+    first = steps_of(lambda: fingerprint("read", dict(args)))
+    again = steps_of(lambda: fingerprint("read", dict(args)))
+    other = steps_of(lambda: fingerprint("read", {**args, "limit": 7.5}))
+    assert again < first / 4
+    assert other > first / 2
+
+
+def test_what_is_equal_but_not_the_same_is_not_found_in_the_cache() -> None:
+    for one, other in [(1, True), (0, False), (1, 1.5), (None, "None"), ("1", 1)]:
+        assert fingerprint("t", {"n": one}).exact != fingerprint("t", {"n": other}).exact
+    assert fingerprint("t", {"n": 1}) == fingerprint("t", {"n": 1.0})
+
+
+def test_only_so_much_is_remembered() -> None:
+    lately: Lately[int, str] = Lately(3)
+    for number in range(10):
+        lately.keep(number, str(number))
+    kept = [number for number in range(10) if lately.get(number) is not None]
+    assert kept == [6, 7, 8, 9]
+    long = {"text": "word " * 1_000}
+    fingerprint("t", long)
+    assert steps_of(lambda: fingerprint("t", dict(long))) > 20, "long arguments are not"
 
 
 def test_nothing_that_can_be_data_breaks_it() -> None:
@@ -242,6 +386,88 @@ def test_texts_are_alike_by_their_words_whatever_their_numbers() -> None:
     assert not alike(sketch(), sketch())
 
 
+VOCABULARY: Final = list(
+    {
+        crc32(word.encode()) & 0xFFF: word for word in [f"w{chr(97 + n // 9)}{chr(97 + n % 9)}" for n in range(99)]
+    }.values()
+)
+
+
+@given(st.sets(st.sampled_from(VOCABULARY), min_size=1), st.sets(st.sampled_from(VOCABULARY), max_size=4), st.data())
+@settings(max_examples=200, deadline=None)
+def test_texts_are_alike_by_the_words_of_both_with_the_smallest_hashes(one: set[str], new: set[str], data: Any) -> None:
+    gone = data.draw(st.sets(st.sampled_from(sorted(one)), max_size=4))
+    other = (one - gone) | new
+    smallest = sorted(one | other, key=lambda word: crc32(word.encode()) & 0xFFFFFF)[:SKETCHED]
+    share = len([word for word in smallest if word in one and word in other]) / len(smallest)
+    sketches = [fingerprint("t", {"q": " ".join(words)}).sketch for words in (one, other)]
+    assert alike(*sketches) is (share >= ALIKE)
+    assert alike(*reversed(sketches)) is (share >= ALIKE)
+
+
+def test_case_and_punctuation_make_calls_near_in_any_script() -> None:
+    one = fingerprint("t", {"q": "Big House, No. 12", "n": True})
+    for words in ("big house no 12", "BIG-HOUSE: no 12!", "\uff22\uff49\uff47 house (no 12)"):
+        other = fingerprint("t", {"q": words, "n": True})
+        assert other.exact != one.exact
+        assert (other.loose, other.sketch) == (one.loose, one.sketch)
+    for args in ({"q": "Big House, No. 13", "n": True}, {"q": "Big House, No. 12", "n": False}):
+        assert fingerprint("t", args).loose != one.loose
+    assert fingerprint("t", {"q": "Big House, No. 7", "n": True}).sketch == one.sketch
+
+
+odd_spaces = st.text("ab  \t\r\n\x0b\x1c\u00e9\u00a0", max_size=16)
+
+
+@given(odd_spaces)
+@settings(max_examples=200, deadline=None)
+def test_spaces_mean_nothing_but_before_a_line(text: str) -> None:
+    if "\n" not in text:
+        assert plain(text) == re.sub(r"\s+", " ", text).strip()
+        return
+    lines = [line.rstrip() for line in text.replace("\r\n", "\n").split("\n")]
+    indents = [line[: len(line) - len(line.lstrip())] for line in lines]
+    tidy = [
+        indent + re.sub(r"\s+", " ", line.lstrip()) if line else "" for indent, line in zip(indents, lines, strict=True)
+    ]
+    assert plain(text) == "\n".join(tidy).strip("\n").rstrip()
+
+
+drawn = st.sampled_from(
+    [
+        "6f1c2d3e-0000-4000-8000-000000000001",
+        "6F1C2D3E-AAAA-4000-8000-0000000000A",
+        "2026-01-02 10:00",
+        "2026-01-02t10:00:07.25+01:00",
+        "-02 10:0",
+        "-aaaa-0000-",
+        "0x7f00aa00",
+        "0X7",
+        *["-", " ", "T", "20", "a", "id=", "0000-"],
+    ]
+)
+
+
+@given(st.lists(drawn, max_size=8).map("".join))
+@settings(max_examples=300, deadline=None)
+def test_what_is_drawn_is_found_as_by_a_search_for_the_whole(text: str) -> None:
+    assert undrawn(text) == DRAWN.sub("~", text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2026-01-01", "2026-01-02"),
+        ("10:00", "10:01"),
+        ("build-1234-5678-9", "build-1234-5678-8"),
+        ("0x12", "0x13"),
+        ("a-0000-0000-b", "b-0000-0000-b"),
+    ],
+)
+def test_what_only_looks_drawn_is_another_result(one: str, other: str) -> None:
+    assert result_digest(one) != result_digest(other)
+
+
 def test_calls_side_by_side_get_their_own_outcomes() -> None:
     """Each result is entered with its own call, in whatever order results come."""
     same, other = Played(), Played()
@@ -278,7 +504,7 @@ def test_what_the_runtime_asks_for_again_is_one_call(named: str) -> None:
         call, found = played.begin("t", {}, call=first if named == "first" else call)
         assert found is None
     played.end(call, "t", {}, "x")
-    assert len(played.value["calls"]) == 1
+    assert len(History.of(played.value).calls) == 1
     assert played.call("t", {}, "x") == ""
     assert played.call("t", {}, "x") == "loops.repeat"
 
@@ -290,8 +516,9 @@ def test_an_outcome_that_names_no_call_belongs_to_the_oldest_that_fits() -> None
     played.end("", "t", {"q": 2}, "two")
     played.fail("nobody knows it", "t", {}, "broken")
     played.end("", "u", {}, "three")
-    outcomes = [seen[7][:1] for seen in played.value["calls"]]
-    assert outcomes == ["!", "="]
+    calls = History.of(played.value).calls
+    assert [bool(call.marks & Mark.FAILED) for call in calls] == [True, False]
+    assert all(call.outcome for call in calls)
 
 
 def test_results_in_parts_are_compared_as_a_whole() -> None:
@@ -338,7 +565,7 @@ def test_what_only_warns_is_said_once_until_something_new_came() -> None:
     ],
 )
 def test_what_is_a_gain(marks: int, outcome: str, fresh: bool) -> None:
-    assert Seen("1", "t", "e", "l", "", 2, marks, outcome).fresh is fresh
+    assert Seen("1", "t", "e", "l", "", marks, outcome).fresh is fresh
 
 
 @pytest.mark.parametrize("period", range(1, 11))
@@ -493,8 +720,8 @@ def test_a_call_that_is_tried_again_has_no_outcome_until_it_has() -> None:
     call, _ = played.begin("t", {})
     played.fail(call, "t", {}, "no")
     played.begin("t", {}, call=call)
-    (seen,) = played.value["calls"]
-    assert (seen[6], seen[7]) == (Mark.FIRST, "")
+    (seen,) = History.of(played.value).calls
+    assert (seen.marks, seen.outcome) == (Mark.FIRST, "")
 
 
 def test_metrics() -> None:

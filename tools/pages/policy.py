@@ -20,6 +20,7 @@ from holdfast.policy.schema import (
     PolicyFile,
     RoleEntry,
     TaskEntry,
+    TaskFiles,
     ToolEntry,
 )
 
@@ -39,6 +40,7 @@ PARTS: list[tuple[str, type[msgspec.Struct]]] = [
     ("`roles.<name>`", RoleEntry),
     ("`agents.<id>`", AgentEntry),
     ("`tasks.<name>`", TaskEntry),
+    ("`tasks.<name>.files`", TaskFiles),
     ("`tools.<name>`", ToolEntry),
     ("`guards[]`: what every entry may say", Placement),
     ("`guards[].applies_to`", AppliesTo),

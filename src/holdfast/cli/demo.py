@@ -35,6 +35,9 @@ exit status:
   1  one was not, or the trail does not verify
   2  the policy cannot be used"""
 
+BAR: Final = 16
+"""How wide the bar is that shows how far the demo has come."""
+
 COLOURS: Final = {
     "ALLOW": "good",
     "WARN": "note",
@@ -163,7 +166,8 @@ def _show_steps(screen: Screen, steps: list[Step]) -> None:
 def _standing(screen: Screen, outcome: Outcome) -> tuple[str, ...]:
     """How things stand, in forms from the longest to the shortest."""
     tally = outcome.tally
-    bar = screen.sign("━", "#") * outcome.number + screen.sign("┄", "-") * (outcome.of - outcome.number)
+    full = outcome.number * BAR // outcome.of
+    bar = screen.sign("━", "#") * full + screen.sign("┄", "-") * (BAR - full)
     done = f"{outcome.number}/{outcome.of}"
     counts = f"went ahead {tally.went_ahead}  changed {tally.changed}  refused {tally.refused}  waiting {tally.waiting}"
     return f" {bar} {done}   {counts}", f" {done}  {counts}", f" {bar} {done}", f" {done}"

@@ -1,42 +1,18 @@
-"""The shipped guards, by the name a policy uses them under."""
+"""The shipped guards, by the name a policy uses them under; they are loaded when somebody asks for them."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
-from holdfast.guards.breaker import Breaker
-from holdfast.guards.budget import Budget
-from holdfast.guards.error_rate import ErrorRate
-from holdfast.guards.health import Health
-from holdfast.guards.loops import Loops
-from holdfast.guards.python import PythonGuard
-from holdfast.guards.queue import Queue
-from holdfast.guards.recovery import Recovery
-from holdfast.guards.safe_mode import SafeMode
-from holdfast.guards.schema import Schema
-from holdfast.guards.size_limits import SizeLimits
-from holdfast.guards.step_limit import StepLimit
-from holdfast.guards.time_limit import TimeLimit
-from holdfast.guards.tool_allowlist import ToolAllowlist
-from holdfast.guards.tool_denylist import ToolDenylist
+if TYPE_CHECKING:
+    from holdfast.guards._shipped import SHIPPED
 
-SHIPPED: Final[dict[str, type[Any]]] = {
-    guard.name: guard
-    for guard in (
-        SafeMode,
-        ToolAllowlist,
-        ToolDenylist,
-        StepLimit,
-        Budget,
-        TimeLimit,
-        ErrorRate,
-        Queue,
-        Breaker,
-        Health,
-        Loops,
-        Recovery,
-        SizeLimits,
-        Schema,
-        PythonGuard,
-    )
-}
+__all__ = ["SHIPPED"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "SHIPPED":
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+    from holdfast.guards._shipped import SHIPPED
+
+    return SHIPPED

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 
-from holdfast.guards._fingerprint import Fingerprint, digest, fingerprint
-from holdfast.guards._history import ENOUGH, History, Mark, Seen, tool_digest
+from holdfast.guards._fingerprint import Fingerprint, digest, fingerprint, id_digest, name_digest
+from holdfast.guards._history import ENOUGH, History, Mark, Seen
 from holdfast.guards._outcome import error_digest, result_digest
 from holdfast.kernel.actions import PROCEEDS, Action, Category
 from holdfast.kernel.events import Event, Failure, Prompt, ToolCall, ToolResult
@@ -46,6 +46,9 @@ CODES: Final = declare(
         ),
     }
 )
+
+MARKS: Final = {"read_only": Mark.READS, "poll": Mark.POLLS, "idempotent": Mark.IDEMPOTENT}
+"""What a tool's annotations say of its calls."""
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
 LoopAction = Literal["allow", "warn", "escalate", "block", "quarantine", "halt"]
@@ -117,36 +120,27 @@ class Loops(msgspec.Struct, frozen=True):
 
     def _judge_call(self, event: ToolCall, history: History) -> Ruling:
         if event.call and history.again(event.call, event.id):
-            return Ruling(None, history.plain())
+            return Ruling(None, history.text())
         print_ = fingerprint(event.tool, event.args)
-        call = self._seen(event, print_, history)
-        runs = history.proposed(print_, self.max_history)
+        met = history.met(print_.exact, self.max_history)
+        call = _seen(event, print_, 0 if met else Mark.FIRST)
+        runs = history.proposed(print_.exact, self.max_history) if met else []
         found = self._find(event.tool, call, print_, runs, history)
         history.checks += 1
         finding = None
         if found is not None:
-            history.found[found.kind] = history.found.get(found.kind, 0) + 1
+            history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
             finding = _say(found, history)
             if found.action > PROCEEDS:
                 call = msgspec.structs.replace(call, marks=call.marks | Mark.REFUSED)
         history.push(call, runs, self.max_history)
-        return Ruling(finding, history.plain())
-
-    def _seen(self, event: ToolCall, print_: Fingerprint, history: History) -> Seen:
-        marks, limit = 0, self.max_repeats
-        if "read_only" in event.traits or "idempotent" in event.traits:
-            limit = self.idempotent_repeats
-        if "read_only" in event.traits:
-            marks |= Mark.READS
-        if "poll" in event.traits:
-            marks, limit = marks | Mark.POLLS, self.poll_repeats
-        if all(call.exact != print_.exact for call in history.back(self.max_history)):
-            marks |= Mark.FIRST
-        return Seen(event.id, tool_digest(event.tool), *print_, limit, marks)
+        return Ruling(finding, history.text())
 
     def _find(self, tool: str, call: Seen, print_: Fingerprint, runs: list[int], history: History) -> _Found | None:
         """The first kind of loop that fits, the most certain first."""
-        found = self._periodic(tool, call, runs, history) or self._excessive(tool, call, history)
+        found = None
+        if runs:
+            found = self._periodic(tool, call, runs, history) or self._excessive(tool, call, history)
         if found is not None or call.marks & Mark.POLLS:
             return found
         return self._failing(tool, call, history) or self._nearly(tool, call, print_, history) or self._stalled(history)
@@ -154,7 +148,7 @@ class Loops(msgspec.Struct, frozen=True):
     def _periodic(self, tool: str, call: Seen, runs: list[int], history: History) -> _Found | None:
         """The same call once more in a row, or the same calls once more in the same order."""
         for lag, run in enumerate(runs, 1):
-            if not run:
+            if not run or 1 < lag >= run:
                 continue
             period = history.calls[-lag:]
             limit = self._limit((call, *period), history.calls[-2 * lag :])
@@ -170,7 +164,7 @@ class Loops(msgspec.Struct, frozen=True):
     def _excessive(self, tool: str, call: Seen, history: History) -> _Found | None:
         """The same call too often among the last, though nothing was gained in between."""
         same = history.same(call.exact, self.max_history)
-        if not same:
+        if len(same) < min(self.max_repeats, self.idempotent_repeats, self.poll_repeats):
             return None
         among = (call, *[one for one in history.since(same[-1]) if one.marks & Mark.POLLS])
         settled = [one for one in same if not one.open]
@@ -184,7 +178,7 @@ class Loops(msgspec.Struct, frozen=True):
         count = len(history.failures(call.tool, self.max_history))
         if count < self.max_errors:
             if history.told.get("errors", "").startswith(call.tool):
-                del history.told["errors"]
+                history.forget("errors")
             return None
         action, level = ACTIONS[self.error_action], 2
         if count < 2 * self.max_errors:
@@ -193,10 +187,10 @@ class Loops(msgspec.Struct, frozen=True):
 
     def _nearly(self, tool: str, call: Seen, print_: Fingerprint, history: History) -> _Found | None:
         """Almost the same call, with the same result each time."""
-        count = len(history.near(call.tool, print_, self.max_history))
+        count = len(history.near(call.tool, print_, self.max_history, self.near_repeats))
         if count < self.near_repeats:
             if history.told.get("near") == call.tool:
-                del history.told["near"]
+                history.forget("near")
             return None
         return _Found("near", call.tool, ACTIONS[self.near_action], (count + 1, tool))
 
@@ -210,8 +204,10 @@ class Loops(msgspec.Struct, frozen=True):
     def _limit(self, calls: tuple[Seen, ...], came: list[Seen]) -> int:
         """How often calls may be made: as often as the strictest of them, unless one of them polls. By what came of
         them it may be more: what passes is worth a retry, and of what is not known nothing is known to be the same."""
-        polls = [one.limit for one in calls if one.marks & Mark.POLLS]
-        limit = max(polls) if polls else min([one.limit for one in calls])
+        limit = self.poll_repeats
+        if not any(one.marks & Mark.POLLS for one in calls):
+            harmless = Mark.READS | Mark.IDEMPOTENT
+            limit = min([self.idempotent_repeats if one.marks & harmless else self.max_repeats for one in calls])
         if any(one.marks & Mark.TRANSIENT for one in came):
             limit = max(limit, 2 * self.max_errors)
         if any(one.open for one in came):
@@ -262,7 +258,7 @@ def history_key(tenant: str, run: str) -> str:
 
 def _keep(event: ToolResult | Failure, history: History, outcome: str, marks: int, more: bool) -> Ruling | None:
     known = history.came(event.call, event.tool, event.args, outcome, marks, more)
-    return Ruling(None, history.plain()) if known else None
+    return Ruling(None, history.text()) if known else None
 
 
 def _asked(event: Prompt, history: History) -> Ruling | None:
@@ -272,13 +268,19 @@ def _asked(event: Prompt, history: History) -> Ruling | None:
         return None
     history.cleared()
     history.asked = asked
-    return Ruling(None, history.plain())
+    return Ruling(None, history.text())
+
+
+def _seen(event: ToolCall, print_: Fingerprint, marks: int) -> Seen:
+    for trait in event.traits:
+        marks |= MARKS.get(trait, 0)
+    return Seen(id_digest(event.id), name_digest(event.tool), *print_, marks)
 
 
 def _say(found: _Found, history: History) -> Finding | None:
     """What is said of a loop; what stops nothing is said once, until something new came."""
     told = history.told.get(found.kind) == found.about
-    history.told[found.kind] = found.about
+    history.told = {**history.told, found.kind: found.about}
     if told and found.action <= PROCEEDS:
         return None
     return Finding(found.action, f"loops.{found.kind}", found.args)

@@ -12,7 +12,7 @@ from holdfast.kernel.guard import Kind, Placed
 from holdfast.kernel.names import Names, names
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.table import sensible
-from holdfast.policy import ladder
+from holdfast.policy import ladder, scoping
 from holdfast.policy.compiled import CompiledPolicy, Seat
 from holdfast.policy.definitions import written_tools
 from holdfast.policy.errors import Fault, GuardFault, PolicyError
@@ -37,6 +37,7 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
     tools, wrong = written_tools(file, where, whole)
     faults += wrong
     faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
+    faults += [*scoping.wrong_in(file, where), *(scoping.unread(file, where) if whole else ())]
     seats: list[Seat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()
@@ -55,6 +56,7 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
             continue
         if use_of(entry) == Schema.name:
             guard = guard.with_tools(tools)
+        guard = scoping.scoped(guard, file, files)
         usual = getattr(guard, "default_stages", guard.stages)
         stages = usual if entry.stages is None else frozenset(Stage(name) for name in entry.stages)
         faults += _misplaced(guard, stages, lambda *path, at=at: where("guards", at, *path))
@@ -65,6 +67,10 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
         if guard.kind is Kind.ASKING:
             calls[guard_id] = guard.call
         seats.append(_seat(file, entry, guard_id, guard, stages, where("guards", at)))
+        asking = scoping.beside(seats[-1])
+        if asking is not None:
+            calls[asking.placed.id] = asking.placed.guard.call
+            seats.append(asking)
     if known:
         faults += [Fault(where("degrade", *path), message) for path, message in ladder.unheard(file.degrade, seats)]
     undos: dict[str, Callable[..., Any]] = {}

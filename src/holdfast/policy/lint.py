@@ -152,8 +152,7 @@ class _Linting:
     def _names(self, seat: Seat) -> Iterator[Point]:
         """Names that are nowhere else: those that are nearly another name, and agents and tasks nobody declared."""
         guard = seat.placed.guard
-        own = getattr(guard, "tools", None)
-        tools: list[Spot] = [(name, ("tools",)) for name in (own if own is not None else ())]
+        tools: list[Spot] = [(name, ("tools",)) for name in _own_tools(guard)]
         for kind in LISTS:
             listed = getattr(seat, kind)
             spots: list[Spot] = []
@@ -214,3 +213,12 @@ class _Linting:
 
     def _unused(self, sure: Sure, message: str, advice: str, *path: str) -> Remark:
         return Remark(self.where(*path), "unused", sure, message, advice)
+
+
+def _own_tools(guard: Any) -> tuple[str, ...]:
+    """The tools that a policy names among a guard's own options; a list that the guard brings along is nobody's."""
+    for field in msgspec.structs.fields(guard):
+        if field.name == "tools":
+            named = guard.tools
+            return tuple(named) if isinstance(named, tuple | dict) and named != field.default else ()
+    return ()

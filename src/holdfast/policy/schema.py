@@ -12,6 +12,7 @@ from holdfast.policy.prices.entry import PriceEntry
 from holdfast.policy.rules import Rule
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Level = Annotated[int, msgspec.Meta(ge=0)]
 Annotation = Literal["read_only", "destructive", "idempotent", "poll", "open_world", "once"]
 RiskName = Literal["low", "medium", "high", "critical"]
 StageName = Literal[
@@ -42,6 +43,7 @@ class RoleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     allowed_tools: tuple[str, ...] | None = None
     capabilities: tuple[str, ...] = ()
+    autonomy_level: Level | None = None
 
 
 class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,12 +52,22 @@ class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: str = ""
     allowed_tools: tuple[str, ...] | None = None
     capabilities: tuple[str, ...] = ()
+    autonomy_level: Level | None = None
+
+
+class TaskFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The files that a task is about, as globs."""
+
+    write: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
 
 
 class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A task, or all tasks whose names match a glob."""
 
     additional_tools: tuple[str, ...] = ()
+    related_tools: tuple[str, ...] | None = None
+    files: TaskFiles | None = None
     deadline_s: Seconds | None = None
 
 
@@ -68,6 +80,8 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trust: Literal["trusted", "untrusted", "web"] = "untrusted"
     undo: str | None = None
     harmless: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    authority: Level | None = None
     schema: dict[str, Any] | bool | None = None
     result_schema: dict[str, Any] | bool | None = None
     hook: str | None = None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from holdfast.kernel.events import Event, ModelCall
-from holdfast.policy.schema import Degrade
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Pause
 from holdfast.runtime.trimming import trimmed
+
+if TYPE_CHECKING:
+    from holdfast.policy.schema import Degrade
 
 LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """How requests say how long a reply may get."""

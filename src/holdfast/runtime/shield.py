@@ -19,7 +19,6 @@ from holdfast.runtime.describing import described
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import drive
 from holdfast.runtime.errors import NoRun, StateError
-from holdfast.runtime.ingesting import Ingesting
 from holdfast.runtime.reloading import OnReload, Policies, Watcher
 from holdfast.runtime.run import Run, open_runs
 from holdfast.runtime.standing import TERMS, record_shift, scope_of, shift
@@ -65,6 +64,8 @@ class Shield:
         env: str | None = None,
     ) -> None:
         brake = _asked_for_safe_mode() if safe_mode is None else safe_mode
+        from holdfast.runtime.ingesting import Ingesting
+
         self._ingesting = Ingesting(self)
         self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
         self.validation_stats = self._ingesting.stats

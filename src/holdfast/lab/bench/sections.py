@@ -16,6 +16,7 @@ from holdfast.kernel.events import RunInfo, ToolCall
 from holdfast.lab.bench.chain import ARGS, by_hand, checked, whole
 from holdfast.lab.bench.durable import DURABLE
 from holdfast.lab.bench.measure import Cost, compare, cost_of
+from holdfast.lab.bench.sql import sql_statements
 from holdfast.lab.bench.stores import batches_on_stores, decisions_on_stores
 from holdfast.lab.bench.table import Effort, Row, Section, rows_of
 from holdfast.policy.conditions import compile_condition
@@ -173,12 +174,27 @@ def _leases(effort: Effort) -> Section:
     return leases(effort)
 
 
+def _schemas(effort: Effort) -> Section:
+    from holdfast.lab.bench.schema import schemas
+
+    return schemas(effort)
+
+
+def _shells(effort: Effort) -> Section:
+    from holdfast.lab.bench.shell import shells
+
+    return shells(effort)
+
+
 MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "the whole chain, hot": _chain,
     "the same through the public face": _public,
     "rules that do not apply": _rules,
     "conditions": _conditions,
     "each guard alone": _guards,
+    "calls against schemas": _schemas,
+    "sql statements": sql_statements,
+    "shell commands": _shells,
     "after idleness": _idle,
     **DURABLE,
     "a batch on each store": batches_on_stores,

@@ -28,6 +28,26 @@ class Tools:
         """The agent's own notes."""
         return self._ran("read_notes", NOTES, page=page)
 
+    def read_file(self, path: str) -> str:
+        """What is in a file."""
+        return self._ran("read_file", "a few lines", path=path)
+
+    def bash(self, command: str) -> str:
+        """Run a command."""
+        return self._ran("bash", "done", command=command)
+
+    def order(self, item: str, count: int) -> str:
+        """Order something."""
+        return self._ran("order", "ordered", item=item, count=count)
+
+    def restart(self, service: str) -> str:
+        """Start a service again."""
+        return self._ran("restart", "restarted", service=service)
+
+    def release(self, version: str) -> str:
+        """Put a version before the public."""
+        return self._ran("release", "released", version=version)
+
     def read_payroll(self, month: str) -> str:
         """Everybody's pay."""
         return self._ran("read_payroll", "a table", month=month)

@@ -8,6 +8,10 @@ MEASURES: Final = {
     "loops": "how many looping runs the `loops` guard finds, and how many others it disturbs",
     "benign": "how many runs of honest work the `default` pack and the `loops` guard stop",
     "errors": "how many tool errors are put into the right class",
+    "jsonschema": "how many cases of the public JSON Schema suite are judged rightly",
+    "sql": "how many changes and reads the `sql` guard stops where only reads are allowed",
+    "paths": "how many paths that lead away the `files` guard refuses, and how many honest ones",
+    "shell": "how many dangerous shell texts the `shell` guard finds, and how many others it disturbs",
 }
 """Everything that can be measured and what it says; each lives in the module of its name, which has
 `measure(folder) -> Report`."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from holdfast.lab.demo.hazard import Hazard
-from holdfast.lab.demo.hazards import failures, limits, people, runaway, tools, user_code
+from holdfast.lab.demo.hazards import content, failures, limits, people, runaway, scope, tools, user_code
 
 HAZARDS: Final[tuple[Hazard, ...]] = (
     *tools.HAZARDS,
+    *content.HAZARDS,
+    *scope.HAZARDS,
     *limits.HAZARDS,
     *user_code.HAZARDS,
     *people.HAZARDS,

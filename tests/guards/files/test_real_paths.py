@@ -1,0 +1,130 @@
+"""Links on a real disk: what they lead to is what counts, where the policy asks."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast import Refused, Shield
+from holdfast.guards.files.guard import Files
+from holdfast.guards.files.real import Asked, RealFiles
+from holdfast.runtime.real_paths import real_paths
+from holdfast.testing import shield_for
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Path:
+    """A folder with a file, links that stay inside, and links that do not."""
+    box, away = tmp_path / "box", tmp_path / "away"
+    (box / "src").mkdir(parents=True)
+    away.mkdir()
+    (box / "src/a.py").write_text("inside", encoding="utf-8")
+    (away / "secret").write_text("outside", encoding="utf-8")
+    (box / "near").symlink_to("src/a.py")
+    (box / "far").symlink_to(away / "secret")
+    (box / "folder").symlink_to(away)
+    (box / "chain").symlink_to("far")
+    (box / "settings").symlink_to(".env")
+    return box
+
+
+def shield(box: Path, **options: Any) -> Shield:
+    """A shield whose files are in that box, and which asks the disk."""
+    entry = {"use": "files", "root": [str(box)], "real_paths": True, "deadline_ms": 30_000, **options}
+    return shield_for({"name": "real", "guards": [entry]})
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("src/a.py", ""),
+        ("near", ""),
+        ("new/file.txt", ""),
+        ("far", "files.outside"),
+        ("chain", "files.outside"),
+        ("folder/secret", "files.outside"),
+        ("folder/new", "files.outside"),
+        ("src/../folder/secret", "files.outside"),
+        ("folder/../box/src/a.py", ""),
+        ("folder/../x", "files.outside"),
+        ("settings", "files.protected"),
+    ],
+)
+def test_links_are_followed(box: Path, path: str, code: str) -> None:
+    run = shield(box).run("a", "t")
+    assert run.check("read_file", {"path": path}).code == code
+    assert run.check("read_file", {"path": f"{box}/{path}"}).code == code
+    assert asyncio.run(run.acheck("read_file", {"path": path})).code == code
+
+
+def test_a_refused_link_is_never_read(box: Path) -> None:
+    def read_file(path: str) -> str:
+        return (box / path).read_text(encoding="utf-8")
+
+    run = shield(box).run("a", "t")
+    assert run.call(read_file, path="near") == "inside"
+    with pytest.raises(Refused) as refused:
+        run.call(read_file, path="far")
+    assert refused.value.decision.determining is not None
+    assert refused.value.decision.determining.guard == "files-real"
+    assert "(really " in refused.value.decision.message
+
+
+def test_without_the_option_the_disk_is_not_asked(box: Path) -> None:
+    assert shield(box, real_paths=False).run().check("read_file", {"path": "far"}).proceeds
+
+
+def test_commands_and_folders_beside_paths_are_followed_too(box: Path) -> None:
+    run = shield(box).run("a", "t")
+    assert run.check("bash", {"command": "cat far"}).code == "files.outside"
+    assert run.check("bash", {"command": "cd folder && cat secret"}).code == "files.outside"
+    assert run.check("read_file", {"path": "secret", "cwd": "folder"}).code == "files.outside"
+    assert run.check("bash", {"command": "cat near > src/b.py"}).proceeds
+
+
+def test_a_root_that_is_itself_a_link_is_where_it_leads(box: Path, tmp_path: Path) -> None:
+    (tmp_path / "door").symlink_to(box)
+    run = shield(tmp_path / "door").run("a", "t")
+    assert run.check("read_file", {"path": "src/a.py"}).proceeds
+    assert run.check("read_file", {"path": "far"}).code == "files.outside"
+
+
+def test_the_working_directory_becomes_a_real_root(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(box)
+    run = shield_for({"name": "here", "guards": [{"use": "files", "real_paths": True, "deadline_ms": 30_000}]}).run()
+    assert run.check("read_file", {"path": str(box / "src/a.py")}).proceeds
+    assert run.check("read_file", {"path": str(box.parent / "away/secret")}).code == "files.outside"
+
+
+def test_links_are_held_against_a_tasks_files(box: Path) -> None:
+    entry = {"use": "files", "root": [str(box)], "real_paths": True, "deadline_ms": 30_000}
+    policy = {"name": "real", "tasks": {"t": {"files": {"write": ["src/**"]}}}, "guards": [entry]}
+    (box / "src/link").symlink_to("../top")
+    run = shield_for(policy).run("a", "t")
+    assert run.check("write_file", {"path": "near"}).code == "files.denied"
+    assert run.check("write_file", {"path": "src/link"}).code == "files.denied"
+    assert run.check("write_file", {"path": "src/new"}).proceeds
+
+
+def test_home_and_file_urls_are_found_on_the_disk(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(box))
+    asked = Asked(("~",), (("~/near", ""), (f"file://{box}/ne%61r", ""), ("$HOME/near", "")), ("read",) * 3, "")
+    answer = real_paths(asked)
+    assert answer == {"roots": [str(box.resolve())], "paths": [str(box.resolve() / "src/a.py")] * 3}
+
+
+def test_a_late_answer_is_judged_by_what_was_asked(box: Path) -> None:
+    guard = RealFiles(Files(root=(str(box),)))
+    asked = Asked((str(box),), (("far", ""),), ("read",), "")
+    finding = guard.judge(asked, real_paths(asked))
+    assert finding is not None
+    assert finding.code == "files.outside"
+
+
+def test_an_answer_about_something_else_is_a_failure(box: Path) -> None:
+    guard = RealFiles(Files(root=(str(box),)))
+    with pytest.raises(ValueError, match="other paths"):
+        guard.judge(Asked((str(box),), (("far", ""),), ("read",), ""), {"roots": [str(box)], "paths": []})

@@ -1,0 +1,100 @@
+"""Which paths a call names, and what would be done with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.guards.files import words
+from holdfast.guards.files.protected.rule import Use
+from holdfast.guards.files.targets import Reading, Target, targets
+from holdfast.policy.conditions import tool_words
+from holdfast.policy.scoping import paths_in_shell
+
+PLAIN = Reading(lambda _tool: None, {}, paths_in_shell)
+
+
+def found(tool: str, args: dict[str, Any], *traits: str) -> list[tuple[str, Use, bool]]:
+    """The paths of a call, how they are used, and whether they are surely paths."""
+    return [(one.text, one.use, one.sure) for one in targets(tool, traits, args, PLAIN)]
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "expected"),
+    [
+        ("read_file", {"path": "a"}, [("a", "read", True)]),
+        ("Write", {"file_path": "a", "content": "/etc/shadow"}, [("a", "write", True)]),
+        ("fs.deleteFile", {"filePath": "a"}, [("a", "delete", True)]),
+        ("read_files", {"paths": ["a", "b"]}, [("a", "read", True), ("b", "read", True)]),
+        (
+            "apply",
+            {"files": [{"path": "a", "text": "/x"}, {"path": "b"}]},
+            [("a", "write", True), ("b", "write", True)],
+        ),
+        ("deep", {"x": {"y": [{"filename": "a"}]}}, [("a", "write", True)]),
+        ("copy_file", {"src": "a", "dst": "b"}, [("a", "read", True), ("b", "write", True)]),
+        ("move_file", {"source": "a", "destination": "b"}, [("a", "delete", True), ("b", "write", True)]),
+        ("convert", {"input_path": "a", "output_path": "b"}, [("a", "read", True), ("b", "write", True)]),
+        ("rename_branch", {"old": "main", "new": "trunk"}, []),
+        ("send_mail", {"to": "ada@example.org", "body": "see /etc/shadow"}, []),
+        ("http_get", {"path": "/api/users"}, [("/api/users", "read", False)]),
+        ("lookup", {"thing": "/etc/shadow"}, [("/etc/shadow", "read", False)]),
+        ("lookup", {"thing": "and/or"}, []),
+        ("lookup", {"thing": "x" * 2_000 + "/../y"}, []),
+        ("read_file", {"odd": "~/x"}, [("~/x", "read", True)]),
+        ("read_file", {"path": ""}, []),
+        ("read_file", {"path": 7, "paths": [None, True, {}]}, []),
+    ],
+)
+def test_paths_are_found_by_the_names_of_arguments(
+    tool: str, args: dict[str, Any], expected: list[tuple[str, Use, bool]]
+) -> None:
+    assert found(tool, args) == expected
+
+
+def test_annotations_say_more_than_names() -> None:
+    assert found("update", {"path": "a"}, "read_only") == [("a", "read", True)]
+    assert found("process", {"path": "a"}, "destructive") == [("a", "delete", True)]
+    assert found("process", {"path": "a"}) == [("a", "write", True)]
+
+
+def test_options_say_more_than_annotations() -> None:
+    reading = Reading(lambda tool: "read" if tool == "process" else None, {"blob": "delete"}, None)
+    assert list(targets("process", ("destructive",), {"path": "a", "blob": "b"}, reading)) == [
+        Target("a", "read"),
+        Target("b", "delete"),
+    ]
+
+
+def test_paths_are_seen_from_the_folder_beside_them() -> None:
+    got = list(targets("read_file", (), {"path": "a", "cwd": "/w"}, PLAIN))
+    assert got == [Target("a", "read", True, "/w"), Target("/w", "read")]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("cat a > b", {("a", "read"), ("b", "write")}),
+        (["rm", "-rf", "a b"], {("a b", "delete")}),
+        ("sh -c 'cat /etc/shadow'", {("/etc/shadow", "read")}),
+        ("echo '/etc/shadow'", set()),
+        ('cat "$FILE"', set()),
+    ],
+)
+def test_commands_are_read_for_their_paths(command: Any, expected: set[tuple[str, str]]) -> None:
+    assert {(path, use) for path, use, _ in found("bash", {"command": command})} == expected
+
+
+def test_a_command_that_changes_its_folder_is_followed() -> None:
+    one, _ = targets("bash", (), {"command": "cd src && cat x", "cwd": "/w"}, PLAIN)
+    assert (one.text, one.base) == ("x", "/w/src")
+
+
+def test_the_words_are_those_that_conditions_go_by() -> None:
+    assert words.DELETES == tool_words.DELETES
+    assert words.WRITES == tool_words.WRITES
+    assert words.READS == tool_words.READS
+    assert words.FILES == tool_words.FILES
+    known = words.PATHS | words.SOURCES | words.RESULTS | words.LOOSE
+    assert known >= tool_words.PATH_KEYS | tool_words.LOOSE_KEYS
