@@ -1,0 +1,104 @@
+"""The faults of the public engine beside AGENT-33: what it let through is stopped, and what it ran twice runs once."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from holdfast import Action, Refused, Shield
+from holdfast.testing import shield_for
+
+
+def test_an_empty_allowlist_allows_nothing() -> None:
+    shield = shield_for({"name": "none", "agents": {"a": {"allowed_tools": []}}, "guards": [{"use": "tool_allowlist"}]})
+    assert shield.run("a").check("read", {}).code == "tool.not_allowed"
+    none = shield_for({"name": "none", "guards": [{"use": "shell", "allow": []}]})
+    assert not none.run("a").check("bash", {"command": "ls"}).proceeds
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git status; rm -rf /",
+        "git status && rm -rf ~",
+        "find . -delete",
+        "/bin/rm -rf /etc",
+        "cat src/../../etc/shadow",
+    ],
+)
+def test_a_harmless_beginning_hides_nothing(command: str) -> None:
+    policy = {"name": "both", "guards": [{"use": "shell"}, {"use": "files", "root": ["/srv/app"]}]}
+    assert not shield_for(policy).run("a").check("bash", {"command": command}).proceeds
+
+
+@pytest.mark.parametrize("path", ["src/../../etc/passwd", "/etc/passwd", "src/..%2f..%2fetc/passwd"])
+def test_a_path_that_climbs_out_is_outside(path: str) -> None:
+    shield = shield_for({"name": "box", "guards": [{"use": "files", "root": ["/srv/app"]}]})
+    assert shield.run("a").check("write_file", {"path": path}).code in ("files.outside", "files.protected")
+    assert shield.run("a").check("write_file", {"path": "src/login.py"}).proceeds
+
+
+def test_what_needs_approval_does_not_proceed_without_one() -> None:
+    rule = {"use": "rule", "id": "ask", "when": "event.tool == 'deploy'", "action": "escalate"}
+    shield = shield_for({"name": "asks", "guards": [rule]})
+    ran: list[int] = []
+
+    def deploy() -> None:
+        ran.append(1)
+
+    for _ in range(3):
+        with pytest.raises(Refused) as refused:
+            shield.run("a").call(deploy)
+        assert refused.value.waits
+    assert ran == []
+
+
+def test_a_limit_of_calls_is_a_limit() -> None:
+    limit = {"use": "step_limit", "max_steps": 2, "applies_to": {"tools": ["deploy"]}}
+    run = shield_for({"name": "twice", "guards": [limit]}).run("a")
+    assert [run.check("deploy", {}).proceeds for _ in range(4)] == [True, True, False, False]
+    assert run.check("read", {}).proceeds
+
+
+def test_what_was_stopped_stays_stopped() -> None:
+    run = shield_for({"name": "bare"}).run("a")
+    run.cancel("enough")
+    assert [run.check("read", {}).action for _ in range(3)] == [Action.HALT] * 3
+
+
+class Broken:
+    """A guard that always raises."""
+
+    id = "broken"
+
+    def judge(self, event: Any) -> Any:
+        raise RuntimeError("no")
+
+
+class Slow:
+    """A guard that takes longer than it may."""
+
+    id = "slow"
+    deadline_ms = 20
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.go_on = threading.Event()
+
+    def judge(self, event: Any) -> None:
+        self.asked += 1
+        self.go_on.wait(10)
+
+
+def test_a_guard_that_breaks_refuses() -> None:
+    assert not Shield.load({"name": "bare"}, guards=[Broken()]).run("a").check("read", {}).proceeds
+
+
+def test_a_slow_guard_is_asked_once_and_refuses() -> None:
+    slow = Slow()
+    shield = Shield.load({"name": "bare"}, guards=[slow])
+    decision = shield.run("a").check("read", {})
+    slow.go_on.set()
+    assert (decision.code, decision.proceeds, slow.asked) == ("kernel.lookup_expired", False, 1)
