@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from holdfast import Shield
+from holdfast.kernel.changing import change
 from holdfast.kernel.state import StoreLost
 from holdfast.kernel.states import EDGES, Mark, Signal, Terms, moved, phase
-from holdfast.runtime.standing import change, shift, shown
+from holdfast.runtime.standing import shift, shown
 from holdfast.stores.protocol import Store
 from holdfast.testing import FakeClock
 from tests.guards.test_queue import stores

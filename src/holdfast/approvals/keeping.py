@@ -9,8 +9,9 @@ import msgspec
 
 from holdfast.approvals.errors import TicketError
 from holdfast.approvals.ticket import Ticket, key_of
-from holdfast.kernel.engine import TRIES
-from holdfast.kernel.state import ABSENT, CLOCK, Batch, Records, Reply, StoreLost, When
+from holdfast.kernel import changing
+from holdfast.kernel.changing import LEFT
+from holdfast.kernel.state import Batch, Records, Reply
 
 Step = Callable[[Ticket | None, int], Ticket | None]
 """Gives the ticket as it is to be from the ticket as it is and the store's time; the same one is left as it is."""
@@ -31,28 +32,16 @@ class Kept(NamedTuple):
 
 
 def change(records: Records, batch_id: str, tenant: str, key: str, step: Step) -> Generator[Batch, Reply, Kept]:
-    """Read a ticket and take a step with it: one trip to the store, and one more where something is written.
+    """Read a ticket and take a step with it: one trip to the store, and one more where something is written."""
 
-    The first trip expects what cannot be, so that it only tells the time and the ticket as it is.
-    """
-    version, value = records.get(key, ABSENT)
-    expects = ((key, version, version + 1), (CLOCK, 0, 1))
-    reply = yield Batch(f"{batch_id}.0", tenant, False, expects)
-    for turn in range(1, TRIES + 1):
-        for fresh in reply.fresh:
-            if fresh.key == key:
-                records[key] = (fresh.number, fresh.value)
-        version, value = records.get(key, ABSENT)
+    def stepped(value: Any, now: int) -> Any:
         before = read(value)
-        after = step(before, reply.now)
-        if after is before or after is None:
-            return Kept(before, version, before, reply.now)
-        put = (key, msgspec.to_builtins(after), When.JUDGED, 0, 0)
-        reply = yield Batch(f"{batch_id}.{turn}", tenant, True, ((key, version, version + 1),), puts=(put,))
-        if not reply.stale:
-            records[key] = (version + 1, put[1])
-            return Kept(after, version + 1, before, reply.now)
-    raise StoreLost(f"`{key}` changed {TRIES} times meanwhile: try again")
+        after = step(before, now)
+        return LEFT if after is before or after is None else msgspec.to_builtins(after)
+
+    made = yield from changing.change(records, batch_id, tenant, key, stepped)
+    before = read(made.before)
+    return Kept(read(made.value) if made.written else before, made.version, before, made.now)
 
 
 def read(value: Any) -> Ticket | None:

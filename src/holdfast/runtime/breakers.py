@@ -11,9 +11,9 @@ import msgspec
 from holdfast.audit.errors import AuditLost
 from holdfast.audit.journal import Fact
 from holdfast.guards.breaker import CLOSED, circuit_of
+from holdfast.kernel.changing import LEFT, change
 from holdfast.kernel.state import key
 from holdfast.runtime.drivers import Flow, drive
-from holdfast.runtime.standing import UNCHANGED, change
 
 if TYPE_CHECKING:
     from holdfast.runtime.shield import Shield
@@ -37,7 +37,7 @@ def _close(shield: Shield, tenant: str, name: str) -> Flow[bool]:
     def closed(value: Any, _now: int) -> Any:
         nonlocal changed
         changed = circuit_of(value) != CLOSED
-        return msgspec.to_builtins(CLOSED) if changed else UNCHANGED
+        return msgspec.to_builtins(CLOSED) if changed else LEFT
 
     yield from change(shield.records, f"breaker-{os.urandom(8).hex()}", tenant, name, closed)
     return changed

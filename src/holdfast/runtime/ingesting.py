@@ -17,10 +17,10 @@ from holdfast.guards.schema.guard import LONGEST_KEY
 from holdfast.guards.schema.hooks import HookCall, Hooked
 from holdfast.guards.schema.outline import SchemaFault
 from holdfast.guards.schema.tools import EVERYBODY, Definition, Known, differing
+from holdfast.kernel.changing import LEFT, change
 from holdfast.kernel.state import key
 from holdfast.policy.definitions import Hook, reads_definitions, with_tools
 from holdfast.runtime.drivers import Flow, drive
-from holdfast.runtime.standing import UNCHANGED, change
 from holdfast.runtime.tool import Tool
 from holdfast.runtime.validation_cache import ValidationCache, ValidationStats
 
@@ -199,7 +199,7 @@ class Ingesting:
             after = {**before, **{name: own for name, own in parts.items() if repin or name not in before}}
             written = value["written"] if isinstance(value, dict) else 0
             if after == before and now - written < FRESH_MS:
-                return UNCHANGED
+                return LEFT
             return {"tools": after, "written": now}
 
         if parts:

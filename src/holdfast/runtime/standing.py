@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from holdfast.audit.errors import AuditLost
 from holdfast.audit.journal import Fact
+from holdfast.kernel.changing import LEFT, change
 from holdfast.kernel.decision import Decision
-from holdfast.kernel.engine import TRIES
 from holdfast.kernel.events import Event
 from holdfast.kernel.findings import Signals
 from holdfast.kernel.gates import MAX_MARKED, Ending, ending_key, standing_key, standing_of
 from holdfast.kernel.scopes import FLEET
-from holdfast.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Records, Reply, StoreLost, When
+from holdfast.kernel.state import ABSENT, FOREVER, Records, StoreLost
 from holdfast.kernel.states import NORMAL, SAFE, Mark, Signal, Terms, moved, phase
 from holdfast.runtime.drivers import Flow
 
@@ -28,36 +27,8 @@ TERMS: Final = Terms()
 EXHAUSTED: Final = frozenset({"budget.exceeded", "kernel.exhausted"})
 """Codes that say that a budget is used up."""
 
-UNCHANGED: Final = object()
-"""What a record is to become where it is to stay as it is."""
-
 REMEMBERED_MS: Final = 86_400_000
 """How long it is remembered how often something was quarantined."""
-
-
-def change(records: Records, batch_id: str, tenant: str, key: str, new: Callable[[Any, int], Any]) -> Flow[None]:
-    """Write a record by compare-and-set: `new` gets the value and the store's time until nobody comes between; it may
-    leave it `UNCHANGED`.
-
-    The first turn expects what cannot be, so that the second one knows the store's time and the record as it is.
-    """
-    now = 0
-    for turn in range(TRIES):
-        version, value = records.get(key, ABSENT)
-        wanted = new(value, now)
-        if wanted is UNCHANGED and now:
-            return
-        put = (key, None if wanted is UNCHANGED else wanted, When.JUDGED, 0, 0)
-        expects = ((key, version, version + 1), *([] if now else [(CLOCK, 0, 1)]))
-        reply: Reply = yield Batch(f"{batch_id}.{turn}", tenant, True, expects, (), (), puts=(put,))
-        if not reply.stale:
-            records[key] = (version + 1, put[1])
-            return
-        now = reply.now
-        for fresh in reply.fresh:
-            if fresh.key != CLOCK:
-                records[fresh.key] = (fresh.number, fresh.value)
-    raise StoreLost(f"`{key}` changed {TRIES} times meanwhile: try again")
 
 
 def end_run(desk: Desk, code: str, why: str) -> Flow[None]:
@@ -67,7 +38,9 @@ def end_run(desk: Desk, code: str, why: str) -> Flow[None]:
     key = ending_key(desk.info.tenant, desk.info.id)
     ending = msgspec.to_builtins(desk.ended)
     try:
-        yield from change(desk.shield.records, desk.new_id(), desk.info.tenant, key, lambda value, _: value or ending)
+        yield from change(
+            desk.shield.records, desk.new_id(), desk.info.tenant, key, lambda value, _: LEFT if value else ending
+        )
     except StoreLost:
         desk.tell("the store could not be reached: other processes do not know yet that this run has ended")
 
@@ -105,7 +78,7 @@ def shift(
                 before = phase(was, now).state
                 shifts.extend([Shift(name, before, mark.state, why)] if mark.state != before else [])
         if mark is first:
-            return UNCHANGED
+            return LEFT
         if not name:
             return msgspec.to_builtins(msgspec.structs.replace(standing, own=mark))
         live = {one: each for one, each in standing.marks.items() if one != name and _lasts(each, now)}
