@@ -227,3 +227,10 @@ def test_it_writes_nowhere_but_in_the_state_folder(tmp_path: Path) -> None:
     subprocess.run(command, cwd=home, env=environment, check=True, capture_output=True)
     assert list(home.rglob("*")) == []
     assert {path.parts[-2] if path.is_file() else path.name for path in state.glob("*")} == {"checks"}
+
+
+def test_a_url_that_is_one_word_too_many_keeps_its_password(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["state", "x", "postgresql://ann:hunter2@db/x"]) == 2
+    said = capsys.readouterr().err
+    assert "hunter2" not in said
+    assert "one word too many" in said

@@ -802,3 +802,14 @@ def test_a_limit_that_is_never_reached_is_an_error(option: str) -> None:
 def test_a_limit_that_is_counted_beyond_the_window_may_be_larger(option: str) -> None:
     given_: dict[str, Any] = {option: 11}
     assert getattr(Loops(**given_), option) == 11
+
+
+def test_a_run_tells_its_metrics() -> None:
+    run = shield_for({"name": "x", "guards": [{"use": "loops"}]}).run("a")
+    assert run.loop_metrics().total_checks == 0
+    for _ in range(3):
+        decision = run.check("t", {"a": 1})
+        run.result("t", {"a": 1}, "the same", call=decision.id)
+    told = run.loop_metrics()
+    assert (told.total_checks, told.loops_detected, told.immediate_repeats) == (3, 1, 1)
+    assert told.detection_rate == 33.33

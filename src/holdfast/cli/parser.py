@@ -11,6 +11,8 @@ from typing import Any, Final, NoReturn
 from holdfast.cli.trouble import BadInput
 
 MOST: Final = 1_000_000
+_SECRET: Final = re.compile(r"//[^/@]*@")
+"""Who is at a server, and with which password."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -30,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 
     def unknown(self, words: list[str]) -> NoReturn:
         """Raise that a word on the command line means nothing here."""
-        wrong = words[0].partition("=")[0]
+        wrong = _SECRET.sub("//…@", words[0].partition("=")[0])
         if not wrong.startswith("-"):
             raise BadInput(f"`{wrong}` is one word too many: see `{self.prog} --help`")
         options = [name for action in self._actions for name in action.option_strings]

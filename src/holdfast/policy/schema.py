@@ -127,6 +127,9 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
     """The struct of one guard's entry: its placement and its options in one mapping, told apart by `use`."""
+    taken = set(guard.__struct_fields__) & {*Placement.__struct_fields__, "use"}
+    if taken:
+        raise TypeError(f"guard `{name}` has an option `{min(taken)}`, which every entry has already: rename it")
     options = [
         (field.name, field.type) if field.required else (field.name, field.type, field.default)
         for field in msgspec.structs.fields(guard)

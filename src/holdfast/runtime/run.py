@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.gates import Ending
@@ -21,6 +21,9 @@ from holdfast.runtime.settling import effect_named, settle_effect
 from holdfast.runtime.standing import end_run
 from holdfast.runtime.tool import Shape, Tool
 from holdfast.runtime.undoing import Undone, roll_back
+
+if TYPE_CHECKING:
+    from holdfast.guards.loops import Metrics
 
 _open: ContextVar[tuple[Run, ...]] = ContextVar("holdfast_runs", default=())
 
@@ -233,6 +236,13 @@ class Run:
     def partial(self) -> tuple[Any, ...]:
         """What the run has produced so far: what was kept, chunks of streams, and the last result or reply."""
         return self._desk.produced()
+
+    def loop_metrics(self) -> Metrics:
+        """How many calls of this run the guard `loops` has looked at, and how many loops it found, as the store has
+        it."""
+        from holdfast.guards.loops import history_key, metrics
+
+        return metrics(self._desk.store.read(history_key(self._desk.info.tenant, self.id))[1])
 
     def judge(self, stage: Stage | str, /, **fields: Any) -> Decision:
         """Judge an event of any stage, given the fields its stage has."""
