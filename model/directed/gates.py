@@ -33,6 +33,17 @@ def case_a_cancelled_ancestor_ends_its_children() -> None:
     same((decision.action, decision.code), (Action.HALT, "kernel.cancelled"))
 
 
+def case_a_halted_run_stops_its_children() -> None:
+    """What is said of a run is said of all that descend from it."""
+    scene = Scene()
+    child = scene.call()
+    run = RUN.__class__("r2", parents=("r1", "r0"))
+    scene.plans = scene.plans.__class__(scene, run)
+    scene.put(SHIELD, {"marks": {"run:r0": {"state": "halt", "why": "drill"}}})
+    event = child.__class__(id="c", at=child.at, run=run, call="0", tool="a", args={"text": ""})
+    same(scene.judge(event).code, "kernel.halted")
+
+
 def case_with_nothing_to_send_knowledge_may_be_young() -> None:
     """No trip while what is known of the gates is at most a second old; then one, which sees the halt."""
     scene = Scene(watcher("p", Action.REDACT))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.approvals.words import WAITING
 from holdfast.kernel.actions import Action
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.words import advice_of, message_of
@@ -37,6 +36,8 @@ class Refused(HoldfastError):
     def __str__(self) -> str:
         said = [self.decision.message, self.decision.advice]
         if self.waits and self.ticket is not None:
+            from holdfast.approvals.words import WAITING
+
             said += [message_of(WAITING, (self.ticket, self.ticket)), advice_of(WAITING, ())]
         if self.approvers:
             said.append(f"it needs the approval of {' or '.join(self.approvers)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter_ns
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -18,21 +18,21 @@ from holdfast.kernel.findings import ROLLBACK, Finding, Isolate, Patch, Retry
 from holdfast.kernel.state import Claim
 from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.data import Unreadable, project
-from holdfast.runtime.degrading import lesser
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.errors import ToolFailed
-from holdfast.runtime.escalating import Granted, ask, resumed
 from holdfast.runtime.faulting import described
-from holdfast.runtime.ledger import Entry
-from holdfast.runtime.queueing import Line
 from holdfast.runtime.recording import barred, confirmed, written
-from holdfast.runtime.recovering import behind, notes_of, redacted, trouble_of
 from holdfast.runtime.spending import overruns, reserving, settled
 from holdfast.runtime.standing import end_run, isolate, signalled
 from holdfast.runtime.terms import terms_of
 from holdfast.runtime.tool import Tool
 from holdfast.runtime.undoing import remember, roll_back, undone
+
+if TYPE_CHECKING:
+    from holdfast.runtime.escalating import Granted
+    from holdfast.runtime.ledger import Entry
+    from holdfast.runtime.queueing import Line
 
 RETRY: Final = Retry()
 ISOLATE: Final = Isolate()
@@ -59,6 +59,8 @@ def judge(
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
     if decision.action == Action.ESCALATE and not moment.granted:
+        from holdfast.runtime.escalating import ask, resumed
+
         answer = yield from ask(desk, moment.events[0], decision, waits)
         if answer is not None:
             return (yield from judge(desk, resumed(desk, moment, answer), (), plans))
@@ -131,6 +133,8 @@ def assess(
             return decision, event
         yield from _aftermath(desk, event, decision)
         if decision.action == Action.QUEUE:
+            from holdfast.runtime.queueing import Line
+
             line = Line() if line is None else line
             again = yield from line.wait(desk, event, decision)
             if again is None:
@@ -142,6 +146,8 @@ def assess(
             event = desk.renewed(event)
             continue
         if decision.action == Action.ESCALATE and granted is None:
+            from holdfast.runtime.escalating import ask
+
             answer = yield from ask(desk, event, decision, waits)
             if answer is None:
                 return decision, event
@@ -155,6 +161,8 @@ def assess(
             event = with_content(event, decision.patched(content_of(event)))
         if decision.action == Action.DEGRADE and degraded is None:
             degraded = decision
+            from holdfast.runtime.degrading import lesser
+
             event = yield from lesser(desk, event)
             spent = spent if reprice is None else reprice(event)
             continue
@@ -225,6 +233,8 @@ def failed(
     `tried` is what was tried before, `harmless` says that nothing has happened, `retries` that the caller tries again
     where that is decided.
     """
+    from holdfast.runtime.recovering import behind, notes_of, trouble_of
+
     fault: Any = desk.event(
         Failure,
         call=decision.id,
@@ -250,6 +260,8 @@ def failed(
 def withhold(answer: Decision, text: str) -> None:
     """Raise what the agent gets in place of an error whose text a guard has redacted, whatever else was decided."""
     if any(finding.patches for finding in answer.findings):
+        from holdfast.runtime.recovering import redacted
+
         raise ToolFailed(redacted(answer, text)) from None
 
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.approvals.digest import bounded
 from holdfast.audit.redaction import masked
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Failure
@@ -73,6 +72,8 @@ def trouble_of(
     fault: Failure, answer: Decision, took_ms: int, behind: tuple[str, ...], tried: tuple[str, ...]
 ) -> Trouble:
     """A failure and what was decided about it, fit to be kept."""
+    from holdfast.approvals.digest import bounded
+
     text = redacted(answer, fault.text)
     return Trouble(
         fault.tool,

@@ -11,19 +11,17 @@ from holdfast.kernel.decision import Decision
 from holdfast.kernel.gates import Ending
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.units import JUST_ONE
-from holdfast.runtime import calling, streams
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow, T, drive
 from holdfast.runtime.faulting import told
-from holdfast.runtime.recovering import Trouble
 from holdfast.runtime.reports import check, report, spending
-from holdfast.runtime.settling import effect_named, settle_effect
 from holdfast.runtime.standing import end_run
 from holdfast.runtime.tool import Shape, Tool
-from holdfast.runtime.undoing import Undone, roll_back
 
 if TYPE_CHECKING:
     from holdfast.guards.loops import Metrics
+    from holdfast.runtime.recovering import Trouble
+    from holdfast.runtime.undoing import Undone
 
 _open: ContextVar[tuple[Run, ...]] = ContextVar("holdfast_runs", default=())
 
@@ -74,18 +72,26 @@ class Run:
         """
         known = self._desk.shield.tool_of(tool)
         if known.shape is Shape.GENERATOR:
+            from holdfast.runtime import streams
+
             return streams.items(self._desk, known, args, kwargs)
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
+        from holdfast.runtime import calling
+
         return drive(calling.call(self._desk, known, args, kwargs), self._desk)
 
     def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for async code: await it, or iterate over it for an async generator. Sync tools run in a thread."""
         known = self._desk.shield.tool_of(tool)
         if known.shape is Shape.ASYNC_GENERATOR:
+            from holdfast.runtime import streams
+
             return streams.aitems(self._desk, known, args, kwargs)
         if known.shape is Shape.GENERATOR:
             raise TypeError(f"`{known.name}` is a sync generator: call it with `run.call(...)`")
+        from holdfast.runtime import calling
+
         return self._adrive(calling.call(self._desk, known, args, kwargs))
 
     def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
@@ -97,10 +103,14 @@ class Run:
         known = self._once(key, tool)
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
+        from holdfast.runtime import calling
+
         return drive(calling.call(self._desk, known, args, kwargs, key), self._desk)
 
     async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call_once` for async code."""
+        from holdfast.runtime import calling
+
         return await self._adrive(calling.call(self._desk, self._once(key, tool), args, kwargs, key))
 
     def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
@@ -115,6 +125,8 @@ class Run:
         """Say whether something happened whose outcome nobody knew: by the key of `call_once`, or by the id that the
         refusal names. What has not happened can start again."""
         info = self._desk.info
+        from holdfast.runtime.settling import effect_named, settle_effect
+
         settle_effect(self._desk.shield, effect_named(info, key), happened, result=result, by=by, tenant=info.tenant)
 
     def rollback(self) -> tuple[Undone, ...]:
@@ -122,10 +134,14 @@ class Run:
 
         An undo runs once; one that fails does not keep the others from running. Says what was undone and what not.
         """
+        from holdfast.runtime.undoing import roll_back
+
         return drive(roll_back(self._desk), self._desk)
 
     async def arollback(self) -> tuple[Undone, ...]:
         """`rollback` for async code."""
+        from holdfast.runtime.undoing import roll_back
+
         return await self._adrive(roll_back(self._desk))
 
     @property
@@ -176,10 +192,14 @@ class Run:
 
     def stream(self, chunks: Iterable[str], channel: str = "text") -> Iterator[str]:
         """Pass a streamed reply on, chunk by chunk, each judged; the whole is judged at the end."""
+        from holdfast.runtime import streams
+
         return streams.chunks(self._desk, chunks, channel)
 
     def astream(self, chunks: AsyncIterable[str], channel: str = "text") -> AsyncIterator[str]:
         """`stream` for async code."""
+        from holdfast.runtime import streams
+
         return streams.achunks(self._desk, chunks, channel)
 
     def spawn(

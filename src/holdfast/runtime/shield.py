@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 from weakref import WeakKeyDictionary
 
-from holdfast.approvals.ticket import GRANT_S
 from holdfast.audit.journal import Journal, MemoryJournal
 from holdfast.kernel.actions import Risk
 from holdfast.kernel.events import RunInfo
@@ -351,7 +350,7 @@ class Shield:
         """One ticket, by its id or by as much of it as is unique; `UnknownTicket` where there is none."""
         return self._tickets().find(id)
 
-    def approve(self, id: str, *, by: str, comment: str = "", for_s: float = GRANT_S, role: str = "") -> Ticket:
+    def approve(self, id: str, *, by: str, comment: str = "", for_s: float = 900.0, role: str = "") -> Ticket:
         """Say yes to a ticket: the very action it is about may start once, within `for_s` seconds. `TicketError` where
         it is not open any more, or `by` is the agent that asks."""
         return self._tickets().approve(id, by, comment, for_s, role)
