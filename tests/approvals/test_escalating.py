@@ -403,10 +403,10 @@ def test_a_start_that_the_store_lost_leaves_the_approval_as_the_store_has_it(
     first = refused(shield, paid).ticket
     assert first is not None
     shield.approve(first, by="ann")
-    claims = len(store.batches) + 3
-    store.on = (claims,)
+    stakes = len(store.batches) + 3
+    store.on = (stakes,)
     assert refused(shield, paid).decision.code == "kernel.store_lost"
-    assert [put[0] for put in store.batches[claims - 1].puts] == [key_of("default", first)]
+    assert [put[0] for put in store.batches[stakes - 1].puts] == [key_of("default", first)]
     assert shield.ticket(first).state is state
     if then:
         assert pays(shield, paid) == 5

@@ -79,7 +79,7 @@ def test_one_of_those_who_race_for_an_approval_starts(store: Store) -> None:
         started = [decision.id for decision in decisions if decision.proceeds]
         others = {decision.code for decision in decisions if not decision.proceeds}
         assert len(started) == 1
-        assert others <= {"kernel.claimed", "tool.denied"}, "lost the race, or came so late that it was asked anew"
+        assert others <= {"kernel.taken", "tool.denied"}, "lost the race, or came so late that it was asked anew"
         after = ticket_of(store, amount)
         assert (after.state, after.used_by, after.generation) in (
             (State.USED, started[0], 1),

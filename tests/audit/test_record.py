@@ -18,7 +18,7 @@ from holdfast.kernel.events import Charge, Moment, RunInfo, ToolCall
 from holdfast.kernel.findings import Finding, Isolate, Patch
 from holdfast.kernel.lookups import Answered, Expired, Failed
 from holdfast.kernel.names import names
-from holdfast.kernel.state import Claim, Reply, When
+from holdfast.kernel.state import Reply, Stake, When
 from holdfast.kernel.units import JUST_ONE, amounts
 from tests.audit.written import AT, allowed, moment
 
@@ -55,7 +55,7 @@ FULL = Entry(
     amounts=(1, 2, 3, 4, 5),
     late=(Finding(Action.ESCALATE, "kernel.late_answer", ("g4", "no"), guard="g4", terms=Isolate("agent", 5)),),
     attempt=2,
-    claims=(Claim("{acme}ticket:x", 3, {"by": "ann"}, When.JUDGED),),
+    stakes=(Stake("{acme}ticket:x", 3, {"by": "ann"}, When.JUDGED),),
     granted="x",
     again=True,
     settles=(("r1.00.0", (1, 0, 0, 0, 0)), ("r1.00.9", None)),
@@ -64,7 +64,7 @@ FULL = Entry(
     stale=3,
     can=(0, 7),
     lost="it cannot be reached",
-    claimed="{acme}ticket:x",
+    taken="{acme}ticket:x",
     records=(("{acme}k", 4, {"a": [1]}),),
     answers=(("g5", Answered({"a": 1})), ("g5#1", Expired(50)), ("g6", Failed("KeyError"))),
     now=AT + 2,
@@ -87,8 +87,8 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
     assert list(json.loads(encode(FULL))) == [
         "v", "prev", "seq", "chain", "kind", "at", "id", "run", "stage", "action", "policy", "tenant", "agent", "task",
         "call", "tool", "risk", "traits", "content", "beside", "findings", "skipped", "shadow", "passed", "effects",
-        "notes", "with", "amounts", "late", "attempt", "claims", "granted", "again", "settles", "mode", "judged",
-        "stale", "can", "lost", "claimed", "records", "answers", "now", "went", "values", "actions", "settled",
+        "notes", "with", "amounts", "late", "attempt", "stakes", "granted", "again", "settles", "mode", "judged",
+        "stale", "can", "lost", "taken", "records", "answers", "now", "went", "values", "actions", "settled",
     ]  # fmt: skip
 
 
@@ -101,8 +101,8 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
     charge = Charge(id="e1.c", at=AT, run=run, call="e1", tokens=7)
     late = (Finding(Action.WARN, "kernel.late_answer", ("g", "w"), guard="g"),)
     settles = (("e0", None),)
-    claims = (Claim("{acme}ticket:x", 3, {"by": "ann"}),)
-    about = Moment((call, charge), (1, 7, 0, 0, 0), settles, late, 2, claims, "x", True)
+    stakes = (Stake("{acme}ticket:x", 3, {"by": "ann"}),)
+    about = Moment((call, charge), (1, 7, 0, 0, 0), settles, late, 2, stakes, "x", True)
     reply = Reply(AT + 5, False, True, (3,), (1,), ("settled",))
     records = (("{acme}there", 4, {"a": 1}), ("{acme}absent", 0, None))
     answers = (("asker", Answered([1])), ("slow", Expired(9)))
@@ -114,7 +114,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
     assert entry_of(about, decision, 9, "f" * 64, CHAIN, ("noted",)) == Entry(
         1, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann", "t1", "e0", "read",
         "high", ("untrusted",), {"path": "a.txt"}, {}, (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",),
-        (Said("g2", "BLOCK", "x.z"),), ("g0",), ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, claims,
+        (Said("g2", "BLOCK", "x.z"),), ("g0",), ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, stakes,
         "x", True, settles, "safe", AT + 1, 2, (0, 7), "", "{acme}c", (("{acme}there", 4, {"a": 1}),),
         answers, AT + 5, True, (3,), (1,), ("settled",),
     )  # fmt: skip

@@ -439,7 +439,7 @@ def test_an_answer_is_judged_like_any_result() -> None:
     assert (bank.paid, undone) == ([10], [])
 
 
-def test_a_refused_call_claims_nothing() -> None:
+def test_a_refused_call_enters_nothing() -> None:
     """A guard said no: nothing has begun."""
     world, bank = World(), Bank()
     strict = shield_for(
@@ -513,7 +513,7 @@ def test_a_patched_call_whose_outcome_is_unknown_is_refused_and_gives_everything
 @pytest.mark.parametrize("lost", [1, 2])
 @pytest.mark.parametrize("applied", [False, True])
 def test_without_the_store_nothing_starts(lost: int, applied: bool) -> None:
-    """The ledger cannot be asked, or does not answer whether the call is claimed: then it does not run."""
+    """The ledger cannot be asked, or does not answer whether the call is taken: then it does not run."""
     world, bank = World(), Bank()
     store = LostStore(world.store, on=(lost,), applied=applied)
     shield = shield_for(POLICY, clock=world.clock, store=store, nonces=iter("abc").__next__)
@@ -571,7 +571,7 @@ class FullDisk(MemoryJournal):
 
 
 def test_what_could_not_be_recorded_has_not_begun() -> None:
-    """The claim was written before the record was lost: it is given back, and the call can start when records can."""
+    """The stake was written before the record was lost: it is given back, and the call can start when records can."""
     policy = {"name": "once", "tools": {"pay": {"annotations": ["once"], "risk": "high"}}}
     world, bank = World(policy), Bank()
     full = shield_for(policy, clock=world.clock, store=world.store, journal=FullDisk())

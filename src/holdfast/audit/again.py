@@ -76,7 +76,7 @@ def moment_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None) ->
         )
         events = (*events, charge)
     return Moment(
-        events, entry.amounts, entry.settles, entry.late, entry.attempt, entry.claims, entry.granted, entry.again
+        events, entry.amounts, entry.settles, entry.late, entry.attempt, entry.stakes, entry.granted, entry.again
     )
 
 
@@ -87,7 +87,7 @@ def inputs_of(entry: Entry) -> Inputs:
         reply = Reply(entry.now, False, entry.went, entry.values, entry.actions, entry.settled)
     now = entry.judged if entry.judged else entry.at
     answers = tuple((name, _answer(answer)) for name, answer in entry.answers)
-    return Inputs(entry.records, answers, reply, entry.lost, entry.mode, now, entry.stale, entry.can, entry.claimed)
+    return Inputs(entry.records, answers, reply, entry.lost, entry.mode, now, entry.stale, entry.can, entry.taken)
 
 
 def _answer(answer: Answer) -> Answer:

@@ -16,7 +16,7 @@ from holdfast.kernel.findings import Finding, Patch
 from holdfast.kernel.lookups import Answer, Answered
 from holdfast.kernel.patches import PatchError, apply
 from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Claim
+from holdfast.kernel.state import Stake
 from holdfast.kernel.units import JUST_ONE, Amounts
 
 VERSION: Final = 1
@@ -107,7 +107,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     amounts: Amounts = JUST_ONE
     late: tuple[Finding, ...] = ()
     attempt: int = 1
-    claims: tuple[Claim, ...] = ()
+    stakes: tuple[Stake, ...] = ()
     granted: str = ""
     again: bool = False
     settles: tuple[tuple[str, Amounts | None], ...] = ()
@@ -116,7 +116,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     stale: int = 0
     can: tuple[int, ...] = ()
     lost: str = ""
-    claimed: str = ""
+    taken: str = ""
     records: tuple[tuple[str, int, Any], ...] = ()
     answers: tuple[tuple[str, Answer], ...] = ()
     now: int = 0
@@ -197,7 +197,7 @@ def entry_of(
         JUST_ONE if moment.amounts == JUST_ONE else moment.amounts,
         moment.late,
         moment.attempt,
-        tuple([claim._replace(value=redact(claim.value)) for claim in moment.claims]) if moment.claims else (),
+        tuple([stake._replace(value=redact(stake.value)) for stake in moment.stakes]) if moment.stakes else (),
         moment.granted,
         moment.again,
         moment.settles,
@@ -206,7 +206,7 @@ def entry_of(
         inputs.stale,
         inputs.can,
         inputs.lost,
-        inputs.claimed,
+        inputs.taken,
         _judged_on(inputs.records, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
         *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else ()),

@@ -31,7 +31,7 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What a decision was made from besides the event and the policy; enough to make it again.
 
     `lost` says why the store could not be asked, where it could not. `can` is what the host could carry out, where
-    that was not everything. `claimed` is the record that somebody else was first to change.
+    that was not everything. `taken` is the record that somebody else was first to change.
     """
 
     records: tuple[tuple[str, int, Any], ...] = ()
@@ -42,7 +42,7 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     now: int = 0
     stale: int = 0
     can: tuple[int, ...] = ()
-    claimed: str = ""
+    taken: str = ""
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):

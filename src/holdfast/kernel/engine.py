@@ -136,10 +136,10 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         else:
             lines, slices = plan.lines, plan.slices
         puts = place(wanted, slices, cut, found, ceiling) if wanted else ()
-        if moment.claims:
-            expects += [(claim.key, claim.version, claim.version + 1) for claim in moment.claims]
-            expects += [(CLOCK, 0, claim.until) for claim in moment.claims if claim.until < FOREVER]
-            puts += tuple([(claim.key, claim.value, claim.when, 0, 0) for claim in moment.claims])
+        if moment.stakes:
+            expects += [(stake.key, stake.version, stake.version + 1) for stake in moment.stakes]
+            expects += [(CLOCK, 0, stake.until) for stake in moment.stakes if stake.until < FOREVER]
+            puts += tuple([(stake.key, stake.value, stake.when, 0, 0) for stake in moment.stakes])
         stateful = len(expects) > fixed
         aged = first.at - plans.confirmed > plans.max_age_ms or plans.confirmed < 0
         if not (lines or stateful or moment.settles or gate is not None or spent is not None or aged):
@@ -170,18 +170,18 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             for fresh in reply.fresh:
                 if fresh.key != CLOCK:
                     records[fresh.key] = (fresh.number, fresh.value)
-            lost_claim = _lost_claim(moment, reply) if moment.claims else ""
-            if lost_claim:
-                refusal = Finding(Action.BLOCK, "kernel.claimed", guard="kernel", shadow=plan.shadow)
-                inputs = Inputs(tuple(used), asked, None, "", mode, now, stale, plans.limited, lost_claim)
+            lost_stake = _lost_stake(moment, reply) if moment.stakes else ""
+            if lost_stake:
+                refusal = Finding(Action.BLOCK, "kernel.taken", guard="kernel", shadow=plan.shadow)
+                inputs = Inputs(tuple(used), asked, None, "", mode, now, stale, plans.limited, lost_stake)
                 return _resolve(plan, moment, [(-1, refusal)], -1, inputs)
             if plans.polite:
                 yield Moved(next((fresh.key for fresh in reply.fresh if fresh.key != CLOCK), ""))
             continue
 
         plans.confirmed = first.at
-        if moment.claims:
-            puts = _keep_claims(records, moment, puts, reply)
+        if moment.stakes:
+            puts = _keep_stakes(records, moment, puts, reply)
         if puts:
             keep(records, wanted, puts, lines, reply, ceiling)
         inputs = Inputs(tuple(used), asked, reply, "", mode, now, stale, plans.limited)
@@ -199,19 +199,19 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
     return _resolve(plan, moment, [(-1, refusal)], -1, Inputs(mode=mode, now=now, stale=TRIES, can=plans.limited))
 
 
-def _lost_claim(moment: Moment, reply: Reply) -> str:
+def _lost_stake(moment: Moment, reply: Reply) -> str:
     """The record that somebody else was first to change, or that it is too late for; empty where it was something else
     that moved."""
     fresh = {cell.key for cell in reply.fresh}
-    return next((claim.key for claim in moment.claims if claim.key in fresh or claim.until <= reply.now), "")
+    return next((stake.key for stake in moment.stakes if stake.key in fresh or stake.until <= reply.now), "")
 
 
-def _keep_claims(records: Records, moment: Moment, puts: tuple[Put, ...], reply: Reply) -> tuple[Put, ...]:
-    """Remember the claims that were written; returns the puts of guards alone."""
-    for claim in moment.claims:
-        if reply.go or claim.when == When.JUDGED:
-            records[claim.key] = (claim.version + 1, claim.value)
-    return puts[: len(puts) - len(moment.claims)]
+def _keep_stakes(records: Records, moment: Moment, puts: tuple[Put, ...], reply: Reply) -> tuple[Put, ...]:
+    """Remember the stakes that were written; returns the puts of guards alone."""
+    for stake in moment.stakes:
+        if reply.go or stake.when == When.JUDGED:
+            records[stake.key] = (stake.version + 1, stake.value)
+    return puts[: len(puts) - len(moment.stakes)]
 
 
 def _store_lost(plan: Plan, event: Event, found: Found, cut: int, why: str) -> tuple[Found, int]:

@@ -10,7 +10,7 @@ from holdfast.kernel.actions import Risk
 from holdfast.kernel.findings import Finding
 from holdfast.kernel.names import Names
 from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Claim
+from holdfast.kernel.state import Stake
 from holdfast.kernel.units import JUST_ONE, Amounts
 
 Data = Any
@@ -196,7 +196,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     """The events that share one batch, what they amount to, what they settle, and late answers that enter here.
 
     `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
-    action was judged before, because it waited or was degraded, and has had its warnings. `claims` are records that it
+    action was judged before, because it waited or was degraded, and has had its warnings. `stakes` are records that it
     rests on. `granted` names the ticket by which a person has said yes to what would wait for one.
     """
 
@@ -205,7 +205,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     settles: tuple[tuple[str, Amounts | None], ...] = ()
     late: tuple[Finding, ...] = ()
     attempt: int = 1
-    claims: tuple[Claim, ...] = ()
+    stakes: tuple[Stake, ...] = ()
     granted: str = ""
     again: bool = False
 

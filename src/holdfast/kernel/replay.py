@@ -26,7 +26,7 @@ def replay(
     """
     recorded = tuple([Action(action) for action in inputs.can]) if inputs.can else EVERY_ACTION
     plans = Plans(policy, run, recorded if can is None else can)
-    sent = bool(inputs.lost) or bool(inputs.claimed) or inputs.reply is not None
+    sent = bool(inputs.lost) or bool(inputs.taken) or inputs.reply is not None
     answers: dict[str, Answer] = dict(inputs.answers)
     deciding = decide(plans, moment, _records(run, inputs))
     try:
@@ -53,10 +53,10 @@ def replay(
 
 
 def _reply(inputs: Inputs) -> Reply | None:
-    """What the store said; where a claim was lost, that it was."""
-    if not inputs.claimed:
+    """What the store said; where a stake was lost, that it was."""
+    if not inputs.taken:
         return inputs.reply
-    return Reply(inputs.now, stale=True, fresh=(Fresh(inputs.claimed, -1),))
+    return Reply(inputs.now, stale=True, fresh=(Fresh(inputs.taken, -1),))
 
 
 def _records(run: RunInfo, inputs: Inputs) -> Records:

@@ -84,7 +84,7 @@ ABSENT: Final[tuple[int, Any]] = (0, None)
 """What a cache has where it has nothing."""
 
 
-class Claim(NamedTuple):
+class Stake(NamedTuple):
     """A record that an action rests on: it must be at that version, and becomes `value` when the action starts, or
     (`JUDGED`) in any case, before `until` by the store's clock. Where somebody was first, or it is too late, the action
     is refused, and nothing is judged again."""

@@ -91,7 +91,7 @@ KERNEL: Final = declare(
             "guard `{}` has now warned {} times in this task; a person has to look at it",
             "stop what causes the warnings, or ask for approval",
         ),
-        "kernel.claimed": Words(
+        "kernel.taken": Words(
             "what this action rests on was used or changed meanwhile, so it does not start",
             "look at what has become of it before you try again",
         ),

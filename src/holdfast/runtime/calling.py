@@ -139,7 +139,7 @@ def nothing_done(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
 def begin_once(
     desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str, failed: str = ""
 ) -> Flow[tuple[Entry, Begun]]:
-    """Judge a call that happens once, and claim it in the batch that starts it, unless its result is known already.
+    """Judge a call that happens once, and enter it into the ledger in the batch that starts it, unless it is done.
 
     Raises `Refused` where it is under way, or where nobody knows what came of it.
     """
@@ -154,26 +154,26 @@ def begin_once(
     while True:
         tries += 1
         against = yield from looked_up(desk, page)
-        claims = () if against or page.answers else page.claims(event, limit_s)
-        decision, event = yield from assess(desk, event, reserved, (*refused, *against), claims, waits=True)
-        if decision.inputs.claimed != page.key or tries == TRIES:
+        stakes = () if against or page.answers else page.stakes(event, limit_s)
+        decision, event = yield from assess(desk, event, reserved, (*refused, *against), stakes, waits=True)
+        if decision.inputs.taken != page.key or tries == TRIES:
             break
         event = desk.renewed(event)
     reply = decision.inputs.reply
-    if claims and reply is not None and reply.go and not reply.stale and decision.inputs.claimed != page.key:
-        page.claimed()
+    if stakes and reply is not None and reply.go and not reply.stale and decision.inputs.taken != page.key:
+        page.taken()
     if not decision.proceeds or not (page.ours or page.answers):
         yield from page.mark(desk, FAILED)
         if not decision.proceeds:
             raise desk.refusal(decision)
-        yield from refuse(desk, decision, event, reserved, UNCLAIMED)
+        yield from refuse(desk, decision, event, reserved, UNSTAKED)
     if decision.patches:
         args, kwargs = tool.patched(args, kwargs, proposed, event.args)
         page = yield from _moved(desk, page, decision, event, limit_s, reserved)
     return page, (decision, event, args, kwargs, reserved)
 
 
-UNCLAIMED = (Finding(Action.BLOCK, "kernel.store_lost", ("it does not know that this begins",), guard="kernel"),)
+UNSTAKED = (Finding(Action.BLOCK, "kernel.store_lost", ("it does not know that this begins",), guard="kernel"),)
 
 
 def looked_up(desk: Desk, page: Entry) -> Flow[tuple[Finding, ...]]:
@@ -194,11 +194,11 @@ def _moved(
     try:
         moved = yield from page.moved(desk, what_of(event), limit_s)
     except StoreLost:
-        yield from refuse(desk, decision, event, reserved, UNCLAIMED)
+        yield from refuse(desk, decision, event, reserved, UNSTAKED)
         raise
     if not (moved.ours or moved.answers):
         against = moved.against()
-        yield from refuse(desk, decision, event, reserved, against if against else UNCLAIMED)
+        yield from refuse(desk, decision, event, reserved, against if against else UNSTAKED)
     return moved
 
 

@@ -20,7 +20,7 @@ from holdfast.kernel.gates import Ending
 from holdfast.kernel.late import late_finding
 from holdfast.kernel.lookups import Lookup
 from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Claim, Settle
+from holdfast.kernel.state import Settle, Stake
 from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.answering import Answering
 from holdfast.runtime.errors import Refused
@@ -189,7 +189,7 @@ class Desk:
         settles: tuple[Settle, ...] = (),
         attempt: int = 1,
         refused: tuple[Finding, ...] = (),
-        claims: tuple[Claim, ...] = (),
+        stakes: tuple[Stake, ...] = (),
         granted: str = "",
         again: bool = False,
     ) -> Moment:
@@ -199,13 +199,13 @@ class Desk:
         if self._charges and spent is not JUST_ONE and event.stage is not Stage.CHARGE:
             events = (event, self._charge(event, spent))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
-            return Moment(events, spent, settles, refused, attempt, claims, granted, again)
+            return Moment(events, spent, settles, refused, attempt, stakes, granted, again)
         late = [*refused, *[self._late.popleft() for _ in range(len(self._late))]]
         if self.ended is not None:
             late.append(Finding(Action.HALT, self.ended.code, (self.ended.why,), guard="kernel"))
         elif self.deadline_at_ms is not None and event.at >= self.deadline_at_ms:
             late.append(Finding(Action.BLOCK, "kernel.deadline", guard="kernel"))
-        return Moment(events, spent, settles, tuple(late), attempt, claims, granted, again)
+        return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again)
 
     def _charge(self, event: Event, spent: Amounts) -> Event:
         _, tokens, cost, _, _ = spent

@@ -21,7 +21,7 @@ from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Event, Moment
 from holdfast.kernel.findings import Finding
 from holdfast.kernel.patches import PatchError, apply
-from holdfast.kernel.state import Claim, StoreLost
+from holdfast.kernel.state import Stake, StoreLost
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Turn
@@ -45,10 +45,10 @@ class Granted(NamedTuple):
         """Whether it still holds for its action under a policy that may have changed since."""
         return policy == self.policy
 
-    def claim(self, event: Event) -> Claim:
+    def stake(self, event: Event) -> Stake:
         """The record that the start of the action uses up."""
         used = msgspec.to_builtins(use(self.approved, event.id))
-        return Claim(self.approved.key, self.version, used, until=self.approved.grant_until)
+        return Stake(self.approved.key, self.version, used, until=self.approved.grant_until)
 
 
 def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Granted | Finding | None]:
@@ -85,7 +85,7 @@ def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
     event = desk.renewed(moment.events[0])
     if isinstance(answer, Finding):
         return desk.moment(event, moment.amounts, refused=(answer,))
-    return desk.moment(event, moment.amounts, claims=(answer.claim(event),), granted=answer.ticket)
+    return desk.moment(event, moment.amounts, stakes=(answer.stake(event),), granted=answer.ticket)
 
 
 def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision) -> Flow[Kept]:

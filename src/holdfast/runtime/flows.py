@@ -15,7 +15,7 @@ from holdfast.kernel.decision import Decision
 from holdfast.kernel.engine import decide
 from holdfast.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
 from holdfast.kernel.findings import ROLLBACK, Finding, Isolate, Patch, Retry
-from holdfast.kernel.state import Claim
+from holdfast.kernel.state import Stake
 from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.data import Unreadable, project
 from holdfast.runtime.desk import Desk
@@ -97,7 +97,7 @@ def assess(
     event: Event,
     spent: Amounts = JUST_ONE,
     refused: tuple[Finding, ...] = (),
-    claims: tuple[Claim, ...] = (),
+    stakes: tuple[Stake, ...] = (),
     waits: bool = False,
     reprice: Callable[[Event], Amounts] | None = None,
 ) -> Flow[tuple[Decision, Event]]:
@@ -105,7 +105,7 @@ def assess(
     that a person has to answer for is judged again when one has (`waits`: here and now, otherwise when it is asked for
     again).
 
-    `claims` are records that the action rests on; `reprice` says what a lesser one reserves. Returns the decision and
+    `stakes` are records that the action rests on; `reprice` says what a lesser one reserves. Returns the decision and
     the event as it goes ahead, patched.
     """
     line: Line | None = None
@@ -117,7 +117,7 @@ def assess(
         plans = desk.plans
         if granted is not None and not granted.covers(plans.policy.hash):
             granted = None
-        rests = claims if granted is None else (*claims, granted.claim(event))
+        rests = stakes if granted is None else (*stakes, granted.stake(event))
         ticket = "" if granted is None else granted.ticket
         moment = desk.moment(event, spent, (), 1 if degraded is None else 2, refused, rests, ticket, event.id != first)
         moment = desk.fitted(moment, plans)
@@ -141,7 +141,7 @@ def assess(
                 return decision, event
             event = again
             continue
-        if granted is not None and decision.code == "kernel.claimed":
+        if granted is not None and decision.code == "kernel.taken":
             granted = None
             event = desk.renewed(event)
             continue
@@ -187,10 +187,10 @@ def admit(
     event: Event,
     spent: Amounts = JUST_ONE,
     refused: tuple[Finding, ...] = (),
-    claims: tuple[Claim, ...] = (),
+    stakes: tuple[Stake, ...] = (),
 ) -> Flow[tuple[Decision, Event]]:
     """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go ahead."""
-    decision, event = yield from assess(desk, event, spent, refused, claims, waits=True)
+    decision, event = yield from assess(desk, event, spent, refused, stakes, waits=True)
     if not decision.proceeds:
         raise desk.refusal(decision)
     return decision, event

@@ -15,7 +15,7 @@ from holdfast.kernel.actions import Action
 from holdfast.kernel.engine import TRIES
 from holdfast.kernel.events import RunInfo, ToolCall
 from holdfast.kernel.findings import Finding
-from holdfast.kernel.state import CLOCK, Batch, Claim, Put, Reply, StoreLost, When, key
+from holdfast.kernel.state import CLOCK, Batch, Put, Reply, Stake, StoreLost, When, key
 from holdfast.kernel.words import Words, declare
 from holdfast.runtime.drivers import Flow
 
@@ -127,15 +127,15 @@ class Entry:
             code = "ledger.outcome_unknown"
         return (Finding(Action.BLOCK, code, about, guard="kernel"),)
 
-    def claims(self, event: ToolCall, limit_s: float | None) -> tuple[Claim, ...]:
+    def stakes(self, event: ToolCall, limit_s: float | None) -> tuple[Stake, ...]:
         """The record that the start of the call rests on."""
         lease = LEASE_MS if limit_s is None else int(limit_s * 1000)
         run = event.run.id
         self.effect = Effect(STARTED, self.tool, self.what, event.id, run, self.now, self.now + lease)
-        return (Claim(self.key, self.version, msgspec.to_builtins(self.effect)),)
+        return (Stake(self.key, self.version, msgspec.to_builtins(self.effect)),)
 
-    def claimed(self) -> None:
-        """The claim was written: what becomes of it is this call's to say."""
+    def taken(self) -> None:
+        """The stake was written: what becomes of it is this call's to say."""
         self.version += 1
         self.ours = True
 
@@ -195,7 +195,7 @@ class Entry:
             reply: Reply = yield Batch(desk.new_id(), run.tenant, True, expects, puts=puts)
             if not reply.stale:
                 other.effect = begun
-                other.claimed()
+                other.taken()
                 return other
         yield from self.mark(desk, FAILED)
         return other

@@ -1,4 +1,4 @@
-"""What an action rests on beside guards: records it claims, a person's yes, and guards that watch what was counted."""
+"""What an action rests on beside guards: records at stake, a person's yes, and guards that watch what was counted."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from holdfast.kernel.findings import Finding
 from holdfast.kernel.guard import Kind, Placed, Ruling
 from holdfast.kernel.replay import replay
 from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Batch, Claim, Line, Records, When
+from holdfast.kernel.state import Batch, Line, Records, Stake, When
 from holdfast.stores.memory import MemoryStore
 from holdfast.testing import FakeClock
 
 RUN = RunInfo("r", "a")
-KEY = "{default}claim:x"
+KEY = "{default}stake:x"
 
 
 class Says(msgspec.Struct, frozen=True):
@@ -115,50 +115,50 @@ class World:
             return made
 
 
-def call(name: str, claims: tuple[Claim, ...] = (), granted: str = "") -> Moment:
-    return Moment((ToolCall(id=name, at=1, run=RUN, tool="pay"),), claims=claims, granted=granted)
+def call(name: str, stakes: tuple[Stake, ...] = (), granted: str = "") -> Moment:
+    return Moment((ToolCall(id=name, at=1, run=RUN, tool="pay"),), stakes=stakes, granted=granted)
 
 
 def failure(name: str, fault: str) -> Moment:
     return Moment((Failure(id=name, at=1, run=RUN, tool="pay", error="E", fault=fault),))
 
 
-def test_a_claim_is_taken_by_the_first_and_refused_to_the_second() -> None:
+def test_a_stake_is_taken_by_the_first_and_refused_to_the_second() -> None:
     world = World()
-    first = world.decide(call("c1", (Claim(KEY, 0, {"by": "c1"}),)))
+    first = world.decide(call("c1", (Stake(KEY, 0, {"by": "c1"}),)))
     assert first.action == Action.ALLOW
     assert world.store.read(KEY) == (1, {"by": "c1"})
     world.records.clear()
     trips = world.trips
-    second = world.decide(call("c2", (Claim(KEY, 0, {"by": "c2"}),)))
-    assert (second.action, second.code) == (Action.BLOCK, "kernel.claimed")
+    second = world.decide(call("c2", (Stake(KEY, 0, {"by": "c2"}),)))
+    assert (second.action, second.code) == (Action.BLOCK, "kernel.taken")
     assert world.trips == trips + 1, "it is not judged again"
     assert world.store.read(KEY) == (1, {"by": "c1"})
     assert world.records[KEY] == (1, {"by": "c1"}), "who asks sees what has become of it"
 
 
-def test_a_claim_is_good_until_its_time_by_the_clock_of_the_store() -> None:
+def test_a_stake_is_good_until_its_time_by_the_clock_of_the_store() -> None:
     world = World()
     end = world.store.carry(Batch("now")).now + 1_000
     world.clock.advance(999)
-    assert world.decide(call("c1", (Claim(KEY, 0, 1, until=end),))).action == Action.ALLOW
+    assert world.decide(call("c1", (Stake(KEY, 0, 1, until=end),))).action == Action.ALLOW
     world.clock.advance(1)
-    late = world.decide(call("c2", (Claim(KEY, 1, 2, until=end),)))
-    assert (late.action, late.code) == (Action.BLOCK, "kernel.claimed")
+    late = world.decide(call("c2", (Stake(KEY, 1, 2, until=end),)))
+    assert (late.action, late.code) == (Action.BLOCK, "kernel.taken")
     assert world.store.read(KEY) == (1, 1)
 
 
 @pytest.mark.parametrize("action", [Action.BLOCK, Action.ESCALATE, Action.QUEUE, Action.DEGRADE])
-def test_what_does_not_start_takes_no_claim(action: Action) -> None:
+def test_what_does_not_start_takes_no_stake(action: Action) -> None:
     world = World(Says(action))
-    assert world.decide(call("c1", (Claim(KEY, 0, 1),))).action == action
+    assert world.decide(call("c1", (Stake(KEY, 0, 1),))).action == action
     assert world.store.read(KEY) == (0, None)
     assert KEY not in world.records
 
 
-def test_what_is_claimed_in_any_case_is_written_whatever_is_decided() -> None:
+def test_what_is_staked_in_any_case_is_written_whatever_is_decided() -> None:
     world = World(Says(Action.BLOCK))
-    assert world.decide(call("c1", (Claim(KEY, 0, 1, When.JUDGED),))).action == Action.BLOCK
+    assert world.decide(call("c1", (Stake(KEY, 0, 1, When.JUDGED),))).action == Action.BLOCK
     assert world.store.read(KEY) == (1, 1)
     assert world.records[KEY] == (1, 1)
 
@@ -167,7 +167,7 @@ def test_something_else_that_moved_is_judged_again() -> None:
     world = World(Notes())
     world.decide(call("c0"))
     world.records.clear()
-    assert world.decide(call("c1", (Claim(KEY, 0, 1),))).action == Action.ALLOW
+    assert world.decide(call("c1", (Stake(KEY, 0, 1),))).action == Action.ALLOW
     assert world.store.read(KEY) == (1, 1)
     assert world.store.read("{default}notes") == (2, 2)
 
