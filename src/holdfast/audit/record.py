@@ -164,7 +164,7 @@ def entry_of(
     stage = event.stage
     content = event.args if type(event) is ToolCall else content_of(event)
     if decision.findings or decision.shadow or hide:
-        content = _patched(content, decision, hide)
+        content = patched(content, decision, hide)
     names = BESIDE[stage]
     return Entry(
         VERSION,
@@ -256,7 +256,7 @@ def _usual(kind: type[Event]) -> dict[str, Any]:
     return known
 
 
-def _patched(content: Any, decision: Decision, hide: tuple[Patch, ...]) -> Any:
+def patched(content: Any, decision: Decision, hide: tuple[Patch, ...] = ()) -> Any:
     """Content as it may be written down: the patches of every finding apply, whether or not the action went ahead,
     and those of guards in shadow mode as well."""
     found = (*decision.findings, *decision.shadow)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -13,14 +13,13 @@ from holdfast.approvals.ticket import NO_REASON, State, Ticket, as_of, is_over, 
 from holdfast.approvals.words import DENIED, EXPIRED, USED
 from holdfast.audit.errors import AuditLost
 from holdfast.audit.journal import Fact
-from holdfast.audit.record import BESIDE, RISKS
+from holdfast.audit.record import BESIDE, RISKS, patched
 from holdfast.audit.redaction import masked
 from holdfast.kernel.actions import Action
 from holdfast.kernel.content import content_of
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Event, Moment
 from holdfast.kernel.findings import Finding
-from holdfast.kernel.patches import PatchError, apply
 from holdfast.kernel.state import Stake, StoreLost
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
@@ -29,8 +28,6 @@ from holdfast.runtime.effects import Turn
 FIRST_S: Final = 0.05
 LONGEST_S: Final = 1.0
 """How long a caller who waits lets the store rest between two looks: first, and at most."""
-
-WITHHELD: Final = {"$withheld": "its redaction does not fit"}
 
 
 class Granted(NamedTuple):
@@ -148,7 +145,7 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
         stage=event.stage.value,
         tool=event.tool,
         risk=RISKS[event.risk],
-        content=bounded(masked(_redacted(content_of(event), decision))),
+        content=bounded(masked(patched(content_of(event), decision))),
         beside={name: bounded(masked(getattr(event, name))) for name in BESIDE[event.stage]},
         guard="" if determining is None else determining.guard,
         code=decision.code,
@@ -159,15 +156,6 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
         opened_at=0,
         expires_at=0,
     )
-
-
-def _redacted(content: Any, decision: Decision) -> Any:
-    """Content as it may be kept: the patches of every finding apply, as they do in its record."""
-    patches = [patch for finding in (*decision.findings, *decision.shadow) for patch in finding.patches]
-    try:
-        return apply(content, tuple(patches)) if patches else content
-    except PatchError:
-        return WITHHELD
 
 
 def _write_down(desk: Desk, ticket: Ticket, decision: Decision) -> None:
