@@ -26,13 +26,15 @@ LOADED: Final = (shells, wrappers)
 
 class Analysis(msgspec.Struct, frozen=True, gc=False):
     """What is known of a text: its commands in order, why it is `unclear` (over a limit) or `broken` (no shell accepts
-    it), the steps it took, and whether it gives a reason for itself (`BECAUSE='…'; …`)."""
+    it), the steps it took, whether it gives a reason for itself (`BECAUSE='…'; …`), and how often it cuts and changes
+    what is not there: noise that only keeps people from reading it."""
 
     commands: tuple[Command, ...]
     unclear: str = ""
     broken: str = ""
     steps: int = 0
     reasoned: bool = False
+    noise: int = 0
 
 
 def analysed(text: str) -> Analysis:
@@ -67,4 +69,4 @@ def _kept(text: str) -> Analysis:
         unclear = str(error)
     except RecursionError:
         unclear = "it is nested too deeply"
-    return Analysis(tuple(walker.commands), unclear, walker.broken, meter.steps, walker.reasoned)
+    return Analysis(tuple(walker.commands), unclear, walker.broken, meter.steps, walker.reasoned, meter.noise)

@@ -33,6 +33,9 @@ CODES: Final = declare(
         "shell.unclear": Words(
             "what `{}` would run cannot be told: {}", "write it as plain commands, one step at a time"
         ),
+        "shell.scrambled": Words(
+            "`{}` is scrambled, so that nobody can read what it runs", "write it as plain commands, one step at a time"
+        ),
         "shell.malformed": Words("no shell accepts `{}`: {}", "write the command again"),
     }
 )

@@ -178,6 +178,8 @@ class Expanding:
         value = self._named(part)
         if not part.op:
             return value
+        if not value and part.name in ("@", "*"):
+            self.meter.noise += 1
         if isinstance(value, list):
             return [self._changed(part, item) for item in value]
         return self._changed(part, value)

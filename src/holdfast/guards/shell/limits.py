@@ -28,13 +28,14 @@ class TooMuch(Exception):
 class Meter:
     """Counts the steps of one analysis and what it makes; over a limit it raises."""
 
-    __slots__ = ("depth", "left", "made", "steps")
+    __slots__ = ("depth", "left", "made", "noise", "steps")
 
     def __init__(self, chars: int) -> None:
         self.steps = 0
         self.left = STEPS_AT_LEAST + STEPS_PER_CHAR * chars
         self.made = 0
         self.depth = 0
+        self.noise = 0
 
     def step(self, count: int = 1) -> None:
         """Count steps."""

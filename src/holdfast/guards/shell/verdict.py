@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 BINARIES: Final = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"})
 """Folders in which a program is the one that its name says."""
 
+NOISE: Final = 3
+"""From how many expansions of nothing on a text is scrambled rather than written."""
+
 
 class Verdict:
     """Judges texts by the options of one guard."""
@@ -48,6 +51,9 @@ class Verdict:
             action = ACTIONS[self.options.unclear[risk]]
             if worst is None or action >= worst.action:
                 return Finding(action, "shell.unclear", (_short(text), found.unclear))
+        scrambled = self.levels["doubt"]
+        if found.noise >= NOISE and (worst is None or scrambled > worst.action):
+            return Finding(scrambled, "shell.scrambled", (_short(text),))
         if worst is None and found.broken:
             return Finding(ACTIONS[self.options.malformed], "shell.malformed", (_short(text), found.broken))
         return worst
