@@ -1,0 +1,112 @@
+"""The texts of structured content: every string, number and name in it, and the patches that hide parts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from holdfast.kernel.findings import Patch, PathStep
+
+LONG: Final = 10**7
+"""A number below it has no room for anything worth hiding."""
+
+
+class Span(NamedTuple):
+    """Characters of a text that are something, and what: a word for people, such as `aws-access-token`."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Leaf(NamedTuple):
+    """One text of some content and where it stands: a value, a long number as it is written, or a name (`named`: the
+    path is that of the object that has it)."""
+
+    path: tuple[PathStep, ...]
+    text: str
+    named: bool = False
+    number: bool = False
+
+
+Find = Callable[[Sequence[Leaf]], Sequence[Sequence[Span]]]
+"""Gives the spans of each leaf, for all of them together."""
+Word = Callable[[str, str], str]
+"""Gives what stands in the place of something: by its kind and its text."""
+
+
+def leaves(content: Any) -> list[Leaf]:
+    """All texts of some content, in its order; a name before its value."""
+    if type(content) is str:
+        return [Leaf((), content)]
+    found: list[Leaf] = []
+    waiting: list[tuple[tuple[PathStep, ...], Any]] = [((), content)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            found.append(Leaf(path, value))
+        elif isinstance(value, dict):
+            names = [name for name in value if isinstance(name, str)]
+            found += [Leaf(path, name, named=True) for name in names]
+            waiting += [((*path, name), value[name]) for name in reversed(names)]
+        elif isinstance(value, list | tuple):
+            waiting += [((*path, at), value[at]) for at in range(len(value) - 1, -1, -1)]
+        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= LONG:
+            found.append(Leaf(path, str(value), number=True))
+    return found
+
+
+def hiding(content: Any, found: Sequence[Leaf], spans: Sequence[Sequence[Span]], word: Word) -> tuple[Patch, ...]:
+    """The patches that put words in the place of spans. A number becomes a text; an object of which a name holds
+    something is written anew as a whole, as names cannot be patched."""
+    patches: list[Patch] = []
+    anew: dict[tuple[PathStep, ...], dict[str, str]] = {}
+    for leaf, here in zip(found, spans, strict=True):
+        if not here:
+            continue
+        if leaf.named:
+            anew.setdefault(leaf.path, {})[leaf.text] = hidden(leaf.text, here, word)
+        elif leaf.number:
+            patches.append(Patch(leaf.path, hidden(leaf.text, here, word), kind=here[0].kind))
+        else:
+            text = leaf.text
+            patches += [Patch(leaf.path, word(s.kind, text[s.start : s.end]), s.start, s.end, s.kind) for s in here]
+    if anew:
+        from holdfast.kernel.patches import apply
+
+        top = [path for path in anew if not any(path != above and path[: len(above)] == above for above in anew)]
+        inner = apply(content, patches)
+        patches += [Patch(path, _renamed(_at(inner, path), path, anew), kind="name") for path in top]
+    return tuple(patches)
+
+
+def hidden(text: str, spans: Sequence[Span], word: Word) -> str:
+    """A text with words in the place of spans; spans that overlap are one, named by the first and longest of them."""
+    pieces: list[str] = []
+    done = end = 0
+    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+        if span.start >= end:
+            pieces += [text[done : span.start], word(span.kind, text[span.start : span.end])]
+        end = done = max(end, span.end)
+    return "".join([*pieces, text[done:]])
+
+
+def _at(content: Any, path: tuple[PathStep, ...]) -> Any:
+    for step in path:
+        content = content[step]
+    return content
+
+
+def _renamed(value: Any, path: tuple[PathStep, ...], anew: dict[tuple[PathStep, ...], dict[str, str]]) -> Any:
+    if isinstance(value, dict):
+        names = anew.get(path, {})
+        made: dict[str, Any] = {}
+        for name, item in value.items():
+            new = names[name] if name in names else name
+            while new in made:
+                new = f"{new}'"
+            made[new] = _renamed(item, (*path, name), anew)
+        return made
+    if isinstance(value, list | tuple):
+        return [_renamed(item, (*path, at), anew) for at, item in enumerate(value)]
+    return value
