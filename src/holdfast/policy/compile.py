@@ -109,9 +109,8 @@ def _seat(file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: froze
         entry.log_pass,
     )
     who = entry.applies_to
-    return Seat(
-        placed, _names(who.agents), _names(who.tasks), _names(who.tools), dict(getattr(guard, "needs", {})), place
-    )
+    tools = who.tools if who.tools is not None else getattr(guard, "concerns", None)
+    return Seat(placed, _names(who.agents), _names(who.tasks), _names(tools), dict(getattr(guard, "needs", {})), place)
 
 
 def _names(patterns: tuple[str, ...] | None) -> Names | None:

@@ -10,6 +10,7 @@ from holdfast.guards import SHIPPED
 from holdfast.policy.faults.entry import FaultEntries
 from holdfast.policy.prices.entry import PriceEntry
 from holdfast.policy.rules import Rule
+from holdfast.policy.sequences import Sequence
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Level = Annotated[int, msgspec.Meta(ge=0)]
@@ -147,7 +148,7 @@ def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
     )
 
 
-GUARDS: Final[dict[str, type[Any]]] = {**SHIPPED, Rule.name: Rule}
+GUARDS: Final[dict[str, type[Any]]] = {**SHIPPED, Rule.name: Rule, Sequence.name: Sequence}
 """Every guard a policy can use, by name."""
 
 ENTRIES: Final[dict[str, type[msgspec.Struct]]] = {name: _entry(name, guard) for name, guard in GUARDS.items()}

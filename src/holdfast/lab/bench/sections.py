@@ -16,6 +16,7 @@ from holdfast.kernel.events import RunInfo, ToolCall
 from holdfast.lab.bench.chain import ARGS, by_hand, checked, whole
 from holdfast.lab.bench.durable import DURABLE
 from holdfast.lab.bench.measure import Cost, compare, cost_of
+from holdfast.lab.bench.sequence import sequences
 from holdfast.lab.bench.sql import sql_statements
 from holdfast.lab.bench.stores import batches_on_stores, decisions_on_stores
 from holdfast.lab.bench.table import Effort, Row, Section, rows_of
@@ -195,6 +196,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "calls against schemas": _schemas,
     "sql statements": sql_statements,
     "shell commands": _shells,
+    "sequences": sequences,
     "after idleness": _idle,
     **DURABLE,
     "a batch on each store": batches_on_stores,
