@@ -51,6 +51,19 @@ def test_the_order_of_patches_matters_only_between_equal_spans(patches: list[Pat
     assert apply(LETTERS, shuffled) == apply(LETTERS, unlike)
 
 
+@sample(300, share=0.1)
+@given(spans)
+def test_spans_of_a_list_are_spans_of_its_items(patches: list[Patch]) -> None:
+    assert "".join(apply(list(LETTERS), patches)) == apply(LETTERS, patches)
+
+
+def test_what_is_inside_a_list_is_patched_before_items_are_cut_out_of_it() -> None:
+    content = {"rows": ["a", "b", "c", {"name": "secret"}]}
+    patches = [Patch(("rows",), "2 rows", 0, 2), Patch(("rows", 3, "name"), "***", 0, 6), Patch(("rows", 1), "gone")]
+    assert apply(content, patches) == {"rows": ["2 rows", "c", {"name": "***"}]}
+    assert content == {"rows": ["a", "b", "c", {"name": "secret"}]}
+
+
 contents = st.recursive(
     st.text("ab ", max_size=6),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=3),
