@@ -101,10 +101,11 @@ def test_fault_02_every_shipped_guard_that_is_switched_on_acts() -> None:
     for name, options in entries.items():
         shield = shield_for({"name": "one", "guards": [{"use": name, **options}]})
         assert not shield.run("a").check("t", {"a": "b"}).proceeds, name
-    assert set(entries) | AFTER | set(READERS) == set(SHIPPED)
+    assert set(entries) | AFTER | set(READERS) | set(RESULTS) == set(SHIPPED)
 
 
 READERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
+    "egress": ({"guards": [{"use": "egress"}]}, "fetch", {"url": "http://169.254.169.254/"}),
     "shell": ({"guards": [{"use": "shell"}]}, "bash", {"command": "rm -rf /"}),
     "sql": ({"guards": [{"use": "sql"}]}, "run_sql", {"query": "DROP TABLE users"}),
     "files": ({"guards": [{"use": "files"}]}, "write_file", {"path": "/etc/sudoers"}),
@@ -128,6 +129,17 @@ READERS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
 def test_fault_02_guards_that_read_calls_act_too(name: str) -> None:
     policy, tool, args = READERS[name]
     assert not shield_for({"name": "one", **policy}).run("a", "x").check(tool, args).proceeds
+
+
+RESULTS: dict[str, tuple[dict[str, Any], Any]] = {
+    "clamp": ({"guards": [{"use": "clamp"}]}, "x" * 60_000),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_fault_02_guards_that_read_results_act_too(name: str) -> None:
+    policy, result = RESULTS[name]
+    assert shield_for({"name": "one", **policy}).run("a").result("t", {}, result).findings
 
 
 AFTER = {"breaker", "error_rate", "health", "loops", "queue", "recovery"}

@@ -8,6 +8,8 @@ from holdfast.guards.authority import Authority
 from holdfast.guards.breaker import Breaker
 from holdfast.guards.budget import Budget
 from holdfast.guards.capabilities import Capabilities
+from holdfast.guards.clamp import Clamp
+from holdfast.guards.egress import EgressGuard
 from holdfast.guards.error_rate import ErrorRate
 from holdfast.guards.files import Files
 from holdfast.guards.health import Health
@@ -46,9 +48,11 @@ SHIPPED: Final[dict[str, type[Any]]] = {
         Shell,
         Sql,
         Files,
+        EgressGuard,
         Capabilities,
         Authority,
         TaskScope,
+        Clamp,
         PythonGuard,
     )
 }

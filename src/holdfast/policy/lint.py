@@ -17,7 +17,7 @@ from holdfast.policy.overlay import environment
 from holdfast.policy.reach import LISTS, silenced
 from holdfast.policy.rule_lint import Point, Sure, about_rule, about_warnings
 from holdfast.policy.rules import Rule
-from holdfast.policy.schema import use_of
+from holdfast.policy.schema import id_of, use_of
 from holdfast.policy.spelling import Known
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ class _Linting:
         self.policy = policy
         self.file = policy.file
         self.env = env
-        numbers = [at for at, entry in enumerate(policy.file.guards) if entry.enabled]
-        self.seated = list(zip(numbers, policy.seats, strict=True))
+        seats = {seat.placed.id: seat for seat in policy.seats}
+        self.seated = [(at, seats[id_of(entry)]) for at, entry in enumerate(policy.file.guards) if entry.enabled]
         self.tools = Known(name for name in self._tools() if not is_glob(name))
         self.declared = {"agents": Known(policy.file.agents), "tasks": Known(policy.file.tasks)}
         roles = {agent.role for agent in policy.file.agents.values()} | {*policy.file.roles}

@@ -11,6 +11,8 @@ import msgspec
 
 from holdfast.guards.authority import Authority
 from holdfast.guards.capabilities import Capabilities
+from holdfast.guards.egress import EgressGuard
+from holdfast.guards.egress.resolved import Resolved
 from holdfast.guards.files import Files
 from holdfast.guards.files.globs import fault
 from holdfast.guards.files.protected.rule import Use
@@ -18,6 +20,7 @@ from holdfast.guards.files.real import RealFiles
 from holdfast.guards.files.scope import FileScope
 from holdfast.guards.task_scope import TaskScope
 from holdfast.kernel.names import names
+from holdfast.kernel.stages import Stage
 from holdfast.policy.compiled import Seat, closest
 from holdfast.policy.errors import Fault
 from holdfast.policy.schema import PolicyFile, use_of
@@ -75,9 +78,15 @@ def found_in(entries: Mapping[str, T | None]) -> Callable[[str], T | None]:
 def beside(seat: Seat) -> Seat | None:
     """The seat of a guard that asks on behalf of another; `None` where it has nothing to ask."""
     placed = seat.placed
-    if not isinstance(placed.guard, Files) or not placed.guard.real_paths:
-        return None
-    asking = msgspec.structs.replace(placed, id=f"{placed.id}-real", guard=RealFiles(placed.guard))
+    match placed.guard:
+        case Files(real_paths=True):
+            asking = msgspec.structs.replace(placed, id=f"{placed.id}-real", guard=RealFiles(placed.guard))
+        case EgressGuard(resolve=True) if Stage.EGRESS in placed.stages:
+            asking = msgspec.structs.replace(
+                placed, id=f"{placed.id}-resolved", guard=Resolved(placed.guard), stages=Resolved.stages
+            )
+        case _:
+            return None
     return msgspec.structs.replace(seat, placed=asking)
 
 

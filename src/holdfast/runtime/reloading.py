@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 
     from holdfast.policy.compiled import CompiledPolicy
     from holdfast.runtime.ingesting import Ingesting
+    from holdfast.runtime.resolving import Resolver, Resolving
 
 REMEMBERED: Final = 16
 """How many policies a shield remembers, so that a decision under way finds the code of the one it began with."""
+
+RESOLVES: Final = "holdfast.runtime.resolving:addresses"
+"""What guards call to have a name resolved; a shield answers with its own resolver."""
 
 OnReload = Callable[["CompiledPolicy | PolicyError"], None]
 """Told of every reload: the policy now in force, or what was wrong with the one that was refused."""
@@ -27,8 +31,16 @@ OnReload = Callable[["CompiledPolicy | PolicyError"], None]
 class Policies:
     """The policies a shield has had in force, newest last, each with the code that answers for its guards."""
 
-    def __init__(self, guards: tuple[Any, ...], brake: bool, ingesting: Ingesting | None = None) -> None:
+    def __init__(
+        self,
+        guards: tuple[Any, ...],
+        brake: bool,
+        ingesting: Ingesting | None = None,
+        resolver: Resolver | None = None,
+    ) -> None:
         self._guards = guards
+        self._resolver = resolver
+        self._resolving: Resolving | None = None
         self.brake = brake
         self._ingesting = ingesting
         self._known: OrderedDict[str, tuple[CompiledPolicy, dict[str, Answerer]]] = OrderedDict()
@@ -39,6 +51,9 @@ class Policies:
         from holdfast.policy.custom import with_guards
 
         whole, answerers = with_guards(policy, self._guards, self.brake)
+        asking = [guard for guard, call in policy.calls.items() if call == RESOLVES]
+        if asking:
+            answerers |= dict.fromkeys(asking, self._resolves())
         if self._ingesting is not None:
             whole, hooks = self._ingesting.apply(whole)
             answerers = {**answerers, **hooks}
@@ -47,6 +62,13 @@ class Policies:
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         return whole
+
+    def _resolves(self) -> Answerer:
+        if self._resolving is None:
+            from holdfast.runtime.resolving import Resolving
+
+            self._resolving = Resolving(self._resolver)
+        return self._resolving.addresses
 
     def answerer(self, policy: str, guard: str) -> Answerer | None:
         """The code that answers for a guard of a policy."""

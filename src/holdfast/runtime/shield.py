@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from holdfast.approvals.ticket import Ticket
     from holdfast.policy.compiled import CompiledPolicy
     from holdfast.runtime.children import Carved
+    from holdfast.runtime.resolving import Resolver
     from holdfast.runtime.tickets import Tickets
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,6 +62,7 @@ class Shield:
         chance: Callable[[], float] = lambda: int.from_bytes(os.urandom(6), "big") / (1 << 48),
         source: str | Path | dict[str, Any] | None = None,
         env: str | None = None,
+        resolver: Resolver | None = None,
     ) -> None:
         brake = _asked_for_safe_mode() if safe_mode is None else safe_mode
         from holdfast.runtime.ingesting import Ingesting
@@ -68,7 +70,7 @@ class Shield:
         self._ingesting = Ingesting(self)
         self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
         self.validation_stats = self._ingesting.stats
-        self._policies = Policies(tuple(guards), brake, self._ingesting)
+        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver)
         self._bare = policy
         self._source, self.env = source, env
         self._watcher: Watcher | None = None

@@ -67,7 +67,7 @@ class Step(msgspec.Struct, frozen=True):
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One story under one policy: runs and their events in order, or a policy that must be `refused`.
 
-    `lost` numbers the batches for which the store is out of reach.
+    `lost` numbers the batches for which the store is out of reach; `addresses` is all that names resolve to.
     """
 
     name: str
@@ -77,6 +77,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     events: tuple[dict[str, Any], ...] = ()
     safe_mode: bool = False
     lost: tuple[int, ...] = ()
+    addresses: dict[str, tuple[str, ...]] = {}
     refused: str | None = None
 
     def steps(self) -> tuple[Step, ...]:

@@ -95,7 +95,12 @@ async def _adrive(play: Play) -> Ran:
 def _play(case: Case, clock: FakeClock, store: LostStore) -> Play:
     try:
         policy = case.policy if case.policy is not None else "default"
-        shield = shield_for(policy, clock=clock, store=store, safe_mode=case.safe_mode)
+        known = case.addresses
+
+        def resolver(host: str, _port: int) -> tuple[str, ...]:
+            return known.get(host, ())
+
+        shield = shield_for(policy, clock=clock, store=store, safe_mode=case.safe_mode, resolver=resolver)
     except PolicyError as error:
         return Ran(case.name, (str(error),), _compare_policy(case, str(error)))
     if case.refused is not None:

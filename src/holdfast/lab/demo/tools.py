@@ -40,6 +40,15 @@ class Tools:
         """Order something."""
         return self._ran("order", "ordered", item=item, count=count)
 
+    def browse(self, url: str) -> str:
+        """Open a page."""
+        return self._ran("browse", "a page", url=url)
+
+    def read_log(self, day: str) -> list[str]:
+        """A day's log, which is long."""
+        self._ran("read_log", "", day=day)
+        return [f"{day} 12:{minute:02}: nothing happened" for minute in range(60)]
+
     def restart(self, service: str) -> str:
         """Start a service again."""
         return self._ran("restart", "restarted", service=service)

@@ -12,6 +12,7 @@ MEASURES: Final = {
     "sql": "how many changes and reads the `sql` guard stops where only reads are allowed",
     "paths": "how many paths that lead away the `files` guard refuses, and how many honest ones",
     "shell": "how many dangerous shell texts the `shell` guard finds, and how many others it disturbs",
+    "urls": "how many URLs that lead inside the `egress` guard refuses, how many public ones, and whose hosts it finds",
 }
 """Everything that can be measured and what it says; each lives in the module of its name, which has
 `measure(folder) -> Report`."""

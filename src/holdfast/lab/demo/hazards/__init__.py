@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from holdfast.lab.demo.hazard import Hazard
-from holdfast.lab.demo.hazards import content, failures, limits, people, runaway, scope, tools, user_code
+from holdfast.lab.demo.hazards import content, failures, limits, people, runaway, scope, tools, traffic, user_code
 
 HAZARDS: Final[tuple[Hazard, ...]] = (
     *tools.HAZARDS,
     *content.HAZARDS,
+    *traffic.HAZARDS,
     *scope.HAZARDS,
     *limits.HAZARDS,
     *user_code.HAZARDS,
