@@ -7,6 +7,9 @@ SOAK_EXAMPLES ?= 100000
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
 
+# Hundreds of tests start Python anew; compiled files make each start twice as fast.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
@@ -34,7 +37,8 @@ format: .venv/.dev ## rewrite the code in the house format
 bench: .venv/.dev ## measure decisions beside the floor
 	@$(BIN)/python -m holdfast.lab.bench
 
-pages: .venv/.core ## write the generated pages of the docs
+pages: .venv/.core ## write the generated pages of the docs and the index of secret rules
+	@$(BIN)/python -m tools.secret_rules
 	@$(BIN)/python -m tools.docs
 
 docs: .venv/.docs pages ## generate the reference, build the site into build/docs

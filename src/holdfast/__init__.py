@@ -6,6 +6,7 @@ from holdfast.kernel.findings import Finding, Patch
 from holdfast.kernel.stages import Stage
 from holdfast.policy.errors import PolicyError
 from holdfast.runtime.errors import DeadlineExceeded, HoldfastError, NoRun, Refused, StateError, ToolFailed
+from holdfast.runtime.holding import Piece
 from holdfast.runtime.run import Run, current_run
 from holdfast.runtime.shield import Shield
 from holdfast.runtime.tool import NothingDone
@@ -22,6 +23,7 @@ __all__ = [
     "NoRun",
     "NothingDone",
     "Patch",
+    "Piece",
     "PolicyError",
     "Refused",
     "Risk",

@@ -13,12 +13,13 @@ import pytest
 
 from holdfast import Action, Refused, Shield, Stage, ToolFailed
 from holdfast.audit.options import Options
-from holdfast.audit.redaction import MASK, SECRET_NAMES, masked
+from holdfast.audit.redaction import MASK, masked
 from holdfast.audit.trail import Trail
 from holdfast.kernel.actions import Category
 from holdfast.kernel.events import Event, ToolCall
 from holdfast.kernel.findings import Finding, Patch
 from holdfast.kernel.guard import Kind, Ruling
+from holdfast.kernel.secret_names import SECRET_NAMES
 from holdfast.kernel.state import When
 from holdfast.runtime.run import Run
 from tests.audit.written import allowed, moment, of_kind, one

@@ -29,7 +29,7 @@ from holdfast.policy.load import load_policy
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "demo.txt"
 PLAYED = f"{len(HAZARDS)}/{len(HAZARDS)}"
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-EXTRA = {"sql"}
+EXTRA = {"sql", "presidio"}
 """Guards that need what the demo is not installed with."""
 
 COMMAND = [sys.executable, "-c", "import sys; from holdfast.cli.main import main; sys.exit(main())", "demo"]
@@ -144,13 +144,22 @@ def broken(tmp_path: Path, without: str) -> Path:
     ("without", "missed"),
     [
         ("agents", "allowlist"),
-        ("tools", "guess, ability, authority, deadline, stumble"),
+        ("tools", "guess, empty, ability, authority, deadline, stumble"),
         ("tasks", "drift"),
         ("files", "escape"),
         ("size_limits", "flood"),
         ("tool_denylist", "denylist"),
         ("tool_allowlist", "allowlist"),
         ("shell", "wipe"),
+        ("secrets", "leak"),
+        ("pii", "people"),
+        ("canary", "canary"),
+        ("output", "empty"),
+        ("evidence", "untested"),
+        ("injection", "commanded"),
+        ("flow", "hijacked"),
+        ("egress", "inside"),
+        ("clamp", "overlong"),
         ("step_limit", "loop"),
         ("budget", "bill"),
         ("time_limit", "dawdle"),

@@ -102,3 +102,45 @@ def test_a_slow_guard_is_asked_once_and_refuses() -> None:
     decision = shield.run("a").check("read", {})
     slow.go_on.set()
     assert (decision.code, decision.proceeds, slow.asked) == ("kernel.lookup_expired", False, 1)
+
+
+QUALITY = {
+    "name": "quality",
+    "limits": {"warnings": 100},
+    "tools": {"read_page": {"annotations": ["read_only"]}},
+    "guards": [
+        {"use": "output", "id": "quality-001"},
+        {"use": "output", "id": "quality-002", "results": {"weather": {"type": "object"}}},
+        {"use": "evidence", "id": "quality-003", "lint": None},
+        {"use": "evidence", "id": "quality-004", "tests": None},
+    ],
+}
+
+
+def test_the_quality_guardrails_do_what_their_document_says() -> None:
+    run = shield_for(QUALITY).run("a")
+    assert run.result("read_page", {}, "").action == Action.WARN
+    assert run.result("weather", {}, "warm").action == Action.BLOCK
+    run.result("write_file", {"path": "a.py"}, "written")
+    assert run.check("git_push", {}).action == Action.ESCALATE
+    run.result("run_tests", {}, "5 passed")
+    assert (run.check("git_push", {}).action, run.check("git_push", {}).proceeds) == (Action.WARN, True)
+    run.result("run_linter", {}, "All checks passed!")
+    assert run.check("git_push", {}).action == Action.ALLOW
+
+
+def test_a_result_waits_until_it_is_judged_and_is_discarded_where_it_is_refused() -> None:
+    """The document is of two minds on whether this hook waits: it does."""
+    shield = shield_for(QUALITY)
+    undone: list[str] = []
+
+    @shield.tool(undo=undone.append)
+    def weather(place: str) -> str:
+        return f"warm in {place}"
+
+    with shield.run("a") as run:
+        with pytest.raises(Refused) as refused:
+            weather("Kiel")
+        assert "warm" not in str(refused.value)
+        assert run.partial == ()
+    assert undone == ["Kiel"]

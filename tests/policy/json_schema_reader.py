@@ -1,5 +1,6 @@
 """A small reader of JSON Schema: the keywords that the policy schema uses, and an error for any other."""
 
+import re
 from typing import Any, Final
 
 TYPES: Final[dict[str, Any]] = {
@@ -59,6 +60,12 @@ def _holds(key: str, said: Any, value: Any, schema: dict[str, Any], whole: dict[
             return not _is(value, "number") or value <= said
         case "exclusiveMaximum":
             return not _is(value, "number") or value < said
+        case "pattern":
+            return not isinstance(value, str) or re.search(said, value) is not None
+        case "minLength":
+            return not isinstance(value, str) or len(value) >= said
+        case "maxLength":
+            return not isinstance(value, str) or len(value) <= said
     raise AssertionError(f"the schema uses `{key}`: teach it to this reader")
 
 

@@ -76,7 +76,7 @@ def step(**fields: Any) -> st.SearchStrategy[Step]:
 
 
 outcomes = st.sampled_from([None, "started", "success", "failure", "any"])
-within = st.one_of(
+within: st.SearchStrategy[dict[str, Any]] = st.one_of(
     st.just({}),
     st.integers(1, 4).map(lambda n: {"within_steps": n}),
     st.integers(1, 5).map(lambda n: {"within_s": float(n)}),
@@ -136,7 +136,7 @@ def test_a_sequence_says_what_a_look_through_the_history_says(
     model, kept, now = Model(guard), Kept(guard), 1_000
     for at, (kind, tool, value, later) in enumerate(history):
         now += later
-        here = {"id": f"e{at}", "at": 0, "run": RUN, "tool": tool, "args": {"v": value}}
+        here: dict[str, Any] = {"id": f"e{at}", "at": 0, "run": RUN, "tool": tool, "args": {"v": value}}
         if kind == "call":
             goes = kept.judge(ToolCall(**here), now)
             assert goes is not model.refuses(tool, value, now)
@@ -159,7 +159,7 @@ def test_what_is_kept_does_not_grow_with_the_run() -> None:
     for guard in guards_:
         kept = Kept(guard)
         for at in range(500):
-            here = {"id": f"e{at}", "at": 0, "run": RUN, "tool": "x", "args": {"v": str(at)}}
+            here: dict[str, Any] = {"id": f"e{at}", "at": 0, "run": RUN, "tool": "x", "args": {"v": str(at)}}
             kept.judge(ToolCall(**here), 1_000)
             kept.judge(ToolResult(**here, result={"v": str(at)}), 1_000)
         assert len(msgspec.json.encode(kept.value)) < 400

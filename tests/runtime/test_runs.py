@@ -177,7 +177,7 @@ def test_a_streamed_reply_that_needs_redaction_at_the_end_is_refused() -> None:
 def test_a_stream_of_anything_but_text_says_what_it_takes() -> None:
     """A chunk object is not silently stringified."""
     with pytest.raises(TypeError, match="give the text of each chunk"):
-        list(Shield.load(BARE).run().stream([b"bytes"]))  # type: ignore[list-item]  # the mistake that is tested
+        list(Shield.load(BARE).run().stream([17]))  # type: ignore[type-var]  # the mistake that is tested
 
 
 def test_a_queued_call_waits_and_is_judged_again() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.kernel.actions import Action
-from holdfast.kernel.state import CLOCK, KEPT, Batch, Line, Reply, StoreLost, When, key
+from holdfast.kernel.state import CLOCK, STANDING, Batch, Line, Reply, StoreLost, When, key
 from holdfast.stores.opening import open_store
 from holdfast.stores.postgres import PostgresStore
 from holdfast.stores.postgres.carrying import ANSWERS_S, EVERY, MARGIN_S
@@ -129,7 +129,7 @@ def test_a_counter_is_kept_for_as_long_as_who_takes_from_it_says(place: Place) -
 def test_what_nobody_needs_leaves_the_tables(place: Place) -> None:
     clock = FakeClock()
     store = place.open(clock)
-    shield, kept = key("t", "x") + KEPT, key("t", "kept")
+    shield, kept = key("t", "x") + STANDING, key("t", "kept")
     store.carry(Batch("kept", lines=(Line(kept, idle_s=0),), puts=((shield, 1, When.PROCEED, 0, 0),)))
     for number in range(EVERY):
         line = Line(key("t", "many", str(number)), idle_s=1, hold_ms=500, keep=number % 2 == 0)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from holdfast.kernel.actions import Action
-from holdfast.kernel.state import CLOCK, IDLE_S, KEPT, Batch, Line, StoreLost, When, key
+from holdfast.kernel.state import CLOCK, IDLE_S, STANDING, Batch, Line, StoreLost, When, key
 from holdfast.kernel.units import LARGEST, Unit
 from holdfast.stores.leasing import LeasingStore
 from holdfast.stores.opening import open_store
@@ -161,7 +161,7 @@ def test_what_no_server_can_hold_is_refused_and_changes_nothing(server: Server) 
 
 def test_idle_cells_are_garbage_to_the_server_too_and_never_before_they_are_forgotten(server: Server) -> None:
     store = RedisStore(server.url, clock=FakeClock())
-    shield = key("t", "x") + KEPT
+    shield = key("t", "x") + STANDING
     lines = (Line(A, idle_s=10, hold_ms=5_000), Line(B, idle_s=0))
     store.carry(Batch("one", "t", lines=lines, puts=((R, 1, When.PROCEED, 0, 0), (shield, 1, When.PROCEED, 0, 0))))
     assert 15_000 < server.ask("PTTL", f"holdfast:{A}") < 200_000

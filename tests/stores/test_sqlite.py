@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.kernel.actions import Action
 from holdfast.kernel.holds import REMEMBERED
-from holdfast.kernel.state import CLOCK, KEPT, Batch, Line, StoreLost, When, key
+from holdfast.kernel.state import CLOCK, STANDING, Batch, Line, StoreLost, When, key
 from holdfast.stores.protocol import StoreError
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.clock import FakeClock
@@ -103,7 +103,7 @@ def test_at_least_so_many_answers_are_remembered_and_old_ones_are_not_kept(tmp_p
 def test_idle_cells_and_holds_that_lapsed_long_ago_leave_the_file(tmp_path: Path) -> None:
     clock = FakeClock()
     stores = [SqliteStore(tmp_path / "state.db", clock) for _ in range(2)]
-    shield, kept = key("t", "x") + KEPT, key("t", "kept")
+    shield, kept = key("t", "x") + STANDING, key("t", "kept")
     stores[0].carry(Batch("kept", lines=(Line(kept, idle_s=0),), puts=((shield, 1, When.PROCEED, 0, 0),)))
     names = [key("t", "many", str(number)) for number in range(REMEMBERED + 900)]
     for number, name in enumerate(names):

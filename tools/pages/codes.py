@@ -3,7 +3,10 @@
 import holdfast.guards
 from holdfast.approvals import words as approvals
 from holdfast.kernel.words import declared
+from holdfast.policy import rules
+from holdfast.policy.sequences import guard as sequences
 from holdfast.runtime import ledger
+from holdfast.runtime.http import codes as http
 
 PATH = "docs/reference/codes.md"
 
@@ -19,7 +22,7 @@ is about: a tool, a limit, a guard.
 
 
 def render() -> str:
-    """Render one row for each code that the kernel, tickets, the effect ledger and the shipped guards declare."""
+    """Render one row for each code that the kernel, the runtime and the shipped guards declare."""
     rows = [
         f"| `{code}` | {words.message} | {words.advice} |"
         for code, words in sorted(declared().items())
@@ -30,6 +33,7 @@ def render() -> str:
 
 def _areas() -> set[str]:
     """The areas of shipped codes: what a test or an application declared besides does not belong here."""
-    shipped = [guard.__module__ for guard in holdfast.guards.SHIPPED.values()]
+    shipped = [f"holdfast.guards.{name}" for name in holdfast.guards.SHIPPED]
     codes = {code for module in shipped for code in __import__(module, fromlist=["CODES"]).CODES}
-    return {code.split(".")[0] for code in (*codes, *approvals.CODES, *ledger.CODES)} | {"kernel"}
+    others = (approvals, ledger, http, rules, sequences)
+    return {code.split(".")[0] for code in (*codes, *[code for each in others for code in each.CODES])} | {"kernel"}

@@ -6,8 +6,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from holdfast.policy.faults.entry import FaultEntries, TextEntry
-from holdfast.policy.json_schema import FIELDS
 from holdfast.policy.load import packs
+from holdfast.policy.meanings import FIELDS
 from holdfast.policy.prices.entry import LongPrompt, PriceEntry
 from holdfast.policy.schema import (
     GUARDS,

@@ -14,7 +14,7 @@ FORM: Final = "holdfast-ticket-1"
 SHORT: Final = 12
 """How many digits of a digest are a ticket's id."""
 
-AROUND: Final = frozenset({"id", "at", "run", "call", "tool", "risk", "traits"})
+AROUND: Final = frozenset({"id", "at", "run", "call", "tool", "risk", "traits", "cleared"})
 """Fields of events that say who, when and which call, not what is done."""
 
 MOST_BYTES: Final = 32_768

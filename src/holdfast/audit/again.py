@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -25,10 +26,32 @@ def run_of(entry: Entry) -> RunInfo:
     return RunInfo(entry.run, entry.agent, "", entry.task, entry.tenant)
 
 
-def event_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None) -> Event:
+def before_of(entry: Entry, earlier: Iterable[Entry]) -> str:
+    """What stands before a streamed piece: the pieces of its stream that were passed on before it on its channel.
+
+    They are as their records have them. Where nothing was redacted that is what the piece was judged with.
+    """
+    stream, channel, index = _place(entry)
+    pieces: dict[int, str] = {}
+    for other in earlier:
+        if other.stage == entry.stage and isinstance(other.content, str):
+            one = _place(other)
+            if one[:2] == (stream, channel) and one[2] < index:
+                pieces[one[2]] = other.content
+    return "".join([pieces[number] for number in sorted(pieces)])
+
+
+def _place(entry: Entry) -> tuple[str, str, int]:
+    """Where a streamed piece stands: the stream (named by its first piece), the channel, its number."""
+    stream = entry.call if entry.call else entry.id
+    return stream, str(entry.beside.get("channel", "text")), int(entry.beside.get("index", 0))
+
+
+def event_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, before: str = "") -> Event:
     """The event that a record is about, as far as it has it: content that was withheld is missing.
 
-    `args` are those of its call, where the record leaves them to its intent.
+    `args` are those of its call, where the record leaves them to its intent; `before` is what `before_of` gives for a
+    streamed piece.
     """
     kind: Any = OF_STAGE[Stage(entry.stage)]
     names = kind.__struct_fields__
@@ -37,6 +60,8 @@ def event_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None) -> 
     known |= {"risk": Risk(RISKS.index(entry.risk)), "traits": entry.traits, "run": msgspec.to_builtins(run)}
     if args is not None and "args" in names:
         known["args"] = args
+    if before and "before" in names:
+        known["before"] = before
     own = {name: value for name, value in entry.beside.items() if name in names and not withheld(value)}
     bare: Event = msgspec.convert({**texts, **known, **own}, kind)
     if entry.content is None or withheld(entry.content):
@@ -53,9 +78,9 @@ def withheld(content: Any) -> bool:
     return isinstance(content, dict) and bool(WITHHELD & content.keys())
 
 
-def moment_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None) -> Moment:
+def moment_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, before: str = "") -> Moment:
     """The moment that was judged."""
-    event = event_of(entry, run, args)
+    event = event_of(entry, run, args, before)
     events: tuple[Event, ...] = (event,)
     for stage in entry.with_:
         if stage != Stage.CHARGE:

@@ -165,7 +165,7 @@ def entry_of(
     content = event.args if type(event) is ToolCall else content_of(event)
     if decision.findings or decision.shadow or hide:
         content = patched(content, decision, hide)
-    names = BESIDE[stage]
+    names = (*BESIDE[stage], "cleared") if event.cleared else BESIDE[stage]
     return Entry(
         VERSION,
         prev,
@@ -260,7 +260,7 @@ def patched(content: Any, decision: Decision, hide: tuple[Patch, ...] = ()) -> A
     """Content as it may be written down: the patches of every finding apply, whether or not the action went ahead,
     and those of guards in shadow mode as well."""
     found = (*decision.findings, *decision.shadow)
-    patches = (*[patch for finding in found for patch in finding.patches], *hide)
+    patches = (*[patch for finding in found for patch in (*finding.patches, *finding.hides)], *hide)
     try:
         return apply(content, patches) if patches else content
     except PatchError:

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from holdfast.kernel.secret_names import KNOWN, promises_secret
+
 MASK: Final = "[redacted]"
 
-SECRET_NAMES: Final = frozenset(
-    {
-        "accesskey", "accesstoken", "apikey", "apitoken", "authorization", "authtoken", "bearer", "bearertoken",
-        "clientsecret", "connectionstring", "cookie", "credential", "credentials", "idtoken", "passphrase", "passwd",
-        "password", "passwords", "privatekey", "proxyauthorization", "pwd", "refreshtoken", "secret", "secretaccesskey",
-        "secretkey", "secrets", "sessiontoken", "setcookie", "signingkey", "token", "webhooksecret", "xapikey",
-    }
-)  # fmt: skip
-"""Names whose values are masked, in lower case and without `-`, `_`, `.` and spaces."""
-
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-_PLAIN: Final = str.maketrans("", "", "-_. ")
-_known: dict[str, bool] = {}
 
 
 def masked(value: Any) -> Any:
@@ -26,7 +16,7 @@ def masked(value: Any) -> Any:
     if type(value) is dict:
         changed: dict[Any, Any] | None = None
         for name, item in value.items():
-            if type(name) is str and (_known[name] if name in _known else _secret(name)):
+            if type(name) is str and (KNOWN[name] if name in KNOWN else promises_secret(name)):
                 new = MASK if item is not None and not isinstance(item, bool) else item
             elif type(item) is str or type(item) is int:
                 continue
@@ -42,13 +32,3 @@ def masked(value: Any) -> Any:
         items = [masked(item) for item in value]
         return value if all(new is item for new, item in zip(items, value, strict=True)) else items
     return value
-
-
-def _secret(name: str) -> bool:
-    """Whether a name promises a secret; remembered, as the same names come again and again."""
-    if len(name) > 64:
-        return False
-    secret = name.lower().translate(_PLAIN) in SECRET_NAMES
-    if len(_known) < 10_000:
-        _known[name] = secret
-    return secret

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import msgspec
 
 from holdfast.kernel.gates import Ending, Standing
-from holdfast.kernel.state import KEPT
+from holdfast.kernel.state import STANDING
 from holdfast.stores.seen import Hold, Seen
 
 MOST: Final = 50
@@ -64,7 +64,7 @@ def cell_of(seen: Seen) -> Cell:
     if seen.value is None:
         return Cell(name, COUNTER, seen)
     try:
-        if seen.key.endswith(KEPT):
+        if seen.key.endswith(STANDING):
             return Cell(name, SHIELD, seen, standing=msgspec.convert(seen.value, Standing))
         if name.parts[0] == "run" and len(name.parts) == 2:
             return Cell(name, RUN, seen, ending=msgspec.convert(seen.value, Ending))

@@ -97,6 +97,8 @@ def _reason(reason: Reason, terminal: Terminal, before: str) -> Iterator[str]:
     for label, words in (("why", reason.message), ("instead", reason.advice)):
         if words:
             yield from row(label, words, terminal)
+    if reason.evidence:
+        yield from row("origin", "\n".join(f"{name}: {words}" for name, words in reason.evidence.items()), terminal)
     if reason.place:
         yield from row("entry", reason.place, terminal)
     if reason.entry:

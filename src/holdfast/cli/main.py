@@ -30,9 +30,10 @@ COMMANDS: Final = {
     "quarantine": "isolate a tool, an agent or a run for a time, while others go on",
     "tools": "show how well each tool works, and reset one that is left alone",
     "tickets": "list what waits for a person, and approve or deny it",
+    "secrets": "allow what was taken for a secret and is none, and list what is known",
     "policy": "show a policy as it takes effect, compare two, list those that are shipped",
     "schema": "write the JSON Schema of policy files, for editors",
-    "lab": "measure guards on labelled rows: what they find, what they disturb",
+    "lab": "measure guards on labelled rows, and policies against attackers",
 }
 """Every command and what it does; each lives in the module of its name, loaded when it is asked for."""
 

@@ -47,7 +47,7 @@ def add_options(parser: Parser, why: bool = True) -> None:
 
 def operate(args: argparse.Namespace, change: Callable[[Shield, str], Any]) -> int:
     """Change a state in the store, as somebody, and say what it is now."""
-    by = args.by if args.by else _who()
+    by = args.by if args.by else who()
     try:
         shield = args.load("default", store=args.store)
     except StoreError as error:
@@ -64,7 +64,8 @@ def operate(args: argparse.Namespace, change: Callable[[Shield, str], Any]) -> i
     return 0
 
 
-def _who() -> str:
+def who() -> str:
+    """Whoever is at the command line."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

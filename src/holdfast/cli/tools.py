@@ -21,7 +21,7 @@ from holdfast.guards.breaker import Circuit, circuit_of
 from holdfast.guards.health import score
 from holdfast.kernel.gates import standing_of
 from holdfast.kernel.registers import outcomes
-from holdfast.kernel.state import FOREVER, KEPT, StoreLost
+from holdfast.kernel.state import FOREVER, STANDING, StoreLost
 from holdfast.kernel.states import NORMAL, phase
 from holdfast.stores.memory import wall_ms
 from holdfast.stores.protocol import Store, StoreError
@@ -136,7 +136,7 @@ def tools(store: Store, now: int) -> list[ToolState]:
     found: dict[tuple[str, str], ToolState] = {}
     for cell in store.look():
         name = name_of(cell.key)
-        if cell.key.endswith(KEPT):
+        if cell.key.endswith(STANDING):
             for marked, mark in standing_of(cell.value).marks.items():
                 kind, _, tool = marked.partition(":")
                 state, _, until = phase(mark, now)

@@ -7,18 +7,26 @@ from typing import Any, Final
 from holdfast.guards.authority import Authority
 from holdfast.guards.breaker import Breaker
 from holdfast.guards.budget import Budget
+from holdfast.guards.canary import Canary
 from holdfast.guards.capabilities import Capabilities
 from holdfast.guards.clamp import Clamp
 from holdfast.guards.egress import EgressGuard
 from holdfast.guards.error_rate import ErrorRate
+from holdfast.guards.evidence import Evidence
 from holdfast.guards.files import Files
+from holdfast.guards.flow import Flow
 from holdfast.guards.health import Health
+from holdfast.guards.injection import Injection
 from holdfast.guards.loops import Loops
+from holdfast.guards.output import Output
+from holdfast.guards.pii import Pii
+from holdfast.guards.presidio import Presidio
 from holdfast.guards.python import PythonGuard
 from holdfast.guards.queue import Queue
 from holdfast.guards.recovery import Recovery
 from holdfast.guards.safe_mode import SafeMode
 from holdfast.guards.schema import Schema
+from holdfast.guards.secrets import Secrets
 from holdfast.guards.shell import Shell
 from holdfast.guards.size_limits import SizeLimits
 from holdfast.guards.sql import Sql
@@ -48,10 +56,18 @@ SHIPPED: Final[dict[str, type[Any]]] = {
         Shell,
         Sql,
         Files,
+        Canary,
+        Secrets,
+        Injection,
         EgressGuard,
+        Flow,
+        Pii,
+        Presidio,
         Capabilities,
         Authority,
         TaskScope,
+        Output,
+        Evidence,
         Clamp,
         PythonGuard,
     )

@@ -9,6 +9,8 @@ from holdfast.kernel.findings import Patch, PathStep
 
 LONG: Final = 10**7
 """A number below it has no room for anything worth hiding."""
+LONG_NAME: Final = 12
+"""A shorter name that is a plain word has no room for anything, either."""
 
 
 class Span(NamedTuple):
@@ -35,10 +37,24 @@ Word = Callable[[str, str], str]
 """Gives what stands in the place of something: by its kind and its text."""
 
 
+_last: list[tuple[Any, list[Leaf]]] = [(None, [])]
+
+
 def leaves(content: Any) -> list[Leaf]:
-    """All texts of some content, in its order; a name before its value."""
+    """All texts of some content, in its order, a name before its value; short plain names are left out.
+
+    Guards that read the same content one after the other share what was found.
+    """
     if type(content) is str:
         return [Leaf((), content)]
+    known, found = _last[0]
+    if known is not content:
+        found = _leaves(content)
+        _last[0] = (content, found)
+    return found
+
+
+def _leaves(content: Any) -> list[Leaf]:
     found: list[Leaf] = []
     waiting: list[tuple[tuple[PathStep, ...], Any]] = [((), content)]
     while waiting:
@@ -46,9 +62,17 @@ def leaves(content: Any) -> list[Leaf]:
         if isinstance(value, str):
             found.append(Leaf(path, value))
         elif isinstance(value, dict):
-            names = [name for name in value if isinstance(name, str)]
-            found += [Leaf(path, name, named=True) for name in names]
-            waiting += [((*path, name), value[name]) for name in reversed(names)]
+            inner: list[tuple[tuple[PathStep, ...], Any]] = []
+            for name, item in value.items():
+                if not isinstance(name, str):
+                    continue
+                if len(name) >= LONG_NAME or not name.isidentifier():
+                    found.append(Leaf(path, name, named=True))
+                if type(item) is str and not inner:
+                    found.append(Leaf((*path, name), item))
+                else:
+                    inner.append(((*path, name), item))
+            waiting += reversed(inner)
         elif isinstance(value, list | tuple):
             waiting += [((*path, at), value[at]) for at in range(len(value) - 1, -1, -1)]
         elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= LONG:
@@ -100,11 +124,13 @@ def _at(content: Any, path: tuple[PathStep, ...]) -> Any:
 def _renamed(value: Any, path: tuple[PathStep, ...], anew: dict[tuple[PathStep, ...], dict[str, str]]) -> Any:
     if isinstance(value, dict):
         names = anew.get(path, {})
+        times: dict[str, int] = {}
         made: dict[str, Any] = {}
         for name, item in value.items():
-            new = names[name] if name in names else name
+            word = new = str(names.get(name, name))
             while new in made:
-                new = f"{new}'"
+                times[word] = times.get(word, 1) + 1
+                new = f"{word} {times[word]}"
             made[new] = _renamed(item, (*path, name), anew)
         return made
     if isinstance(value, list | tuple):

@@ -215,9 +215,10 @@ class Plan:
 
 
 def _may_redact(guard: Any) -> bool:
-    """Whether a guard may patch content; one that does not say what it can answer may."""
+    """Whether a guard may patch content; one that does not say what it can answer may, and so may one whose findings
+    hide what they are about, whatever becomes of it (`veils`)."""
     answers = getattr(guard, "actions", None)
-    return answers is None or Action.REDACT in answers()
+    return answers is None or getattr(guard, "veils", False) or Action.REDACT in answers()
 
 
 def _carried(stage: Stage, can: tuple[Action, ...], mode: str, granted: bool) -> tuple[Action, ...]:

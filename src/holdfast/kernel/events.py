@@ -43,7 +43,8 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
 class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What every event has: an id, the call it belongs to, host time, the run, and what is known of the tool.
 
-    `traits` are the policy's annotations of the tool and the trust its results have.
+    `traits` are the policy's annotations of the tool and the trust its results have. `cleared` are fingerprints of what
+    was found in it before and a person has allowed.
     """
 
     id: str
@@ -53,6 +54,7 @@ class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     tool: str = ""
     risk: Risk = Risk.MEDIUM
     traits: tuple[str, ...] = ()
+    cleared: tuple[str, ...] = ()
 
 
 class Prompt(_Event, frozen=True, gc=False, kw_only=True):
@@ -74,12 +76,17 @@ class ModelCall(_Event, frozen=True, gc=False, kw_only=True):
 
 
 class ModelChunk(_Event, frozen=True, gc=False, kw_only=True):
-    """One streamed piece of a reply on one channel (text, arguments, reasoning)."""
+    """One streamed piece of a reply on one channel (text, arguments, reasoning).
+
+    `before` is what the model said just before it on that channel and was passed on: guards read it to know what the
+    piece means. It is no content: it is not patched and not recorded.
+    """
 
     stage: ClassVar[Stage] = Stage.MODEL_CHUNK
     text: str
     channel: str = "text"
     index: int = 0
+    before: str = ""
 
 
 class ModelReply(_Event, frozen=True, gc=False, kw_only=True):

@@ -46,10 +46,11 @@ class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
 
 
 class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
-    """What a quarantine isolates (`tool` or `agent`), and for how long."""
+    """What a quarantine isolates (`tool` or `agent`), for how long, and the how manyth time in a day it does."""
 
     what: str = "tool"
     for_ms: int = 300_000
+    after: int = 1
 
 
 class Signals(msgspec.Struct, frozen=True, gc=False, tag="signals"):
@@ -66,7 +67,8 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One guard's answer about one event.
 
     A guard gives the action, a code and its arguments; the engine adds who said it. `text` and `guidance`
-    are words a rule's author wrote; where they are empty the words of the code are used.
+    are words a rule's author wrote; where they are empty the words of the code are used. `hides` are edits of what is
+    written down and shown to people; what goes ahead stays as it is.
     """
 
     action: Action
@@ -80,6 +82,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     guard: str = ""
     shadow: bool = False
     said: Action | None = None
+    hides: tuple[Patch, ...] = ()
 
     @property
     def message(self) -> str:

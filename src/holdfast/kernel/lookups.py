@@ -21,6 +21,14 @@ class Lookup(msgspec.Struct, frozen=True, gc=False):
         return f"{self.guard}#{self.event}" if self.event else self.guard
 
 
+class Recall(msgspec.Struct, frozen=True, gc=False):
+    """A question to the run's own memory, which is answered at once: what it knows of an event, by the lights of the
+    guard that asks."""
+
+    event: Any
+    guard: Any
+
+
 class Answered(msgspec.Struct, frozen=True, gc=False, tag="answered"):
     """The answer came in time."""
 

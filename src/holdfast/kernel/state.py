@@ -66,8 +66,10 @@ class Line(NamedTuple):
 IDLE_S: Final = 604_800
 """How long a cell nobody touches is kept before it is collected as garbage."""
 
-KEPT: Final = "}shield"
-"""How the key of a record ends that is never garbage, however long nobody writes it: the shield's state."""
+STANDING: Final = "}shield"
+"""How the key of the shield's state ends."""
+KEPT: Final = (STANDING, "}allowed")
+"""How the keys of records end that are never garbage, however long nobody writes them: states and allowances."""
 
 Put = tuple[str, Any, When, int, int]
 """A new value of a record: key, value, when it is written, how many lines stand before it (a stop among those

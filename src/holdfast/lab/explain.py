@@ -27,7 +27,8 @@ from holdfast.policy.said import said_of
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
     """One finding: who found what, the entry of the policy that says so and where it stands, and what would have made
-    it pass. `when` and `check` are a rule's conditions, part by part."""
+    it pass. `when` and `check` are a rule's conditions, part by part; `evidence` is what a guard that asked was told,
+    as a person is shown it."""
 
     guard: str
     action: str
@@ -40,6 +41,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     when: Part | None = None
     check: Part | None = None
     to_pass: tuple[str, ...] = ()
+    evidence: dict[str, str] = {}
 
 
 class Counter(msgspec.Struct, frozen=True):
@@ -113,8 +115,8 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
         env=case.env,
         hash=entry.policy,
         changed=not same,
-        findings=tuple(_reason(said, policy, about.get(said.guard)) for said in entry.findings),
-        shadow=tuple(_reason(said, policy, about.get(said.guard)) for said in entry.shadow),
+        findings=tuple(_reason(said, policy, about.get(said.guard), entry) for said in entry.findings),
+        shadow=tuple(_reason(said, policy, about.get(said.guard), entry) for said in entry.shadow),
         passed=entry.passed if plan is None else tuple(guard for guard in about if guard not in spoke),
         skipped=entry.skipped,
         counters=_counters(policy, moment, entry) if policy is not None and same else (),
@@ -131,7 +133,7 @@ def _moment(case: Case) -> Moment:
         return Moment((event_of(case.entry, case.run, case.args),))
 
 
-def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None) -> Reason:
+def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None, entry: Entry) -> Reason:
     seat = None if policy is None else policy.seat(said.guard)
     if seat is None and said.code.startswith("safe_mode."):
         seat = Seat(SAFE_MODE)
@@ -155,7 +157,15 @@ def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None) -> R
         when=when,
         check=check,
         to_pass=remedies(said, guard, event, when, check),
+        evidence=_evidence(said, guard, entry),
     )
+
+
+def _evidence(said: Said, guard: Any, entry: Entry) -> dict[str, str]:
+    """What a guard was told that it judged by, where it can show that to a person."""
+    shown = getattr(guard, "shown", None)
+    answers = [answer.value for name, answer in entry.answers if name == said.guard and isinstance(answer, Answered)]
+    return dict(shown(answers[0])) if shown is not None and answers else {}
 
 
 def _counters(policy: CompiledPolicy, moment: Moment, entry: Entry) -> tuple[Counter, ...]:

@@ -64,7 +64,7 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
         faults += [Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)]
         if not entry.enabled:
             continue
-        if guard.kind is Kind.ASKING:
+        if guard.kind is Kind.ASKING and not getattr(guard, "recalls", False):
             calls[guard_id] = guard.call
         seats.append(_seat(file, entry, guard_id, guard, stages, where("guards", at)))
         asking = scoping.beside(seats[-1])
@@ -152,8 +152,10 @@ def _misplaced(guard: Any, stages: frozenset[Stage], where: Where) -> Iterator[F
         if stage not in guard.stages and guard.kind is Kind.PURE:
             known = ", ".join(sorted(guard.stages))
             yield Fault(where("stages"), f"`{guard.name}` does not judge `{stage}`: choose among {known}")
-        for action in guard.actions() if stage in getattr(guard, "answers_at", stages) else ():
+        answers = guard.actions_at(stage) if hasattr(guard, "actions_at") else guard.actions()
+        own = getattr(guard, "at", None)
+        for action in answers if stage in getattr(guard, "answers_at", stages) else ():
             if not sensible(stage, action):
                 name = Action(action).name.lower()
                 message = f"`{name}` makes no sense at `{stage}`: see the table of actions and stages"
-                yield Fault(where("action"), message)
+                yield Fault(where("at", stage.value) if own is not None and stage in own else where("action"), message)

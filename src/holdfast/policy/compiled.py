@@ -102,6 +102,9 @@ class CompiledPolicy:
             unit for seat in seats if isinstance(seat.placed.guard, Budget) for unit in seat.placed.guard.limits()
         )
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
+        self.clears = any(hasattr(seat.placed.guard, "fingerprints") for seat in seats)
+        recalling = [seat.placed.guard for seat in seats if getattr(seat.placed.guard, "recalls", False)]
+        self.recalls: Any = recalling[0] if recalling else None
         self.judges_errors = Stage.ERROR in self.stages
         self.has_once = any("once" in entry.annotations for entry in file.tools.values())
         self._index: dict[tuple[str, str, str], list[Seat]] = {}

@@ -9,10 +9,11 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from holdfast.guards.schema.checker import Checker
+from holdfast.guards._jsonschema.checker import Checker
+from holdfast.guards._jsonschema.outline import SchemaFault
+from holdfast.guards.flow import Flow
 from holdfast.guards.schema.guard import Memo, Schema
 from holdfast.guards.schema.hooks import HOOKS_ID, Hooked, ToolHooks
-from holdfast.guards.schema.outline import SchemaFault
 from holdfast.guards.schema.tools import Definition, Known, Tools
 from holdfast.kernel.guard import Placed
 from holdfast.kernel.names import names
@@ -83,8 +84,8 @@ def _unread(file: PolicyFile, where: Where) -> list[Fault]:
 
 
 def reads_definitions(policy: CompiledPolicy) -> bool:
-    """Whether a guard of the policy holds calls against definitions."""
-    return any(isinstance(seat.placed.guard, Schema) for seat in policy.seats)
+    """Whether a guard of the policy reads definitions: to hold calls against them, or to understand tools."""
+    return any(isinstance(seat.placed.guard, Schema | Flow) for seat in policy.seats)
 
 
 def with_tools(
@@ -99,7 +100,8 @@ def with_tools(
         return policy, {}
     seats = [_knowing(seat, given, memo) for seat in policy.seats]
     guards = [seat.placed.guard for seat in seats if isinstance(seat.placed.guard, Schema)]
-    tools = guards[0].tools if guards else Tools()
+    tools = guards[0].tools if guards else Tools().with_given(given)
+    seats = [_understanding(seat, tools) for seat in seats]
     answerers: dict[str, Callable[[Any], Any]] = {}
     if hooked:
         deadline_ms = max([guard.hook_deadline_ms for guard in guards], default=ToolHooks().deadline_ms)
@@ -120,6 +122,19 @@ def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | No
     if not isinstance(guard, Schema):
         return seat
     knowing = guard.with_tools(guard.tools.with_given(given), memo)
+    return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
+
+
+def _understanding(seat: Seat, tools: Tools) -> Seat:
+    guard = seat.placed.guard
+    if not isinstance(guard, Flow):
+        return seat
+
+    def defined(tenant: str, tool: str) -> tuple[Any, Any]:
+        known = tools.find(tenant, tool)
+        return ("", None) if known is None else (known.about, known.schema)
+
+    knowing = guard.knowing(defined, tools.names)
     return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
 
 

@@ -23,6 +23,10 @@ def idle(guard: Any, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[st
     have counted.
     """
     where = ", ".join(f"`{stage}`" for stage in sorted(stages))
+    for stage in getattr(guard, "at", None) or ():
+        if stages and stage not in stages:
+            said = f"`at` says something of `{stage}`, where the guard does not stand"
+            yield "at", f"{said}: add the stage to `stages`, or leave it out"
     if isinstance(guard, Queue) and stages and not stages & STARTS:
         said = f"nothing waits at {where}: nothing starts there"
         yield "stages", f"{said}; add a stage where something does, such as `tool_call`"

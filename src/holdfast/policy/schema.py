@@ -78,7 +78,7 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     risk: RiskName = "medium"
     timeout_s: Seconds | None = None
     annotations: tuple[Annotation, ...] = ()
-    trust: Literal["trusted", "untrusted", "web"] = "untrusted"
+    trust: Literal["user", "trusted", "untrusted", "web"] = "untrusted"
     undo: str | None = None
     harmless: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()

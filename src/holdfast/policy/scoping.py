@@ -13,16 +13,20 @@ from holdfast.guards.authority import Authority
 from holdfast.guards.capabilities import Capabilities
 from holdfast.guards.egress import EgressGuard
 from holdfast.guards.egress.resolved import Resolved
+from holdfast.guards.evidence import Evidence
+from holdfast.guards.evidence.steps import Ran
 from holdfast.guards.files import Files
 from holdfast.guards.files.globs import fault
 from holdfast.guards.files.protected.rule import Use
 from holdfast.guards.files.real import RealFiles
 from holdfast.guards.files.scope import FileScope
+from holdfast.guards.secrets import Secrets
 from holdfast.guards.task_scope import TaskScope
 from holdfast.kernel.names import names
 from holdfast.kernel.stages import Stage
 from holdfast.policy.compiled import Seat, closest
 from holdfast.policy.errors import Fault
+from holdfast.policy.scan_cache import CACHE
 from holdfast.policy.schema import PolicyFile, use_of
 
 T = TypeVar("T")
@@ -49,6 +53,8 @@ def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
             scopes = {n: FileScope(t.files.write, t.files.deny) for n, t in file.tasks.items() if t.files is not None}
             own = [str(path) for path in files] + [str(path.absolute()) for path in files]
             return guard.within(found_in(scopes), paths_in_shell, tuple(dict.fromkeys(own)))
+        case Evidence():
+            return guard.within(commands_in_shell)
         case Capabilities():
             return guard.within(found_in({name: tool.needs for name, tool in file.tools.items()}))
         case Authority():
@@ -59,6 +65,9 @@ def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
         case TaskScope():
             related = {n: None if t.related_tools is None else names(t.related_tools) for n, t in file.tasks.items()}
             return guard.within(found_in(related))
+        case Secrets():
+            guard.prepare(CACHE)
+            return guard
         case _:
             return guard
 
@@ -127,3 +136,11 @@ def paths_in_shell(text: str) -> Iterator[tuple[str, Use, str]]:
             for path in paths:
                 if path != "-" and "; " not in path and (not path.startswith("$") or path.startswith(KNOWN)):
                     yield str(path), use, command.cwd
+
+
+def commands_in_shell(text: str) -> Iterator[Ran]:
+    """The commands that a shell text would run, with the files that they write or delete."""
+    from holdfast.guards.shell.analysis import analyse
+
+    for command in analyse(text):
+        yield Ran(command.argv, command.via, (*command.writes, *command.deletes))

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup
+from holdfast.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup, Recall
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Answerer = Callable[[Any], Any]
 Find = Callable[[str, str], Answerer | None]
 """Gives the code that answers for a guard of a policy, by the policy's hash and the guard's id."""
+Recalls = Callable[[Recall], Any]
+"""Answers from the run's own memory."""
 OnLate = Callable[[str, Lookup, Any], None]
 """Called with the policy's hash, a lookup and the value of its answer when that comes after the deadline."""
 
@@ -24,12 +26,15 @@ OnLate = Callable[[str, Lookup, Any], None]
 class Answering:
     """Asks the code that is known for each guard; what it does not know fails closed."""
 
-    def __init__(self, find: Find, on_late: OnLate) -> None:
+    def __init__(self, find: Find, on_late: OnLate, recalls: Recalls) -> None:
         self._find = find
         self._on_late = on_late
+        self._recalls = recalls
 
     def answer(self, ask: Ask) -> tuple[Answer, ...]:
         """All answers, asked side by side, each an answer or its expiry."""
+        if len(ask.lookups) == 1 and type(ask.lookups[0].payload) is Recall:
+            return (self._recalled(ask.lookups[0].payload),)
         begun = time.monotonic()
         asked = [(lookup, self._ask_in_thread(ask.policy, lookup)) for lookup in ask.lookups]
         return tuple(slot.take(begun + lookup.deadline_ms / 1000) for lookup, slot in asked)
@@ -40,8 +45,17 @@ class Answering:
 
         return tuple(await asyncio.gather(*[self._ask_in_loop(ask.policy, lookup) for lookup in ask.lookups]))
 
+    def _recalled(self, question: Recall) -> Answer:
+        try:
+            return Answered(self._recalls(question))
+        except Exception as error:  # noqa: BLE001 - a memory that fails answers nothing, and the guard fails closed
+            return Failed(type(error).__name__)
+
     def _ask_in_thread(self, policy: str, lookup: Lookup) -> _Slot:
         slot = _Slot(policy, lookup, self._on_late)
+        if type(lookup.payload) is Recall:
+            slot.give(self._recalled(lookup.payload))
+            return slot
         answerer = self._find(policy, lookup.guard)
         if answerer is None:
             slot.give(Failed("NoAnswerer"))
@@ -63,6 +77,8 @@ class Answering:
         return slot
 
     async def _ask_in_loop(self, policy: str, lookup: Lookup) -> Answer:
+        if type(lookup.payload) is Recall:
+            return self._recalled(lookup.payload)
         import asyncio
         import inspect
 

@@ -17,8 +17,9 @@ from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke
 from holdfast.runtime.errors import Refused
-from holdfast.runtime.faulting import kinds, text_of
+from holdfast.runtime.faulting import kinds
 from holdfast.runtime.flows import RETRY, assess, begin, deliver, failed, judge, shown, withhold
+from holdfast.runtime.leaking import leaks
 from holdfast.runtime.ledger import DONE, FAILED, ONCE, UNKNOWN, Entry, entry, finished, what_of
 from holdfast.runtime.recording import left
 from holdfast.runtime.recovering import MOST_TRIED, attempted, tell_on
@@ -72,11 +73,11 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                     desk, event, decision, error, attempt, reserved, used, tried, harmless, retries=True
                 )
                 if not (yield from tried_again(desk, answer, error, attempt)):
-                    withhold(answer, text_of(error))
+                    withhold(desk, answer, error)
                     raise
                 tried = (*tried, attempted(attempt, error, desk.shield.clock() - event.at))[-MOST_TRIED:]
                 attempt, previous = attempt + 1, decision.id
-                before = error
+                before = None if leaks(desk, answer, error) else error
                 continue
             except BaseException as error:
                 left(desk, event, decision, "it was interrupted: what came of it is not known", error)

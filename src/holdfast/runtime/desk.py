@@ -28,6 +28,8 @@ from holdfast.runtime.partial import PartialResults
 from holdfast.runtime.undoing import Undos
 
 if TYPE_CHECKING:
+    from holdfast.kernel.lookups import Recall
+    from holdfast.runtime.provenance import Provenance
     from holdfast.runtime.recovering import Trouble
     from holdfast.runtime.shield import Shield
 
@@ -74,7 +76,9 @@ class Desk:
         self.info = info = shield.described(info, shield.policy)
         self.deadline_at_ms = deadline_at_ms
         self.ended: Ending | None = None
-        self.answering = Answering(shield.answerer, self._answered_late)
+        self.answering = Answering(shield.answerer, self._answered_late, self._recalled)
+        self.provenance: Provenance | None = None if above is None else above.remembers()
+        """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
         self._plans = Plans(shield.policy, info, polite=True)
@@ -273,6 +277,10 @@ class Desk:
             self._open.popitem(last=False)
         self._open[decision.id] = Open(tool, args, decision.held, spent, self.shield.clock() if self.measures else 0)
 
+    def is_open(self, call: str) -> bool:
+        """Whether the outcome of a call is still to be reported."""
+        return call in self._open
+
     def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, Open | None]:
         """Find and forget an open call: by its decision's id, or the oldest with that tool and those arguments."""
         if not call:
@@ -306,6 +314,24 @@ class Desk:
         for finding in moment.late:
             if finding.guard != "kernel" and (finding.code, finding.args) not in heard:
                 self._late.append(finding)
+
+    def remembers(self) -> Provenance | None:
+        """The memory of where values come from; `None` where no guard of the policy asks for it."""
+        if self.provenance is None and self.shield.policy.recalls is not None:
+            from holdfast.runtime.provenance import Provenance
+
+            self.provenance = Provenance()
+        return self.provenance
+
+    def learn(self, moment: Moment, decision: Decision) -> None:
+        """Remember what an event that was judged tells of where values come from."""
+        memory, guard = self.remembers(), self.shield.policy.recalls
+        if memory is not None and guard is not None:
+            memory.learn(moment, decision, guard, child=bool(self.info.parents))
+
+    def _recalled(self, question: Recall) -> Any:
+        memory = self.remembers()
+        return None if memory is None else memory.answer(question)
 
     def _answered_late(self, policy: str, lookup: Lookup, value: Any) -> None:
         placed = self.shield.placed(policy, lookup.guard)

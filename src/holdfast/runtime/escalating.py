@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -20,8 +20,10 @@ from holdfast.kernel.content import content_of
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Event, Moment
 from holdfast.kernel.findings import Finding
+from holdfast.kernel.lookups import Answered
 from holdfast.kernel.state import Stake, StoreLost
 from holdfast.runtime.desk import Desk
+from holdfast.runtime.discretion import arguments
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Turn
 
@@ -146,7 +148,10 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
         tool=event.tool,
         risk=RISKS[event.risk],
         content=bounded(masked(patched(content_of(event), decision))),
-        beside={name: bounded(masked(getattr(event, name))) for name in BESIDE[event.stage]},
+        beside={
+            **{name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]},
+            **_evidence(desk, decision),
+        },
         guard="" if determining is None else determining.guard,
         code=decision.code,
         message=decision.message,
@@ -156,6 +161,25 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
         opened_at=0,
         expires_at=0,
     )
+
+
+def _beside(desk: Desk, event: Event, name: str) -> Any:
+    """What stands beside an event's content; of arguments what guards redact in a call is left out, for those that a
+    host reports with a result are as the host has them."""
+    return arguments(desk.plans, event) if name == "args" else getattr(event, name)
+
+
+def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
+    """What a person has to know beside the action itself, where the guard that asks for one can tell."""
+    asks = decision.determining
+    placed = None if asks is None else desk.shield.placed(decision.policy, asks.guard)
+    shown = None if placed is None else getattr(placed.guard, "shown", None)
+    if asks is None or shown is None:
+        return {}
+    answers = [
+        answer.value for name, answer in decision.inputs.answers if name == asks.guard and type(answer) is Answered
+    ]
+    return {name: masked(words) for answer in answers for name, words in shown(answer).items()}
 
 
 def _write_down(desk: Desk, ticket: Ticket, decision: Decision) -> None:

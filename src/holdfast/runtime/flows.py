@@ -19,12 +19,13 @@ from holdfast.kernel.state import Stake
 from holdfast.kernel.units import JUST_ONE, Amounts
 from holdfast.runtime.data import Unreadable, project
 from holdfast.runtime.desk import Desk
+from holdfast.runtime.discretion import worded
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.errors import ToolFailed
-from holdfast.runtime.faulting import described
+from holdfast.runtime.faulting import described, text_of
 from holdfast.runtime.recording import barred, confirmed, written
 from holdfast.runtime.spending import overruns, reserving, settled
-from holdfast.runtime.standing import end_run, isolate, signalled
+from holdfast.runtime.standing import end_run, isolate, repeated, signalled
 from holdfast.runtime.terms import terms_of
 from holdfast.runtime.tool import Tool
 from holdfast.runtime.undoing import remember, roll_back, undone
@@ -52,10 +53,14 @@ def judge(
     refused = barred(desk, moment) if desk.shield.journal.trouble else None
     if refused is not None:
         return refused
-    decision = yield from decide(plans, moment, desk.shield.records)
+    moment, decision = yield from _decided(desk, plans, moment)
+    if decision.findings:
+        decision = worded(plans, moment, decision)
     outcome = written(desk, plans, moment, decision, begun, notes)
     if outcome is not None:
         decision = yield from confirmed(desk, decision, outcome)
+    if desk.shield.policy.recalls is not None:
+        desk.learn(moment, decision)
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
     if decision.action == Action.ESCALATE and not moment.granted:
@@ -65,6 +70,15 @@ def judge(
         if answer is not None:
             return (yield from judge(desk, resumed(desk, moment, answer), (), plans))
     return decision
+
+
+def _decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Decision]]:
+    """Decide a moment; where guards find what a person may allow, allowances count. Gives the moment as judged."""
+    if getattr(plans.policy, "clears", False):
+        from holdfast.runtime.allowing import decided
+
+        return (yield from decided(desk, plans, moment))
+    return moment, (yield from decide(plans, moment, desk.shield.records))
 
 
 def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
@@ -79,7 +93,8 @@ def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         terms = terms_of(decision, ISOLATE)
         whole = terms.what == "agent" or not event.tool
         name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
-        yield from isolate(desk, name, terms.for_ms, decision.message)
+        if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
+            yield from isolate(desk, name, terms.for_ms, decision.message)
     if decision.effects and ROLLBACK in decision.effects:
         yield from roll_back(desk)
 
@@ -125,10 +140,14 @@ def assess(
         barrier = barred(desk, moment) if desk.shield.journal.trouble else None
         if barrier is not None:
             return barrier, event
-        decision = yield from decide(plans, moment, desk.shield.records)
+        moment, decision = yield from _decided(desk, plans, moment)
+        if decision.findings:
+            decision = worded(plans, moment, decision)
         outcome = written(desk, plans, moment, decision, begun)
         if outcome is not None:
             decision = yield from confirmed(desk, decision, outcome)
+        if desk.shield.policy.recalls is not None:
+            desk.learn(moment, decision)
         if not decision.findings and degraded is None:
             return decision, event
         yield from _aftermath(desk, event, decision)
@@ -251,18 +270,22 @@ def failed(
     answer = yield from judge(desk, desk.moment(fault, settles=settled(decision, used)), notes)
     desk.trouble = trouble_of(fault, answer, took_ms, chain, tried)
     if answer.action == Action.HALT:
-        raise desk.refusal(answer) from error
+        from holdfast.runtime.leaking import leaks
+
+        raise desk.refusal(answer) from (None if leaks(desk, answer, error) else error)
     if not (retries and answer.action == Action.RETRY):
-        withhold(answer, fault.text)
+        withhold(desk, answer, error)
     return answer
 
 
-def withhold(answer: Decision, text: str) -> None:
-    """Raise what the agent gets in place of an error whose text a guard has redacted, whatever else was decided."""
-    if any(finding.patches for finding in answer.findings):
+def withhold(desk: Desk, answer: Decision, error: BaseException) -> None:
+    """Raise what the agent gets in place of an error that shows what a guard redacts, whatever else was decided."""
+    from holdfast.runtime.leaking import leaks
+
+    if leaks(desk, answer, error):
         from holdfast.runtime.recovering import redacted
 
-        raise ToolFailed(redacted(answer, text)) from None
+        raise ToolFailed(redacted(answer, text_of(error))) from None
 
 
 def deliver(

@@ -12,10 +12,10 @@ import msgspec
 
 from holdfast.audit.errors import AuditLost
 from holdfast.audit.journal import Fact
-from holdfast.guards.schema.checker import canonical
+from holdfast.guards._jsonschema.checker import canonical
+from holdfast.guards._jsonschema.outline import SchemaFault
 from holdfast.guards.schema.guard import LONGEST_KEY
 from holdfast.guards.schema.hooks import HookCall, Hooked
-from holdfast.guards.schema.outline import SchemaFault
 from holdfast.guards.schema.tools import EVERYBODY, Definition, Known, differing
 from holdfast.kernel.changing import LEFT, change
 from holdfast.kernel.state import key

@@ -9,6 +9,7 @@ from holdfast.kernel.actions import Action
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import ModelCall, ModelReply
 from holdfast.runtime.calling import tried_again
+from holdfast.runtime.cleaning import clean
 from holdfast.runtime.data import project, text_of
 from holdfast.runtime.desk import Desk
 from holdfast.runtime.drivers import Flow
@@ -62,7 +63,7 @@ def converse(
             )
             if (yield from tried_again(desk, failure, error, attempt)):
                 continue
-            withhold(failure, str(error))
+            withhold(desk, failure, error)
             raise
         except BaseException as error:
             left(desk, event, decision, "it was interrupted: what came of it is not known", error)
@@ -74,7 +75,8 @@ def converse(
         answer = yield from judge(desk, desk.moment(answered, settles=settled(decision, used)), notes)
         if answer.proceeds:
             desk.last = answer.patched(text)
-            return with_text(reply, desk.last) if answer.patches else reply
+            handed = with_text(reply, desk.last) if answer.patches else reply
+            return clean(desk, handed) if type(handed) is dict else handed
         if answer.action == Action.RETRY and not (yield from again(desk, terms_of(answer, RETRY), attempt)):
             said.append(_guidance(answer))
             continue

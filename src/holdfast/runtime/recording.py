@@ -11,11 +11,13 @@ from holdfast.audit.errors import AuditLost
 from holdfast.audit.record import INTENT, KINDS, OUTCOME
 from holdfast.kernel.actions import Action, Risk
 from holdfast.kernel.chain import Plans
+from holdfast.kernel.content import content_of
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
-from holdfast.kernel.findings import Finding, Patch
+from holdfast.kernel.findings import Finding
 from holdfast.kernel.state import Batch, StoreLost
 from holdfast.runtime.desk import Desk
+from holdfast.runtime.discretion import discreet, unseen, wanted
 from holdfast.runtime.drivers import Flow
 from holdfast.runtime.effects import Invoke
 from holdfast.runtime.faulting import described
@@ -42,7 +44,10 @@ def written(
             desk.announce(event.run)
         took_ns = perf_counter_ns() - begun_ns
         hide = unseen(plans, moment, decision) if decision.skipped else ()
-        mark: int = shield.journal.write(moment, decision, took_ns, notes, hide)
+        record = decision
+        if hide or decision.shadow:
+            record = discreet(decision, content_of(event), (*wanted(decision.shadow), *hide))
+        mark: int = shield.journal.write(moment, record, took_ns, notes, hide)
     except AuditLost as lost:
         return lost
     finally:
@@ -56,23 +61,6 @@ def written(
     if len(shield.records) > MAX_CACHED:
         shield.records.clear()
     return mark if event.risk >= WAITS and decision.proceeds and KINDS[event.stage] == INTENT else None
-
-
-def unseen(plans: Plans, moment: Moment, decision: Decision) -> tuple[Patch, ...]:
-    """What guards would have redacted that were not asked because the action was refused before: its content is
-    written down all the same."""
-    plan = plans.of(moment.events, decision.inputs.mode)
-    skipped = set(decision.skipped)
-    patches: list[Patch] = []
-    for pos, judge, index in plan.redactors:
-        if index or plan.guards[pos].id not in skipped:
-            continue
-        try:
-            finding = judge(moment.events[0])
-            patches += finding.patches if isinstance(finding, Finding) else ()
-        except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
-            return (Patch((), {"$withheld": "a guard that redacts failed"}),)
-    return tuple(patches)
 
 
 def confirmed(desk: Desk, decision: Decision, outcome: AuditLost | int) -> Flow[Decision]:

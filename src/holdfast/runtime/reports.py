@@ -7,8 +7,11 @@ from typing import Any
 
 import msgspec
 
+from holdfast.kernel.actions import STOPS
+from holdfast.kernel.content import content_of
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.events import OF_STAGE, Event, Handoff, ModelCall, ToolCall
+from holdfast.kernel.findings import Patch
 from holdfast.kernel.stages import Stage
 from holdfast.kernel.state import Settle
 from holdfast.kernel.units import JUST_ONE, NOTHING, Amounts, Unit, amounts
@@ -18,13 +21,14 @@ from holdfast.runtime.drivers import Flow
 from holdfast.runtime.faulting import reported
 from holdfast.runtime.flows import assess, judge, shown
 from holdfast.runtime.spending import book, overruns, reserving, unforeseen, used_by
+from holdfast.runtime.undoing import remember_reported, undone
 
 STARTS = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
 ENDS = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE})
 HANDOFFS = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
 NAMED = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
 """Stages that mean nothing without a tool's name; an empty one has to be given as such."""
-INNER = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd"})
+INNER = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd", "before", "cleared"})
 """Fields of events that the runtime fills in, not the host."""
 UNITS = {
     "tokens": Unit.TOKENS,
@@ -72,16 +76,40 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         fields |= {"tokens": spent[Unit.TOKENS], "cost_microusd": spent[Unit.COST_MICROUSD]}
     event: Any = _event(desk, stage, fields)
     if stage in ENDS:
+        first = not event.call or desk.is_open(event.call)
         call, settles, notes = yield from _outcome(desk, event, spent, named)
         event = msgspec.structs.replace(event, call=call)
-        return (yield from judge(desk, desk.moment(event, settles=settles), (*desk.take_notes(call), *notes)))
+        notes = (*desk.take_notes(call), *notes)
+        done = call if call else event.id
+        if stage is Stage.TOOL_RESULT and first and event.part <= 1 and desk.shield.policy.undos:
+            remember_reported(desk, event.tool, done, dict(event.args))
+        decision = yield from judge(desk, desk.moment(event, settles=settles), notes)
+        if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
+            yield from _taken_back(desk, done)
+        return _fitting(decision, event, fields) if decision.patches else decision
     if stage is Stage.CHARGE and event.settled:
         return (yield from _known(desk, event, spent, named))
     spent = reserving(desk, event, spent)
     decision, judged = yield from assess(desk, event, spent)
     if decision.proceeds and stage in STARTS:
         desk.opened(decision, _about(event), getattr(judged, "args", {}), spent)
-    return decision
+    return _fitting(decision, event, fields) if decision.patches else decision
+
+
+def _fitting(decision: Decision, event: Event, fields: dict[str, Any]) -> Decision:
+    """A decision whose patches fit what the host has: where that is not what guards were shown, the whole of it is
+    replaced, for places in the one are not places in the other."""
+    shown = content_of(event)
+    if content_of(msgspec.structs.replace(event, **fields)) == shown:
+        return decision
+    return msgspec.structs.replace(decision, patches=(Patch((), decision.patched(shown)),))
+
+
+def _taken_back(desk: Desk, call: str) -> Flow[None]:
+    """Undo a call whose result is refused, once, where it is known how."""
+    done = desk.undos.take(call)
+    if done is not None:
+        yield from undone(desk, done)
 
 
 def _about(event: Any) -> str:
@@ -191,4 +219,4 @@ def check(desk: Desk, tool: str, args: dict[str, Any], spent: Amounts) -> Flow[D
     decision, event = yield from assess(desk, call, spent, refused)
     if decision.proceeds:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else data, spent)
-    return decision
+    return _fitting(decision, call, {"args": args}) if decision.patches else decision

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.kernel.decision import Decision
 from holdfast.kernel.gates import Ending
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.units import JUST_ONE
+from holdfast.runtime.at_work import awork, work
 from holdfast.runtime.desk import Desk
-from holdfast.runtime.drivers import Flow, T, drive
-from holdfast.runtime.faulting import told
-from holdfast.runtime.reports import check, report, spending
+from holdfast.runtime.drivers import drive
+from holdfast.runtime.holding import Item
+from holdfast.runtime.reporting import Reporting
 from holdfast.runtime.standing import end_run
 from holdfast.runtime.tool import Shape, Tool
 
 if TYPE_CHECKING:
+    import aiohttp
+    import httpx
+    import requests.adapters
+
     from holdfast.guards.loops import Metrics
     from holdfast.runtime.recovering import Trouble
     from holdfast.runtime.undoing import Undone
@@ -37,11 +40,11 @@ def current_run() -> Run | None:
     return runs[-1] if runs else None
 
 
-class Run:
+class Run(Reporting):
     """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or as it is."""
 
     def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+        super().__init__(desk)
         self._tokens: list[Token[tuple[Run, ...]]] = []
 
     @property
@@ -59,11 +62,6 @@ class Run:
         """What is worked on."""
         return self._desk.info.task
 
-    @property
-    def desk(self) -> Desk:
-        """What the runtime and adapters work with; not for agents."""
-        return self._desk
-
     def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """Call a tool: judged, run, its result judged, settled, recorded. Returns the tool's own result.
 
@@ -72,27 +70,27 @@ class Run:
         """
         known = self._desk.shield.tool_of(tool)
         if known.shape is Shape.GENERATOR:
-            from holdfast.runtime import streams
+            from holdfast.runtime.items import items
 
-            return streams.items(self._desk, known, args, kwargs)
+            return items(self._desk, known, args, kwargs)
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
         from holdfast.runtime import calling
 
-        return drive(calling.call(self._desk, known, args, kwargs), self._desk)
+        return work(self._desk, known.name, calling.call(self._desk, known, args, kwargs))
 
     def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for async code: await it, or iterate over it for an async generator. Sync tools run in a thread."""
         known = self._desk.shield.tool_of(tool)
         if known.shape is Shape.ASYNC_GENERATOR:
-            from holdfast.runtime import streams
+            from holdfast.runtime.items import aitems
 
-            return streams.aitems(self._desk, known, args, kwargs)
+            return aitems(self._desk, known, args, kwargs)
         if known.shape is Shape.GENERATOR:
             raise TypeError(f"`{known.name}` is a sync generator: call it with `run.call(...)`")
         from holdfast.runtime import calling
 
-        return self._adrive(calling.call(self._desk, known, args, kwargs))
+        return awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs))
 
     def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for something that happens once, whatever is retried, resumed or crashes: `key` names it in its task,
@@ -105,13 +103,14 @@ class Run:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
         from holdfast.runtime import calling
 
-        return drive(calling.call(self._desk, known, args, kwargs, key), self._desk)
+        return work(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
 
     async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call_once` for async code."""
         from holdfast.runtime import calling
 
-        return await self._adrive(calling.call(self._desk, self._once(key, tool), args, kwargs, key))
+        known = self._once(key, tool)
+        return await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
 
     def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
         known = self._desk.shield.tool_of(tool)
@@ -149,30 +148,6 @@ class Run:
         """What is known of the failure that came last: what failed, what was tried, what was decided about it."""
         return self._desk.trouble
 
-    def check(self, tool: str, args: dict[str, Any], **usage: Any) -> Decision:
-        """Judge a tool call that the host will run itself; report what came of it with `result` or `error`.
-
-        It is judged for real: a step is a step, and what it reserves (`tokens`, `cost_usd`, `api_calls`: estimates)
-        stays reserved until its outcome is reported.
-        """
-        return drive(check(self._desk, tool, args, spending(usage) if usage else JUST_ONE), self._desk)
-
-    async def acheck(self, tool: str, args: dict[str, Any], **usage: Any) -> Decision:
-        """`check` for async code."""
-        return await self._adrive(check(self._desk, tool, args, spending(usage) if usage else JUST_ONE))
-
-    def result(self, tool: str, args: dict[str, Any], result: Any, **fields: Any) -> Decision:
-        """Judge the result of a call that the host ran itself; `decision.patched(result)` is what the agent may see.
-
-        `call` names the decision of its `check` (found by tool and arguments otherwise); `tokens`, `cost_usd` and
-        `api_calls` are what it really used.
-        """
-        return self.judge(Stage.TOOL_RESULT, tool=tool, args=args, result=result, **fields)
-
-    async def aresult(self, tool: str, args: dict[str, Any], result: Any, **fields: Any) -> Decision:
-        """`result` for async code."""
-        return await self.ajudge(Stage.TOOL_RESULT, tool=tool, args=args, result=result, **fields)
-
     def model(self, fn: Callable[..., Any], messages: Iterable[Any], **options: Any) -> Any:
         """Call a model through any function of its messages; gives its reply.
 
@@ -190,13 +165,18 @@ class Run:
 
         return await self._adrive(modelling.converse(self._desk, fn, messages, **options))
 
-    def stream(self, chunks: Iterable[str], channel: str = "text") -> Iterator[str]:
-        """Pass a streamed reply on, chunk by chunk, each judged; the whole is judged at the end."""
+    def stream(self, chunks: Iterable[Item], channel: str = "text") -> Iterator[Item]:
+        """Pass a streamed reply on, judged piece by piece; the whole is judged at the end.
+
+        Items are texts, bytes (UTF-8, broken or not), or `Piece(channel, text)` where there are several channels; what
+        comes out has the same shape. A piece goes out as soon as nothing in it can become part of something that a
+        guard redacts, at the latest at the end.
+        """
         from holdfast.runtime import streams
 
         return streams.chunks(self._desk, chunks, channel)
 
-    def astream(self, chunks: AsyncIterable[str], channel: str = "text") -> AsyncIterator[str]:
+    def astream(self, chunks: AsyncIterable[Item], channel: str = "text") -> AsyncIterator[Item]:
         """`stream` for async code."""
         from holdfast.runtime import streams
 
@@ -250,7 +230,9 @@ class Run:
 
         Raises `PartialOverflow` where there is no more room: 10,000 values, 10 MiB.
         """
-        self._desk.partial.append(value)
+        from holdfast.runtime.cleaning import kept
+
+        self._desk.partial.append(kept(self._desk, value))
 
     @property
     def partial(self) -> tuple[Any, ...]:
@@ -264,49 +246,44 @@ class Run:
 
         return metrics(self._desk.store.read(history_key(self._desk.info.tenant, self.id))[1])
 
-    def judge(self, stage: Stage | str, /, **fields: Any) -> Decision:
-        """Judge an event of any stage, given the fields its stage has."""
-        return drive(report(self._desk, Stage(stage), fields), self._desk)
+    def httpx_transport(self, **options: Any) -> httpx.HTTPTransport:
+        """A transport for `httpx.Client`: every request is judged, or refused, and reaches only what was judged.
 
-    async def ajudge(self, stage: Stage | str, /, **fields: Any) -> Decision:
-        """`judge` for async code."""
-        return await self._adrive(report(self._desk, Stage(stage), fields))
+        Options: `tool` (whose requests they are where none is at work), `max_body`, and those of the transport.
+        """
+        from holdfast.runtime.http.opening import httpx_transport
 
-    def prompt(self, text: str, source: str = "user", trusted: bool = True) -> Decision:
-        """Words enter the run: the user's own, or another's (`trusted=False`)."""
-        return self.judge(Stage.PROMPT, text=text, source=source, trusted=trusted)
+        return httpx_transport(self._desk, **options)
 
-    def model_call(self, messages: list[Any], model: str = "", **fields: Any) -> Decision:
-        """A request is about to go to a model; `params` and estimates may be given."""
-        return self.judge(Stage.MODEL_CALL, messages=messages, model=model, **fields)
+    def async_httpx_transport(self, **options: Any) -> httpx.AsyncHTTPTransport:
+        """`httpx_transport` for `httpx.AsyncClient` on asyncio."""
+        from holdfast.runtime.http.opening import async_httpx_transport
 
-    def model_chunk(self, text: str, channel: str = "text", index: int = 0) -> Decision:
-        """A streamed piece of a reply has come."""
-        return self.judge(Stage.MODEL_CHUNK, text=text, channel=channel, index=index)
+        return async_httpx_transport(self._desk, **options)
 
-    def model_reply(self, text: str, final: bool = False, **fields: Any) -> Decision:
-        """A whole reply has come; `final` if it is the run's answer. `model`, `call` and usage may be given."""
-        return self.judge(Stage.MODEL_REPLY, text=text, final=final, **fields)
+    def requests_adapter(self, **options: Any) -> requests.adapters.HTTPAdapter:
+        """The same for `requests`, to be mounted on a session for `http://` and `https://`."""
+        from holdfast.runtime.http.opening import requests_adapter
 
-    def egress(self, url: str, method: str = "GET", **fields: Any) -> Decision:
-        """An HTTP request is about to leave; `headers`, `payload` and `tool` may be given."""
-        return self.judge(Stage.EGRESS, url=url, method=method, **fields)
+        return requests_adapter(self._desk, **options)
 
-    def error(self, tool: str, error: BaseException | str, **fields: Any) -> Decision:
-        """A call that the host ran has failed; `args`, `call`, `status` and usage may be given."""
-        return self.judge(Stage.ERROR, tool=tool, **told(self._desk.shield.policy, error, fields))
+    def requests_session(self, **options: Any) -> requests.Session:
+        """A `requests.Session` with that adapter mounted; it takes no proxies from the environment."""
+        from holdfast.runtime.http.opening import requests_session
 
-    def charge(self, tokens: int = 0, cost_usd: float = 0.0, **fields: Any) -> Decision:
-        """A cost is about to be booked, or has become known (`settled`)."""
-        return self.judge(Stage.CHARGE, tokens=tokens, cost_usd=cost_usd, **fields)
+        return requests_session(self._desk, **options)
 
-    def handoff(self, to: str, payload: dict[str, Any]) -> Decision:
-        """Control is about to pass to another agent."""
-        return self.judge(Stage.HANDOFF, to=to, payload=payload)
+    def canary(self, label: str = "system prompt", lasting: bool = False) -> str:
+        """A token for a prompt, a file or a decoy record: the guard `canary` refuses what would carry it out."""
+        from holdfast.runtime.canaries import canary
 
-    def handoff_done(self, to: str, **fields: Any) -> Decision:
-        """The other agent has accepted."""
-        return self.judge(Stage.HANDOFF_DONE, to=to, **fields)
+        return canary(self, label, lasting)
+
+    def aiohttp_connector(self, **options: Any) -> aiohttp.TCPConnector:
+        """The same as a connector for `aiohttp.ClientSession`; make it on a running event loop."""
+        from holdfast.runtime.http.opening import aiohttp_connector
+
+        return aiohttp_connector(self._desk, **options)
 
     def close(self) -> None:
         """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
@@ -345,8 +322,3 @@ class Run:
     ) -> None:
         _open.reset(self._tokens.pop())
         await self.aclose()
-
-    async def _adrive(self, flow: Flow[T]) -> T:
-        from holdfast.runtime.loop import adrive
-
-        return await adrive(flow, self._desk)

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence, Set as AbstractSet
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from holdfast.guards.schema.checker import Checker
-from holdfast.guards.schema.outline import SchemaFault
+from holdfast.guards._jsonschema.checker import Checker
+from holdfast.guards._jsonschema.outline import SchemaFault
 from holdfast.guards.schema.tools import Definition
 from holdfast.runtime.data import Unreadable, project
 from holdfast.runtime.tool import Tool

@@ -15,7 +15,7 @@ from holdfast.kernel.events import Event
 from holdfast.kernel.findings import Signals
 from holdfast.kernel.gates import MAX_MARKED, Ending, ending_key, standing_key, standing_of
 from holdfast.kernel.scopes import FLEET
-from holdfast.kernel.state import ABSENT, FOREVER, Records, StoreLost
+from holdfast.kernel.state import ABSENT, FOREVER, Records, StoreLost, key
 from holdfast.kernel.states import NORMAL, SAFE, Mark, Signal, Terms, moved, phase
 from holdfast.runtime.drivers import Flow
 
@@ -112,6 +112,29 @@ def isolate(desk: Desk, name: str, for_ms: int, why: str) -> Flow[None]:
     signals = (Signal.FAILING, Signal.REPEATED)
     if not (yield from signal_state(desk, name, signals, why, Terms(quarantine_ms=for_ms, halt_after=FOREVER))):
         desk.tell(f"the store could not be reached: `{name}` is refused, but not isolated")
+
+
+def repeated(desk: Desk, name: str, decision: Decision, after: int) -> Flow[bool]:
+    """Count that something would be isolated, once for each decision; says whether it is the how manyth time in a day
+    from which it is. Without the store nobody knows, and it is."""
+    guard = "" if decision.determining is None else decision.determining.guard
+    counted: list[int] = []
+
+    def one_more(value: Any, now: int) -> Any:
+        known = {} if value is None else value
+        counted[:] = [at for at in known.get("times", ()) if now - at < REMEMBERED_MS]
+        if known.get("last") == decision.id:
+            return LEFT
+        counted.append(now)
+        del counted[:-after]
+        return {"times": list(counted), "last": decision.id}
+
+    strikes = key(desk.info.tenant, "strikes", guard, name)
+    try:
+        yield from change(desk.shield.records, f"{decision.id}.strike", desk.info.tenant, strikes, one_more)
+    except StoreLost:
+        return True
+    return len(counted) >= after
 
 
 def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:

@@ -102,9 +102,20 @@ def remember(
     undo = tool.undo if tool.undo is not None else desk.shield.policy.undo(tool.name)
     if undo is None:
         return False
-    if desk.undos.push(Done(tool.name, call, undo, args, kwargs, effect)) == 1:
-        desk.tell(f"more than {MAX_UNDO:,} calls could be undone: from now on the oldest can not be any more")
+    _push(desk, Done(tool.name, call, undo, args, kwargs, effect))
     return True
+
+
+def remember_reported(desk: Desk, tool: str, call: str, args: dict[str, Any]) -> None:
+    """Remember a call that a host has run, where the policy says what undoes it: it takes the arguments by name."""
+    undo = desk.shield.policy.undo(tool)
+    if undo is not None:
+        _push(desk, Done(tool, call, undo, (), args))
+
+
+def _push(desk: Desk, done: Done) -> None:
+    if desk.undos.push(done) == 1:
+        desk.tell(f"more than {MAX_UNDO:,} calls could be undone: from now on the oldest can not be any more")
 
 
 def undone(desk: Desk, done: Done, what: str = "the action") -> Flow[Undone]:

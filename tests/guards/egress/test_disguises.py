@@ -144,6 +144,11 @@ def test_what_is_no_url_is_refused(url: str) -> None:
         "http://8.8.8.8./",
         "http://a&b.example.com/",
         "http://a;b.example.com/",
+        "http://١٢٧.٠.٠.١/",
+        "http://१२७.०.०.१/",
+        "http://xn--9hbcp.xn--8hb.xn--8hb.xn--9hb/",
+        "http://example.com:0/",
+        "https://8.8.8.8:00/",
     ],
     ids=ascii,
 )
@@ -255,6 +260,10 @@ def test_names_are_under_their_zones_only() -> None:
     assert inside_name("x.mylan.example") == ""
     assert inside_name("printer.lan") != ""
     assert inside_name("box.home.arpa") != ""
+    assert inside_name("localhost6.localdomain6") != ""
+    assert inside_name("kubernetes.default") != ""
+    assert inside_name("app.lndo.site") != ""
+    assert inside_name("default.example") == ""
     assert written_in("10.0.0.1.example.com") == ()
     assert written_in("nip.io") == ()
     assert [str(one) for one in written_in("a.10.0.0.1.nip.io")] == ["10.0.0.1"]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards.schema.checker import MAX_BYTES, MAX_NESTED, WORK, Checker
-from holdfast.guards.schema.outline import MAX_CIRCULAR, MAX_DEPTH, MAX_UNFOLDED, SchemaFault
+from holdfast.guards._jsonschema.checker import MAX_BYTES, MAX_NESTED, WORK, Checker
+from holdfast.guards._jsonschema.outline import MAX_CIRCULAR, MAX_DEPTH, MAX_UNFOLDED, SchemaFault
 from tests.guards.schema.judging import call, guard_for, judged
 from tests.guards.steps import steps_of
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Optional, TypedDict
 
 import pytest
 
-from holdfast.guards.schema.checker import Checker
+from holdfast.guards._jsonschema.checker import Checker
 from holdfast.runtime.signatures import defined, schema_of
 from holdfast.runtime.tool import Tool
 

@@ -69,9 +69,17 @@ _ISATAP: Final = 0x00005EFE
 
 
 @lru_cache(4_096)
-def address_of(text: str) -> Address:
-    """An address from its text; `ValueError` where it is none. One mapped into IPv6 is the IPv4 address that it is."""
-    return plain(ip_address(text))
+def address_of(text: object) -> Address:
+    """An address from its text; `ValueError` where it is none. One mapped into IPv6 is the IPv4 address that it is.
+
+    A zone belongs to an address of the local link; elsewhere it only makes one look like another.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"an address is a text, not `{type(text).__name__}`")
+    found = plain(ip_address(text))
+    if "%" in text and not found.is_link_local:
+        raise ValueError(f"`{text}` has a zone and is not on the local link")
+    return found
 
 
 def plain(address: Address) -> Address:

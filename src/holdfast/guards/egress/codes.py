@@ -30,6 +30,7 @@ CODES: Final = declare(
             "the URL of `{}` carries a user name or a password",
             "leave them out: a tool that needs credentials gets them otherwise",
         ),
+        "egress.login": Words("the URL carries a login, which is sent and not written down", ""),
         "egress.not_allowed": Words(
             "`{}` is not among the hosts that may be reached", "use one of those that are, or ask for it to be added"
         ),

@@ -10,9 +10,10 @@ import msgspec
 from holdfast.guards.egress.addresses import Address, address_of, carried, inside, is_metadata
 from holdfast.guards.egress.codes import CODES
 from holdfast.guards.egress.hosts import Hosts
-from holdfast.guards.egress.names import METADATA, SUFFIXES, inside_name, written_in
+from holdfast.guards.egress.logins import shown, unwritten
+from holdfast.guards.egress.names import METADATA, inside_name, written_in
 from holdfast.guards.egress.places import Place, places
-from holdfast.guards.egress.reading import LONGEST_KEPT, Target, Unreadable, read, shown
+from holdfast.guards.egress.reading import LONGEST_KEPT, Target, Unreadable, read, same_host
 from holdfast.kernel.actions import Action, Category
 from holdfast.kernel.events import Egress, ToolCall
 from holdfast.kernel.findings import Finding
@@ -24,6 +25,9 @@ __all__ = ["CODES", "EgressGuard"]
 
 KEPT: Final = 1_024
 """How many judged URLs are remembered, so that a repeated one costs a look."""
+
+METHOD_HEADERS: Final = frozenset({"x-http-method-override", "x-http-method", "x-method-override"})
+"""Headers by which many servers take a request for one of another method."""
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65_535)]
 
@@ -87,10 +91,24 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         return lru_cache(KEPT)(self._judged)
 
     def judge(self, event: Egress | ToolCall, /) -> Finding | None:
-        """What is said against where a request goes, or against the first of a call's URLs that goes wrong."""
+        """What is said against where a request goes, or against the first of a call's URLs that goes wrong.
+
+        Logins in URLs are kept out of records, also where they are allowed.
+        """
+        finding = self._against(event)
+        if finding is None and not self.credentials:
+            return None
+        hides = unwritten(event)
+        if not hides:
+            return finding
+        if finding is None:
+            return Finding(Action.ALLOW, "egress.login", hides=hides)
+        return Finding(finding.action, finding.code, finding.args, hides=hides)
+
+    def _against(self, event: Egress | ToolCall) -> Finding | None:
         if isinstance(event, Egress):
             finding = self._looked_up(Place(event.url, True))
-            return self._method(event.method) if finding is None else finding
+            return self._beside(event) if finding is None else finding
         for place in places(event.args) if self.arguments else ():
             finding = self._looked_up(place)
             if finding is not None:
@@ -100,6 +118,19 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     def _looked_up(self, place: Place) -> Finding | None:
         found: Finding | None = self._kept(place) if len(place.url) <= LONGEST_KEPT else self._judged(place)
         return found
+
+    def _beside(self, event: Egress) -> Finding | None:
+        """What is said against the method of a request, or headers that name another one, or another host."""
+        finding = self._method(event.method)
+        for name, value in event.headers.items():
+            if finding is not None:
+                break
+            low = name.lower()
+            if low in METHOD_HEADERS:
+                finding = self._method(value.strip())
+            elif low == "host" and not same_host(event.url, value):
+                finding = self._finding("egress.ambiguous", shown(value), "the header `host` and the URL differ")
+        return finding
 
     def _method(self, method: str) -> Finding | None:
         if self._methods is None or method.upper() in self._methods:
@@ -118,7 +149,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
             return self._finding("egress.scheme", target.scheme, _listed(self.schemes))
         if not target.host:
             return self._finding("egress.unreadable", shown(text), "it has no host") if place.sure else None
-        if not place.sure and target.literal is None and "." not in target.host and target.host not in SUFFIXES:
+        if not place.sure and target.literal is None and "." not in target.host and target.host != "localhost":
             return None
         finding = self._barred(target)
         return self._strictly(target) if finding is None and place.sure else finding
@@ -199,7 +230,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        return (ACTIONS[self.action],)
+        action = ACTIONS[self.action]
+        return (Action.ALLOW, action) if self.credentials and action != Action.ALLOW else (action,)
 
 
 def _listed(values: Any) -> str:

@@ -20,15 +20,22 @@ METADATA: Final = frozenset(
 SUFFIXES: Final = {
     "localhost": "this machine",
     "localdomain": "the local network",
+    "localdomain4": "the local network",
+    "localdomain6": "the local network",
+    "localnet": "the local network",
     "local": "the local network",
     "lan": "the local network",
     "home": "the local network",
     "home.arpa": "the local network",
     "internal": "an internal network",
     "intranet": "an internal network",
+    "intra": "an internal network",
     "private": "an internal network",
     "corp": "an internal network",
     "svc": "a cluster",
+    "default": "a cluster",
+    "cluster": "a cluster",
+    "docker": "a cluster",
     "consul": "a cluster",
 }
 """Names that belong to no public zone, with everything under them."""
@@ -36,7 +43,8 @@ SUFFIXES: Final = {
 LOOPBACK: Final = frozenset(
     {
         "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "fuf.me", "localho.st", "local.gd", "smackaho.st",
-        "localhost.direct", "127-0-0-1.org.uk", "bugbounty.dod.network", "spoofed.burpcollaborator.net",
+        "localhost.direct", "127-0-0-1.org.uk", "bugbounty.dod.network", "spoofed.burpcollaborator.net", "lcl.host",
+        "lndo.site", "ddev.site",
     }
 )  # fmt: skip
 """Public zones all of whose names lead to the machine itself."""

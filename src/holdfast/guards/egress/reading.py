@@ -23,11 +23,11 @@ LONGEST_KEPT: Final = 2_048
 """Longer ones are read each time: what is remembered stays small, whatever comes."""
 LONGEST_NAME: Final = 253
 LONGEST_LABEL: Final = 63
-SHOWN: Final = 100
 
 _SCHEME: Final = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _AUTHORITY: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)")
 _HOST_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::([0-9]*))?")
+_HEADER: Final = re.compile(r"[A-Za-z0-9._:\[\]-]+")
 _NAME: Final = re.compile(r"[a-z0-9._-]+")
 _TRICKS: Final = re.compile(r"[@\\\s\[\]]")
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -93,14 +93,13 @@ def host_of(text: str) -> str | Address | None:
     return target.host if target.literal is None else target.literal
 
 
-def shown(text: str) -> str:
-    """A URL as a message quotes it: without what may be secret in it (user, query, fragment), and not too long."""
-    head = re.split(r"[?#]", text, maxsplit=1)[0]
-    front, _, behind = head.partition("://")
-    place = behind.rpartition("@")[2] if behind else ""
-    seen = f"{front}://{place}" if behind else head.rpartition("@")[2]
-    seen = "".join([char if char.isprintable() and char != "`" else "?" for char in seen[: SHOWN + 1]])
-    return seen if len(seen) <= SHOWN else f"{seen[:SHOWN]}…"
+def same_host(url: str, host: str) -> bool:
+    """Whether a `host` header names the host and the port of a URL, and nothing else."""
+    target = read(url)
+    if not isinstance(target, Target) or _HEADER.fullmatch(host) is None:
+        return False
+    named = read(f"{target.scheme}://{host}/")
+    return isinstance(named, Target) and (named.host, named.port) == (target.host, target.port)
 
 
 def _parsed(text: str) -> Any:
@@ -153,6 +152,8 @@ def _unclear(text: str, host: str, literal: Address | None, port: int | None, us
         return "readers find different hosts in it"
     if {usual if one is None else one for one in (other_port, int(parts[2]) if parts[2] else None)} != {port}:
         return "readers find different ports in it"
+    if port == 0:
+        return "some take port 0 for the usual one"
     return _differs(written, host, literal)
 
 
@@ -160,6 +161,8 @@ def _differs(written: str, host: str, literal: Address | None) -> str:
     """Why a host that is written in one way is another one to the standard."""
     if isinstance(literal, IPv6Address):
         return "" if written.startswith("[") and IPv6Address(written[1:-1]) == literal else "its host is disguised"
+    if "xn--" in host and any(one.isdecimal() and not one.isascii() for one in _spelled(host).split(".")):
+        return "its host has the digits of another script"
     if written == host:
         return "" if _NAME.fullmatch(host) is not None else "its host has characters that no name has"
     if written != _spelled(host):

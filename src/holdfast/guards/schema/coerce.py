@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.guards.schema.checker import Checker
-from holdfast.guards.schema.explain import Problem, explain
-from holdfast.guards.schema.wording import is_of, path_of, type_of
+from holdfast.guards._jsonschema.checker import Checker
+from holdfast.guards._jsonschema.explain import Problem, explain
+from holdfast.guards._jsonschema.wording import is_of, path_of, type_of
 from holdfast.kernel.findings import Patch
 from holdfast.kernel.patches import apply
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Protocol
 
 import msgspec
 
-from holdfast.guards.schema.checker import Checker, canonical
+from holdfast.guards._jsonschema.checker import Checker, canonical
+from holdfast.guards._jsonschema.explain import Problem, explain, instead
+from holdfast.guards._jsonschema.wording import nearest, short, type_of
 from holdfast.guards.schema.codes import CODES
 from holdfast.guards.schema.coerce import coerce
-from holdfast.guards.schema.explain import Problem, explain, instead
 from holdfast.guards.schema.tools import NO_TOOLS, Known, Tools
-from holdfast.guards.schema.wording import nearest, short, type_of
 from holdfast.kernel.actions import Action, Category
 from holdfast.kernel.events import ToolCall, ToolResult
 from holdfast.kernel.findings import Finding, Patch

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from holdfast.guards.schema.wording import LONGEST_NAME
+from holdfast.guards._jsonschema.wording import LONGEST_NAME
 from holdfast.kernel.actions import Action, Category
 from holdfast.kernel.events import ToolCall
 from holdfast.kernel.findings import Finding

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.guards.schema.checker import Checker, canonical
-from holdfast.guards.schema.outline import SchemaFault
-from holdfast.guards.schema.wording import either
+from holdfast.guards._jsonschema.checker import Checker, canonical
+from holdfast.guards._jsonschema.outline import SchemaFault
+from holdfast.guards._jsonschema.wording import either
 from holdfast.kernel.names import glob, is_glob
 
 EVERYBODY: Final = "*"
@@ -43,12 +43,13 @@ class Known:
     """A definition that was looked at: its checkers, why it cannot be used if it cannot, and what differs from what
     was pinned. It never changes."""
 
-    __slots__ = ("bad", "changed", "digest", "input", "name", "output", "source")
+    __slots__ = ("about", "bad", "changed", "digest", "input", "name", "output", "schema", "source")
 
     def __init__(self, definition: Definition, changed: str = "") -> None:
         self.name = definition.name
         self.source = definition.source
         self.changed = changed
+        self.about, self.schema = definition.about, definition.schema
         self.input: Checker | None = None
         self.output: Checker | None = None
         self.bad = ""
@@ -64,6 +65,8 @@ class Known:
         """What the policy says of a tool, over what was said elsewhere, and held against the policy's pin."""
         made = object.__new__(Known)
         made.name, made.source = self.name, self.source
+        made.about = self.about if self.about or below is None else below.about
+        made.schema = self.schema if self.schema is not None or below is None else below.schema
         made.input = self.input if self.input is not None or below is None else below.input
         made.output = self.output if self.output is not None or below is None else below.output
         made.bad = self.bad if below is None or self.input is not None else below.bad

@@ -181,6 +181,22 @@ def _schemas(effort: Effort) -> Section:
     return schemas(effort)
 
 
+def _scanning(name: str) -> Callable[[Effort], Section]:
+    def section(effort: Effort) -> Section:
+        from holdfast.lab.bench import scan
+
+        made: Section = getattr(scan, name)(effort)
+        return made
+
+    return section
+
+
+def _flow(effort: Effort) -> Section:
+    from holdfast.lab.bench.flow import flow
+
+    return flow(effort)
+
+
 def _shells(effort: Effort) -> Section:
     from holdfast.lab.bench.shell import shells
 
@@ -196,6 +212,10 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "calls against schemas": _schemas,
     "sql statements": sql_statements,
     "shell commands": _shells,
+    "scanning for patterns": _scanning("scanning"),
+    "scanning long texts": _scanning("hostile"),
+    "the secrets guard": _scanning("secrets"),
+    "where values come from": _flow,
     "sequences": sequences,
     "after idleness": _idle,
     **DURABLE,

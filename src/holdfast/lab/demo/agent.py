@@ -87,6 +87,11 @@ class Agent:
             self.shield, self.tap, self.tools, self.run.spawn(agent, id=f"{self.run.id}-{agent}"), self.steps, "child"
         )
 
+    def hears(self, words: str) -> None:
+        """Be told something by the user."""
+        self.run.prompt(words)
+        self.acts("user", f"says: {words}")
+
     def acts(self, who: str, did: str) -> None:
         """Note what somebody did that nobody judges."""
         self.steps.append(Step(who, did))

@@ -173,7 +173,7 @@ def _event_words() -> dict[str, Type]:
             known = _declared(hints[field])
             everywhere = all(field in each.__struct_fields__ for each in kinds)
             known = known if everywhere else known.or_null()
-            if field not in ("run", "at", "stage", "risk"):
+            if field not in ("run", "at", "stage", "risk", "before", "cleared"):
                 word = f"event.{field}"
                 words[word] = known if words.get(word, known) == known else DYN
     return words

@@ -1,0 +1,155 @@
+"""The normal form of a text: case, width, look-alike letters and what cannot be seen make no difference to it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+UNSEEN: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters that nobody sees."""
+
+TAGS: Final = re.compile("[\U000e0000-\U000e007f]")
+"""Characters that nobody sees and that spell out letters."""
+
+ALIKE: Final = str.maketrans(
+    {
+        "\u0430": "a",
+        "\u0435": "e",
+        "\u043e": "o",
+        "\u0440": "p",
+        "\u0441": "c",
+        "\u0443": "y",
+        "\u0445": "x",
+        "\u0456": "i",
+        "\u0458": "j",
+        "\u0455": "s",
+        "\u04bb": "h",
+        "\u0501": "d",
+        "\u051b": "q",
+        "\u051d": "w",
+        "\u043a": "k",
+        "\u043c": "m",
+        "\u0442": "t",
+        "\u043d": "h",
+        "\u0432": "b",
+        "\u0433": "r",
+        "\u04cf": "l",
+        "\u03b1": "a",
+        "\u03bf": "o",
+        "\u03c1": "p",
+        "\u03bd": "v",
+        "\u03b9": "i",
+        "\u03ba": "k",
+        "\u03c5": "u",
+        "\u03c4": "t",
+        "\u03b5": "e",
+        "\u0585": "o",
+        "\u057d": "u",
+        "\u0570": "h",
+        "\u0581": "g",
+    }
+)
+"""Letters of other alphabets that look like those of the Latin one."""
+
+MIXED: Final = re.compile(r"[a-z][\u0370-\u03ff\u0400-\u058f]|[\u0370-\u03ff\u0400-\u058f][a-z]")
+"""Letters of two alphabets side by side."""
+WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+CLUSTER: Final = re.compile("[^\u0300-\u036f][\u0300-\u036f]{1,64}|[\x00-\x7f]{1,4096}(?![\u0300-\u036f])|.", re.DOTALL)
+"""What is made normal by itself: a letter with its marks, plain letters, or any other character."""
+
+
+ASCII: Final = bytes(range(128))
+JAMO: Final = range(0x1100, 0x1200)
+MANY: Final = 48
+"""More kinds of characters than this are made normal all at once, fewer one after the other."""
+
+
+def odd(text: str) -> frozenset[str]:
+    """The characters of a text that are not plain ones."""
+    if text.isascii():
+        return frozenset()
+    return frozenset(text.encode("utf-8", "surrogatepass").translate(None, ASCII).decode("utf-8", "surrogatepass"))
+
+
+def folded(text: str) -> str:
+    """A text in its normal form, with its blanks and lines as they are."""
+    if text.isascii():
+        return text.lower()
+    special = odd(text)
+    if len(special) > MANY or not all(_stands_alone(char) for char in special):
+        return _of_one_alphabet(_seen(text))
+    text = text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+    for char in special:
+        seen = _seen_one(char)
+        if seen != char:
+            text = text.replace(char, seen)
+    return _of_one_alphabet(text) if any(_is_alike(char) for char in special) else text
+
+
+@lru_cache(maxsize=4_096)
+def _stands_alone(char: str) -> bool:
+    """Whether a character has the same normal form beside any other."""
+    return unicodedata.category(char)[0] != "M" and ord(char) not in JAMO
+
+
+@lru_cache(maxsize=4_096)
+def _seen_one(char: str) -> str:
+    return _seen(char)
+
+
+@lru_cache(maxsize=4_096)
+def _is_alike(char: str) -> bool:
+    return any("\u0370" <= one <= "\u058f" for one in _seen(char))
+
+
+def mapped(text: str) -> tuple[str, list[int]]:
+    """A text in its normal form, and where each character of it begins in the text; the text's end is the last."""
+    pieces: list[str] = []
+    places: list[int] = []
+    for found in CLUSTER.finditer(text):
+        first, last = found.span()
+        piece = found.group()
+        if piece.isascii():
+            pieces.append(piece.lower())
+            places += range(first, last)
+        else:
+            seen = _seen(piece)
+            pieces.append(seen)
+            places += [first] * len(seen)
+    return _of_one_alphabet("".join(pieces)), [*places, len(text)]
+
+
+def _seen(text: str) -> str:
+    text = UNSEEN.sub("", TAGS.sub(_told, text))
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _of_one_alphabet(text: str) -> str:
+    return WORD.sub(_latin, text) if MIXED.search(text) else text
+
+
+def _told(found: re.Match[str]) -> str:
+    code = ord(found.group()) - 0xE0000
+    return chr(code) if 0x20 <= code < 0x7F else ""
+
+
+def _latin(found: re.Match[str]) -> str:
+    word = found.group()
+    return word.translate(ALIKE) if MIXED.search(word) else word
+
+
+def blank(text: str) -> str:
+    """A text on one line, with single blanks."""
+    return " ".join(text.split())
+
+
+def normal(text: str) -> str:
+    """A text in its normal form, on one line."""
+    return " ".join(folded(text).split())

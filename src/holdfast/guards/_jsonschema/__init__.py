@@ -1,0 +1,1 @@
+"""JSON Schema: values held against schemas in linear time, and what does not fit told in words."""

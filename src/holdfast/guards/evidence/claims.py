@@ -1,0 +1,117 @@
+"""Claims: sentences that say that tests pass or that linters find nothing, and not that they should."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal
+
+Claim = Literal["tests", "lint"]
+
+READ: Final = 50_000
+"""How much of a text is read, from its end: what is claimed is said last."""
+
+_KIND: Final = (
+    r"(?:unit|integration|regression|existing|new|updated|relevant|affected|end-to-end|e2e|remaining|python|smoke|\d+)"
+)
+_STILL: Final = (
+    r"(?:all|now|still|also|both|each|fully|successfully|currently|cleanly|are|is|were|was|have|has|been|being|of them)"
+)
+_GOOD: Final = (
+    r"(?:pass(?:es|ed|ing)?|succeed(?:s|ed|ing)?|green|successful|ok)\b"
+    r"(?! (?:to|into|as(?! well| expected| before)|by|through|via|over|a|an|the|its|their|arguments?|values?|data"
+    r"|none)\b)"
+)
+_TESTS: Final = re.compile(
+    rf"\btests?(?: suites?| cases?| runs?| files?)?(?: \([^)]{{1,40}}\))?(?: in [\w./`-]{{1,60}})?:?"
+    rf"(?: {_STILL}){{0,5}} {_GOOD}"
+    rf"|\bpass(?:es|ed|ing) (?:all|every|each|the)(?: of)?(?: the| our| its)?(?: {_KIND}){{0,3}} (?:tests|test suite)\b"
+    r"|\b(?:pytest|unittest|jest|vitest|mocha|tox|nox|rspec|phpunit|ctest|(?:go|cargo|npm|dotnet|mvn|gradle|make)"
+    rf" test):?(?: {_STILL}){{0,4}} {_GOOD}"
+    rf"|\b(?:everything|all checks|all of them)(?: {_STILL}){{0,3}} (?:pass(?:es|ed|ing)?|green)\b"
+    r"(?! (?:to|through|as)\b)"
+    r"|\b(?:test suite|build|ci|test run|pipeline)(?: (?:is|are|was|now|all|still|fully|completely)){1,4}"
+    r" (?:green|passing)\b"
+    rf"|\bno (?:failing|broken|failed)(?: {_KIND})? tests?\b|\bno test failures\b|\b0 (?:tests? )?(?:failed|failures)\b"
+)
+_COUNTED: Final = re.compile(
+    rf"\b[1-9]\d*(?:/\d+)?(?: {_KIND}){{0,2}}(?: tests?)?(?: {_STILL}){{0,3}} pass(?:ed|ing)?\b"
+)
+_FAILING: Final = re.compile(
+    r"\b(?:[1-9]\d{0,5}|one|two|three|some|several)(?: of \w+)?(?: tests?)? (?:still )?fail(?:s|ed|ing|ures)?\b"
+)
+"""What a text says that counts what passed, and what failed too."""
+_LINTER: Final = (
+    r"(?:lint(?:er|ers|ing)?|ruff|flake8|pylint|mypy|pyright|eslint|tsc|clippy|golangci-lint|rubocop|shellcheck"
+    r"|type[- ]?check(?:s|er|ing)?|static analysis)"
+)
+_LINT: Final = re.compile(
+    rf"\b{_LINTER}(?: checks?| run| output| and [\w-]{{1,20}})?:?(?: {_STILL}){{0,4}}"
+    rf" (?:{_GOOD}|(?:clean|happy|satisfied|error[- ]free"
+    r"|(?:reports?|reported|shows?|finds?|found|gives?|with) (?:no|zero|0) \w+)\b)"
+    rf"|\bno {_LINTER} (?:errors?|warnings?|issues?|problems?|complaints?|violations?|findings?)\b"
+    r"|\b(?:lint|linter)[- ](?:clean|free)\b"
+    r"|\b(?:passes|passed) (?:the )?(?:lint(?:er|ing)?|type[- ]?check(?:s|er|ing)?)\b"
+)
+_HINT: Final = re.compile(r"pass|test|green|lint|check|ruff|flake8|mypy|pyright|tsc|clippy|rubocop|succe")
+
+_SENTENCE: Final = re.compile(r"[^.!?\n;]{1,600}(?:\.(?=\w)[^.!?\n;]{0,200}){0,8}[.!?\n;]?")
+_TURN: Final = re.compile(r",? (?:but|however|although|though|while) |, (?:and|so) | – | — ")
+
+_CONDITION: Final = re.compile(
+    r"\b(?:if|when|whenever|once|until|unless|whether|after(?![^,]{0,60},)|before|ensure|ensures|ensuring|make sure"
+    r"|makes sure|making sure|so that|in order|please|verify|confirm that|check that|see that)\b"
+)
+"""Words after which the whole of a sentence says what may become of something."""
+_OPEN: Final = re.compile(
+    r"\b(?:should|would|could(?! not|n't)|might|may|must|shall|will|ought|need(?:s|ed)? to|want(?:s|ed)?|try|trying"
+    r"|tries|hope(?:s|fully)?|expect(?:s|ed)?|assum(?:e|es|ed|ing)|believe|think|likely|probably|presumably|goal|aim"
+    r"|for all"
+    r"|require[sd]?|asked|suppose[sd]?|can you|do all|do the|does the|did the|are all|are the|to have|to get|let us"
+    r"|let's|example|e\.g\.|says?|said)\b"
+)
+"""Words after which it says what should be, may be or was said, not what is."""
+_DENIED: Final = re.compile(
+    r"(?:(?:\b(?:not|never|no longer|cannot|unable|without|few|some|most|many|none|hardly|nor|yet to|fail(?:s|ed)? to"
+    r"|only|make)|n't)\b[^,]{0,40}|\b(?:who|which)(?: \w{1,12})? |\bno(?: \w{1,20}){0,2} )$"
+)
+_EXCEPT: Final = re.compile(
+    r"^[^.,;]{0,30}\b(?:except|apart from|besides|other than|but for|save for|only (?:if|when|after)|if|once)\b"
+)
+_MARKS: Final = re.compile(r"[*_`>#|=\u200b]|\u2705|\u2714|\ufe0f")
+
+
+def claims(text: str) -> frozenset[Claim]:
+    """What a text says of tests and linters as something that is so."""
+    found: set[Claim] = set()
+    lowered = text[-READ:].lower()
+    if _HINT.search(lowered) is None:
+        return frozenset()
+    counted = _FAILING.search(lowered) is None
+    for clause in _clauses(" ".join(_MARKS.sub("", line).strip() + "\n" for line in lowered.splitlines())):
+        if "tests" not in found and (_holds(_TESTS, clause) or (counted and _holds(_COUNTED, clause))):
+            found.add("tests")
+        if "lint" not in found and _holds(_LINT, clause):
+            found.add("lint")
+    return frozenset(found)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The sentences of a text, cut where they turn; what depends on a condition stays with it."""
+    for sentence in _SENTENCE.findall(text):
+        if sentence.rstrip().endswith("?"):
+            continue
+        opened = ""
+        for clause in _TURN.split(" ".join(sentence.split())):
+            yield f"{opened}{clause}"
+            if _CONDITION.search(clause) is not None and _TESTS.search(clause) is None:
+                opened = f"{clause}, "
+
+
+def _holds(pattern: re.Pattern[str], clause: str) -> bool:
+    for match in pattern.finditer(clause):
+        before, after = clause[: match.start()], clause[match.end() :]
+        turned = [_CONDITION.search(before), _OPEN.search(before), _DENIED.search(before), _EXCEPT.search(after)]
+        if not any(turned):
+            return True
+    return False

@@ -1,0 +1,106 @@
+"""Tables of commands: those that test, lint, change code or hand it on, and those that only start others."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TESTS: Final = (
+    "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "tox", "nox", "jest", "vitest", "mocha", "ava",
+    "karma", "jasmine", "ctest", "rspec", "phpunit", "pest", "paratest", "bats", "gotestsum", "prove", "behave",
+    "stestr", "run_tests*", "run-tests*", "runtests*", "test.sh", "tests.sh", "npm test", "npm t", "npm run test*",
+    "npm run-script test*", "yarn test*", "yarn run test*", "pnpm test*", "pnpm run test*", "bun test*",
+    "bun run test*", "deno test", "node --test", "go test", "cargo test", "cargo t", "cargo nextest", "mvn test",
+    "mvn verify", "mvn install", "mvnw test", "mvnw verify", "mvnw install", "gradle test*", "gradle check",
+    "gradle build", "gradlew test*", "gradlew check", "gradlew build", "dotnet test", "make test*", "make check*",
+    "gmake test*", "gmake check*", "just test*", "task test*", "rake test*", "rake spec*", "rails test*", "mix test",
+    "swift test", "bazel test", "bazelisk test", "sbt test*", "lein test", "stack test", "cabal test", "zig test",
+    "zig build test", "flutter test", "dart test", "playwright test", "cypress run", "manage.py test",
+    "setup.py test", "meson test", "ninja test", "hatch test", "pdm test", "poe test*", "invoke test*", "inv test*",
+    "composer test", "artisan test", "xcodebuild test", "turbo test*", "turbo run test*", "nx test",
+    "lerna run test*",
+)  # fmt: skip
+"""Commands that run tests: a program, and words that stand behind it."""
+
+LINTS: Final = (
+    "flake8", "pylint", "mypy", "dmypy", "pyright", "basedpyright", "pyflakes", "pycodestyle", "pydocstyle", "bandit",
+    "eslint", "tsc", "standard", "xo", "oxlint", "stylelint", "staticcheck", "golangci-lint", "rubocop", "standardrb",
+    "shellcheck", "hadolint", "yamllint", "ktlint", "detekt", "checkstyle", "swiftlint", "phpcs", "phpstan", "psalm",
+    "cppcheck", "clang-tidy", "ansible-lint", "tflint", "actionlint", "pre-commit", "ruff check",
+    "ruff format --check", "black --check", "isort --check*", "pyre check", "biome check", "biome lint", "biome ci",
+    "prettier --check", "prettier -c", "go vet", "cargo clippy", "cargo fmt --check", "dart analyze",
+    "flutter analyze", "deno lint", "mix credo", "dotnet format --verify-no-changes", "npm run lint*",
+    "npm run-script lint*", "yarn lint*", "yarn run lint*", "pnpm lint*", "pnpm run lint*", "bun run lint*",
+    "make lint*", "make typecheck*", "gmake lint*", "just lint*", "task lint*", "rake lint*", "rake rubocop",
+    "poe lint*", "invoke lint*", "inv lint*", "hatch fmt --check", "nox lint*", "tox lint*", "gradle lint*",
+    "gradlew lint*", "composer lint", "turbo lint*", "turbo run lint*", "nx lint",
+)  # fmt: skip
+"""Commands that lint."""
+
+COMMITS: Final = (
+    "git commit", "git push", "gh pr create", "gh pr merge", "gh release create", "glab mr create", "glab mr merge",
+    "hub pull-request", "npm publish", "yarn publish", "yarn npm publish", "pnpm publish", "bun publish",
+    "cargo publish", "twine upload", "uv publish", "poetry publish", "hatch publish", "flit publish", "gem push",
+    "mvn deploy", "mvnw deploy", "gradle publish*", "gradlew publish*", "dotnet publish", "dotnet nuget push",
+    "docker push", "podman push", "kubectl apply", "kubectl rollout", "helm install", "helm upgrade",
+    "terraform apply", "tofu apply", "pulumi up", "cdk deploy", "sls deploy", "serverless deploy", "sam deploy",
+    "fly deploy", "flyctl deploy", "vercel deploy", "netlify deploy", "firebase deploy", "wrangler deploy",
+    "gcloud app deploy", "gcloud run deploy", "eb deploy", "cap deploy", "make deploy*", "make release*",
+    "make publish*", "just deploy*", "task deploy*", "rake deploy*", "rake release*",
+)  # fmt: skip
+"""Commands that hand work on."""
+
+CHANGES: Final = (
+    "patch", "apply_patch", "git apply", "git am", "git cherry-pick", "git revert", "git stash pop",
+    "git stash apply",
+)  # fmt: skip
+"""Commands that change code without naming a file."""
+
+ANYWHERE: Final = frozenset(
+    {
+        "make", "gmake", "gradle", "gradlew", "mvn", "mvnw", "rake", "just", "task", "sbt", "lein", "nox", "tox",
+        "ninja", "nx", "composer", "poe", "invoke", "inv",
+    }
+)  # fmt: skip
+"""Programs that take several targets: the word may be any of them."""
+
+_RUN: Final = ("run",)
+_EXEC: Final = ("exec", "dlx")
+RUNNERS: Final[dict[str, tuple[str, ...]]] = {
+    "uv": _RUN, "poetry": _RUN, "pipenv": _RUN, "pdm": _RUN, "rye": _RUN, "hatch": _RUN,
+    "conda": _RUN, "mamba": _RUN, "micromamba": _RUN, "pipx": _RUN, "coverage": _RUN, "dotenv": _RUN,
+    "bundle": _EXEC, "npm": _EXEC, "pnpm": _EXEC, "yarn": _EXEC,
+    "npx": (), "bunx": (), "pnpx": (), "uvx": (),
+}  # fmt: skip
+"""Programs that start others: behind these words, or at once."""
+PYTHONS: Final = ("python", "python?", "python?.*", "pypy*", "py")
+VALUED: Final = frozenset(
+    {
+        "-C", "-c", "-W", "-X", "-n", "-p", "-w", "-f", "--prefix", "--cwd", "--dir", "--directory", "--filter",
+        "--workspace", "--project", "--with", "--extra", "--group", "--python", "--package", "--env-file", "--rcfile",
+        "--only-group", "--name", "--file", "--makefile",
+    }
+)  # fmt: skip
+"""Options whose value is a word of its own."""
+
+INERT: Final = frozenset(
+    {
+        "-h", "--help", "--version", "--collect-only", "--co", "--list", "--list-tests", "--listTests", "--dry-run",
+        "--no-run", "--fixtures", "--markers", "--setup-plan", "--show-config", "--print-config", "--showConfig",
+    }
+)  # fmt: skip
+"""Options with which a command does nothing of what it is for."""
+
+PASSING: Final = frozenset(
+    {
+        "time", "env", "timeout", "nice", "nohup", "sudo", "doas", "command", "exec", "stdbuf", "xvfb-run",
+        "caffeinate", "chronic",
+    }
+)  # fmt: skip
+"""Programs that start others and end as they do."""
+
+QUIET: Final = frozenset(
+    {
+        "cd", "pushd", "popd", "export", "source", ".", "set", "unset", "true", "echo", "printf", "pwd", "ls",
+    }
+)  # fmt: skip
+"""Programs beside which a check is still the only thing that can fail."""

@@ -1,0 +1,64 @@
+"""Check digits: the sums by which a number shows that it was written down rightly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+VERHOEFF: Final = "0123456789123406789523401789563401289567401239567859876043216598710432765982104387659321049876543210"
+SHIFTS: Final = "01234567891576283094580379614289160435279453126870428657390127938064157046913258"
+
+
+def digits(text: str) -> list[int]:
+    """The digits of a text, as numbers."""
+    return [int(char) for char in text if char.isdecimal()]
+
+
+def weighed(numbers: Iterable[int], weights: Sequence[int]) -> int:
+    """The sum of numbers, each times its weight."""
+    return sum([number * weight for number, weight in zip(numbers, weights, strict=False)])
+
+
+def cross_sum(number: int) -> int:
+    """The sum of the digits of a number below a hundred."""
+    return number // 10 + number % 10
+
+
+def luhn(text: str) -> bool:
+    """Whether the last digit is the one that Luhn's sum asks for."""
+    numbers = digits(text)
+    doubled = [cross_sum(2 * number) for number in numbers[-2::-2]]
+    return (sum(numbers[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def mod97(text: str) -> bool:
+    """Whether the first four characters are right for an account number (ISO 7064, 97-10)."""
+    return int("".join([str(int(char, 36)) for char in text[4:] + text[:4]])) % 97 == 1
+
+
+def mod11_10(text: str) -> bool:
+    """Whether the last digit is right by ISO 7064, 11-10."""
+    rest = 10
+    for number in digits(text)[:-1]:
+        total = (rest + number) % 10
+        rest = (10 if total == 0 else total) * 2 % 11
+    return (11 - rest) % 10 == digits(text)[-1]
+
+
+def verhoeff(text: str) -> bool:
+    """Whether the last digit is right by Verhoeff's tables."""
+    value = 0
+    for place, number in enumerate(reversed(digits(text))):
+        value = int(VERHOEFF[value * 10 + int(SHIFTS[place % 8 * 10 + number])])
+    return value == 0
+
+
+def varied(text: str) -> bool:
+    """Whether a number has more than one digit; those of one alone are made up."""
+    return len(set(text)) > 1
+
+
+def date(year: int, month: int, day: int) -> bool:
+    """Whether there is such a day; any year has a 29th of February, as its century is not always known."""
+    long = 31 if month in (1, 3, 5, 7, 8, 10, 12) else 29 if month == 2 else 30
+    return 0 <= year <= 2100 and 1 <= month <= 12 and 1 <= day <= long

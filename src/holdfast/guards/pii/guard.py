@@ -1,0 +1,152 @@
+"""The PII guard: personal data in whatever goes in and out, found by shape, check digit and the words nearby."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+import msgspec
+
+from holdfast.guards._texts import Leaf, Span, hiding, leaves
+from holdfast.guards.pii.codes import CODES
+from holdfast.guards.pii.limits import NAMES, REACH, TABLE
+from holdfast.kernel.actions import Action, Category
+from holdfast.kernel.content import content_of
+from holdfast.kernel.events import Event, ModelChunk, ToolCall
+from holdfast.kernel.findings import Finding, Patch
+from holdfast.kernel.guard import Kind
+from holdfast.kernel.names import names
+from holdfast.kernel.option import ACTIONS
+from holdfast.kernel.stages import Stage
+from holdfast.kernel.table import carried, sensible
+
+if TYPE_CHECKING:
+    from holdfast.guards.pii.reader import Reader
+    from holdfast.guards.pii.settling import Settling
+
+__all__ = ["CODES", "Pii"]
+
+PiiAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine", "halt"]
+SHOWN: Final = 3
+"""How many places and kinds a message names."""
+
+
+class Pii(msgspec.Struct, frozen=True, dict=True):
+    """Finds personal data in content and hides it, or does what the policy says for the stage.
+
+    It looks for what has a shape: numbers of cards, accounts, people and papers, wallets; where asked for, addresses,
+    telephone numbers and dates of birth too. Names of people and places have none: they need a model.
+    """
+
+    name: ClassVar[str] = "pii"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
+    category: ClassVar[Category] = Category.COMPLIANCE
+    priority: ClassVar[int] = 8
+    CONTEXT: ClassVar[int] = TABLE + REACH
+
+    entities: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    action: PiiAction = "redact"
+    at: dict[str, PiiAction] | None = None
+    allow: tuple[str, ...] = ()
+    bare: bool = False
+    pseudonyms: bool = False
+    salt: str | None = None
+
+    def __post_init__(self) -> None:
+        for stage in self.at if self.at is not None else ():
+            if stage not in self.stages:
+                known = ", ".join(sorted(self.stages))
+                raise ValueError(f"`at` has `{stage}`, where nothing is looked for: choose among {known}")
+        if self.salt is not None and not self.pseudonyms:
+            raise ValueError("nothing acts on `salt`: set `pseudonyms: true`, or leave it out")
+        _ = self._reader.finder.sieve  # compiled before the first call has to wait for it
+
+    @cached_property
+    def _reader(self) -> Reader:
+        from holdfast.guards.pii.choosing import chosen
+        from holdfast.guards.pii.reader import Reader
+
+        return Reader(chosen(self.entities, self.without), names(self.allow), self.bare)
+
+    @cached_property
+    def _settling(self) -> Settling:
+        from holdfast.guards.pii.settling import Settling
+
+        return Settling(self._reader.finder)
+
+    @cached_property
+    def _actions(self) -> dict[Stage, Action]:
+        """What is done at each stage. Where the general action makes no sense, the next stricter is; what was handed
+        over already is only told."""
+        said = {Stage(stage): ACTIONS[action] for stage, action in (self.at if self.at is not None else {}).items()}
+        usual = {stage: carried(stage)[ACTIONS[self.action]] for stage in self.stages}
+        if not sensible(Stage.HANDOFF_DONE, ACTIONS[self.action]):
+            usual[Stage.HANDOFF_DONE] = Action.WARN
+        return {**usual, **said}
+
+    def settled(self, text: str) -> int:
+        """How many leading characters of a growing text can be judged for good, whatever follows."""
+        return self._settling.settled(text)
+
+    def judge(self, event: Event, /) -> Finding | None:
+        """Find personal data in the event's content; say where, and of what kinds."""
+        if type(event) is ModelChunk:
+            return self._chunk(event)
+        content = event.args if type(event) is ToolCall else content_of(event)
+        found = leaves(content)
+        spans = self._reader.spans([leaf.text for leaf in found], lambda at: _above(found[at])) if found else None
+        return self._finding(event, content, found, spans) if spans is not None else None
+
+    def _chunk(self, event: ModelChunk) -> Finding | None:
+        known = len(event.before)
+        spans = self._reader.spans([event.before + event.text], lambda _: ())
+        own = [Span(s.start - known, s.end - known, s.kind) for s in (spans[0] if spans else ()) if s.start >= known]
+        return self._finding(event, event.text, [Leaf((), event.text)], [own]) if own else None
+
+    def _finding(self, event: Event, content: Any, found: list[Leaf], spans: list[list[Span]]) -> Finding:
+        action = self._actions[event.stage]
+        kinds = list(dict.fromkeys([span.kind for here in spans for span in here]))
+        places = list(dict.fromkeys([_place(leaf) for leaf, here in zip(found, spans, strict=True) if here]))
+        patches: tuple[Patch, ...] = ()
+        if action > Action.WARN:
+            patches = hiding(content, found, spans, self._word(event))
+        code = "pii.redacted" if action == Action.REDACT else "pii.found"
+        return Finding(action, code, (_listed(kinds), _listed(places)), patches=patches)
+
+    def _word(self, event: Event) -> Any:
+        if not self.pseudonyms:
+            return lambda kind, _text: f"[redacted:{kind}]"
+        salt = self.salt if self.salt is not None else f"{event.run.tenant}\0{event.run.task}"
+        key = hashlib.sha256(salt.encode("utf-8", "surrogatepass")).digest()
+        return lambda kind, text: f"[{kind}:{_pseudonym(key, text)}]"
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return tuple(dict.fromkeys(self._actions.values()))
+
+    def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
+        """What it can answer at a stage."""
+        return (self._actions[stage],) if stage in self._actions else ()
+
+
+def _above(leaf: Leaf) -> tuple[str, ...]:
+    return tuple([step for step in leaf.path if isinstance(step, str)][-NAMES:])
+
+
+def _place(leaf: Leaf) -> str:
+    path = ".".join([str(step) for step in leaf.path])
+    return (f"a name in `{path}`" if path else "a name") if leaf.named else f"`{path}`" if path else "the text"
+
+
+def _listed(words: list[str]) -> str:
+    more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
+    return ", ".join(words[:SHOWN]) + more
+
+
+def _pseudonym(key: bytes, text: str) -> str:
+    """Six hex digits that are the same for the same value, however it is written."""
+    plain = "".join([char for char in text.lower() if char.isalnum() or char == "@"])
+    return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), key=key, digest_size=3).hexdigest()

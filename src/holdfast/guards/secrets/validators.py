@@ -1,0 +1,177 @@
+"""Second looks at what a rule's pattern found: whether it can be a secret of its kind, or only has the shape of one."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from binascii import Error as Undecodable
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Final
+
+SAME: Final = re.compile(r"(.)\1{5,}", re.DOTALL)
+"""Six times the same character, one after another."""
+FORM: Final = re.compile(
+    r"\$\{\{?[\w\s.:?!,()'|-]{0,60}\}|\{\{[\w\s.()'|$-]{0,60}\}\}|\$\([\w.-]{1,40}\)|^\$[A-Za-z_]\w*$"
+    r"|^%[({]?[A-Za-z_][\w.]*[)}]?[sd%]?$|^[<\[{(][A-Za-z_ .:-]{0,60}[>\]})]$"
+    r"|^[*.•#_-]{3,}$|#{4,}|\*{4,}|\.{2,}|…"
+)
+"""A place where a secret is yet to be put in, or was taken out."""
+TELLTALE: Final = re.compile(
+    r"(?i)^(?:(?:your|my|the|some|a|dummy|fake|sample|test|example|demo)[_-]?)*"
+    r"(?:api|secret|access|auth|private|user|db|database|client|admin|root|service|account|bot|new|old|real|super)?"
+    r"[_-]?(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?|value|here|string|changeme|change[_-]?me"
+    r"|none|null|nil|undefined|true|false|redacted|hidden|removed|masked|placeholder|example|todo|fixme|yyy+)"
+    r"(?:[_-]?(?:goes|here|value))*[_-]?\d{0,3}$"
+)
+"""A word that stands for a secret in documentation."""
+PARTS: Final = re.compile(r"[^0-9A-Za-z]+")
+"""What stands between the parts of a value."""
+NUMBERED: Final = re.compile(r"[A-Za-z]+\d*|\d+[A-Za-z]*|[vV]\d+[a-z]\d+|[A-Za-z]{1,6}\d{1,4}[A-Za-z]{1,8}")
+"""A word, a number, or a word with a number before, behind or in it."""
+CAMEL: Final = re.compile(r"[A-Za-z]?[a-z]*\d{0,4}(?:[A-Z][a-z]{2,}\d{0,3}){2,}")
+"""Words one after another, as names in code are."""
+NEIGHBOURS: Final = re.compile(r"[A-Z]{2}")
+HEXADECIMAL: Final = re.compile(r"(?=.*\d)(?=.*[A-Fa-f])[0-9A-Fa-f]{16,}")
+"""A number in hexadecimal that is long, and seen to be one."""
+NOTHING: Final = re.compile(r"(?i)(x+|y+|\W*)|(?:your[_-]?|my[_-]?)?pass(?:word|wd)|change[_-]?me|token|pwd")
+"""A word that is no password, not even a bad one."""
+CODE: Final = re.compile(
+    r"^[A-Za-z_][\w.]*[\[()]|^[\[({<&]|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\W*$|^[A-Za-z_]\w*[)}\]]+$"
+    r"|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^[a-z]+(?:[_-](?:[a-z]+|v?\d{1,4}))*$|^\W+$"
+)
+"""What code has in the place of a value: a call, an attribute, a constant, a name."""
+PATH: Final = re.compile(r"~?\.{0,2}/?(?:[\w.@-]+/)+[\w.@-]*|[A-Za-z]:[\\/].*|/[\w.-]+")
+"""A place in a file system."""
+
+
+def real(text: str) -> bool:
+    """Whether it is no placeholder: no `xxxxxx`, no `${TOKEN}`, no `<your-token>`, no `changeme`."""
+    return not (_filled(text) or FORM.search(text) or TELLTALE.search(text)) and len(set(text)) > min(
+        len(text) // 12, 6
+    )
+
+
+def _filled(text: str) -> bool:
+    """Whether much of it is one character again and again. A long secret may have a run of one by chance."""
+    return any(len(run.group()) * 5 >= len(text) for run in SAME.finditer(text))
+
+
+def random(text: str) -> bool:
+    """Whether chance may have made it: no placeholder, and letters with digits among them or in wild cases."""
+    if not any(c.isalpha() for c in text) or CAMEL.fullmatch(text) is not None:
+        return False
+    return (any(c.isdigit() for c in text) or _wild(text)) and real(text)
+
+
+def _wild(text: str) -> bool:
+    """Whether the case of its letters changes as it does in no name."""
+    changes = sum([one.isupper() != two.isupper() for one, two in pairwise(text)])
+    return changes * 3 >= len(text) and NEIGHBOURS.search(text) is not None
+
+
+def guessed(text: str) -> bool:
+    """Whether chance made it, where no more is known of it than a name: no identifier, path, host, version or word."""
+    if not any(c.isdigit() for c in text) or not random(text) or PATH.fullmatch(text):
+        return False
+    return any(len(part) >= 8 and not _worded(part) for part in PARTS.split(text))
+
+
+def _worded(part: str) -> bool:
+    """Whether people may have written it: a word, a number, a word with a number at one end."""
+    if HEXADECIMAL.fullmatch(part):
+        return False
+    return NUMBERED.fullmatch(part) is not None or CAMEL.fullmatch(part) is not None
+
+
+def password(text: str) -> bool:
+    """Whether it can be a password that somebody uses: no placeholder, and more than letters."""
+    return any(not c.isalpha() for c in text) and len(set(text)) > 3 and real(text)
+
+
+def present(text: str) -> bool:
+    """Whether anything but a placeholder stands where only a password can stand."""
+    return not (_filled(text) or FORM.search(text) or NOTHING.fullmatch(text))
+
+
+def mixed(text: str) -> bool:
+    """Whether it has letters of both cases and a digit."""
+    return text != text.lower() and text != text.upper() and any(c.isdigit() for c in text)
+
+
+def artifactory(text: str) -> bool:
+    """Whether it is no word and no number that begins as a credential of Artifactory does."""
+    return text.startswith("AKC") or (any(c.isdigit() for c in text) and any(c.isalpha() for c in text[3:]))
+
+
+def written_password(text: str) -> bool:
+    """Whether a value under the name of a password is one: not what code, a path or a sentence has there."""
+    return password(text) and CODE.search(text) is None and not PATH.fullmatch(text)
+
+
+def jwt(text: str) -> bool:
+    """Whether its first part is the base64 of an object, as the header of a JSON Web Token is."""
+    header = _decoded(text.split(".", 1)[0])
+    if header is None or not (header.startswith(b"{") and header.endswith(b"}")):
+        return False
+    return sum(32 <= byte < 127 for byte in header) >= len(header) * 0.8
+
+
+def wrapped_jwt(text: str) -> bool:
+    """Whether it is the base64 of a JSON Web Token."""
+    inner = _decoded(text.rstrip("="))
+    return inner is not None and b"." in inner and jwt(inner.decode("ascii", "replace"))
+
+
+def base64_text(text: str) -> bool:
+    """Whether it is base64, with its padding, of something that may be a secret."""
+    if len(text) % 4:
+        return False
+    inner = _decoded(text.rstrip("="))
+    return inner is not None and len(inner) > 6 and not text.isdigit() and (not text.islower() or "=" in text)
+
+
+def user_and_password(text: str) -> bool:
+    """Whether it is the base64 of `user:password`, as basic authentication has it."""
+    inner = _decoded(text.rstrip("="))
+    if inner is None:
+        return False
+    user, colon, word = inner.partition(b":")
+    return bool(colon and word) and (user + word).isascii() and (user + word).decode("ascii").isprintable()
+
+
+def pem(text: str) -> bool:
+    """Whether a block of a private key has a body: not only its first and last line, or dots between them."""
+    lines = text.replace("\\r", "\n").replace("\\n", "\n").splitlines()
+    body = "".join(line.strip() for line in lines if "-----" not in line and ":" not in line)
+    return sum(c.isalnum() for c in body) >= 20 and "..." not in body and len(set(body)) >= 10
+
+
+def _decoded(text: str) -> bytes | None:
+    """What base64 of either alphabet says, without its padding; None where it is none."""
+    try:
+        return b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (Undecodable, UnicodeEncodeError):
+        pass
+    try:
+        return b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), validate=True)
+    except (Undecodable, UnicodeEncodeError):
+        return None
+
+
+VALIDATORS: Final[dict[str, Callable[[str], bool]]] = {
+    "real": real,
+    "random": random,
+    "guessed": guessed,
+    "password": password,
+    "present": present,
+    "mixed": mixed,
+    "artifactory": artifactory,
+    "written_password": written_password,
+    "jwt": jwt,
+    "wrapped_jwt": wrapped_jwt,
+    "base64_text": base64_text,
+    "user_and_password": user_and_password,
+    "pem": pem,
+}
+"""The second looks that a rule may ask for, by name."""

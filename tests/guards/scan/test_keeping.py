@@ -1,0 +1,83 @@
+"""Compiled patterns are kept, found again, and never missed where they cannot be."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.guards._scan import Pattern, Scanner
+from holdfast.policy.scan_cache import ScanCache
+
+SOUGHT = [Pattern(f"\\bkey{number:02d}_[a-z]{{8}}\\b") for number in range(40)]
+LONG = "key07_abcdefgh " + "x " * 8_192
+
+
+class Waiting(ScanCache):
+    """A cache that does its work when it is told to."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.waiting: list[Callable[[], None]] = []
+
+    def later(self, work: Callable[[], None]) -> None:
+        self.waiting.append(work)
+
+
+def test_what_is_compiled_beside_a_long_text_is_there_the_next_time(tmp_path: Path) -> None:
+    cache = Waiting(tmp_path / "patterns")
+    scanner = Scanner(SOUGHT, "auto", cache)
+    assert scanner.scan("key07_abcdefgh")
+    assert cache.waiting == []
+    first = scanner.scan(LONG)
+    assert (scanner.engine, len(cache.waiting)) == ("re2", 1)
+    scanner.scan(LONG)
+    assert len(cache.waiting) == 1
+    cache.waiting[0]()
+    assert scanner.engine == "hyperscan"
+    assert scanner.scan(LONG) == first
+    again = Scanner(SOUGHT, "auto", cache)
+    assert again.engine == "hyperscan"
+    assert again.scan(LONG) == first
+    assert [file.name for file in cache.folder().iterdir()] == [next(cache.folder().iterdir()).name]
+    assert Scanner(SOUGHT[:39], "auto", cache).engine == "re2"
+
+
+def test_a_kept_file_that_is_damaged_is_as_none(tmp_path: Path) -> None:
+    cache = Waiting(tmp_path)
+    Scanner(SOUGHT, "auto", cache).scan(LONG)
+    cache.waiting[0]()
+    (file,) = tmp_path.iterdir()
+    for body in (b"", b"rubbish", file.read_bytes()[:-100], bytes(len(file.read_bytes()))):
+        file.write_bytes(body)
+        scanner = Scanner(SOUGHT, "auto", cache)
+        assert scanner.engine == "re2"
+        assert [hit.pattern for hit in scanner.scan("key07_abcdefgh")] == [7]
+
+
+def test_a_folder_that_cannot_be_used_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    cache = ScanCache(tmp_path / "file" / "patterns")
+    cache.put("name", b"made")
+    assert cache.get("name") is None
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_work_is_done_in_a_thread_of_its_own(tmp_path: Path) -> None:
+    done = threading.Event()
+    seen: list[str] = []
+
+    def work() -> None:
+        seen.append(threading.current_thread().name)
+        done.set()
+
+    ScanCache(tmp_path).later(work)
+    assert done.wait(30)
+    assert seen == ["holdfast-patterns"]
+
+
+def test_few_patterns_need_no_compiling(tmp_path: Path) -> None:
+    cache = Waiting(tmp_path)
+    scanner = Scanner(SOUGHT[:10], "auto", cache)
+    assert scanner.scan(LONG)
+    assert cache.waiting == []

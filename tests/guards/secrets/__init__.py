@@ -1,0 +1,1 @@
+"""The secrets guard: what it finds, what it leaves alone, and what becomes of it."""

@@ -1,0 +1,37 @@
+"""A stream as a runtime makes it: what is settled goes out, piece by piece, with what stood before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from holdfast.guards.secrets import Secrets
+from holdfast.kernel.events import ModelChunk, ModelReply, RunInfo
+from holdfast.kernel.patches import apply
+
+RUN = RunInfo("r", task="t")
+
+
+def whole(guard: Secrets, text: str) -> str:
+    """The redaction of a whole text."""
+    return _patched(guard, ModelReply(id="e", at=0, run=RUN, text=text))
+
+
+def streamed(guard: Secrets, chunks: Iterable[str]) -> list[str]:
+    """What comes out of a stream, piece by piece."""
+    held, before, out = "", "", []
+    for chunk in chunks:
+        held += chunk
+        at = guard.settled(held)
+        assert 0 <= at <= len(held)
+        assert len(held) - at <= 16_384
+        if at:
+            out.append(_patched(guard, ModelChunk(id="e", at=0, run=RUN, text=held[:at], before=before)))
+            before, held = (before + held[:at])[-guard.CONTEXT :], held[at:]
+    out.append(_patched(guard, ModelChunk(id="e", at=0, run=RUN, text=held, before=before)))
+    return out
+
+
+def _patched(guard: Secrets, event: Any) -> str:
+    finding = guard.judge(event)
+    return str(event.text if finding is None else apply(event.text, finding.patches))

@@ -1,0 +1,35 @@
+"""The index says of the shipped rules what their files say."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.guards.secrets.index import FILE, index_of, indexed
+from holdfast.guards.secrets.rule import read_rule
+from tools.secret_rules import FOLDER, files
+
+RULE = 'kind = "own"\npattern = "abc[0-9]{4}"\n'
+
+
+def test_the_index_is_what_the_rule_files_give() -> None:
+    assert (FOLDER / FILE).read_bytes() == index_of(files()), "run `python -m tools.secret_rules`"
+    assert [rule.kind for rule, _ in indexed()] == [read_rule(text).kind for _, text in sorted(files().items())]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('kind = "own"', "missing required field `pattern`"),
+        (RULE + 'patern = "x"', "unknown field `patern`"),
+        (RULE + 'validator = "nope"', "there is no validator `nope`"),
+        (RULE + 'stop = ["Example"]', "not all in lower case"),
+        (RULE + 'keywords = ["ABC"]', "not all in lower case"),
+        ('kind = "Own Kind"\npattern = "abc"', "matching regex"),
+        ("kind = ", "cannot be read"),
+        ('kind = "own"\npattern = "abc+"', "have no end"),
+    ],
+)
+def test_a_rule_with_a_mistake_is_refused_and_its_file_named(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says) as raised:
+        index_of({"own.toml": text})
+    assert str(raised.value).startswith("`own.toml`: ")

@@ -1,0 +1,80 @@
+"""Measuring the secrets guard: rows are held against their labels, kinds count alike, and no value is told."""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from holdfast.lab.measuring.rows import VARIABLE, Row
+from holdfast.lab.measuring.secrets import FILE, Judged, kind_shares, macro, measure
+
+NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
+CORPORA = Path(os.environ.get(VARIABLE, NEAR))
+TOKEN = "ghp_" + "q7W2e9R4t1Y8u3I6" * 2 + "o5P0"
+
+
+def row(name: str, label: str, rule: str, text: str, source: str = "first@1 rules") -> str:
+    """A line of the corpus."""
+    payload = b64encode(text.encode()).decode()
+    return json.dumps({"id": name, "kind": "k", "label": label, "rule": rule, "payload_b64": payload, "source": source})
+
+
+def test_hits_and_misses_are_told_without_their_values(tmp_path: Path) -> None:
+    lines = [
+        row("a", "secret", "github-pat", f"token: {TOKEN}"),
+        row("b", "secret", "github-pat", "token: none at all", "second@2 tests"),
+        row("c", "secret", "aws_key", "AKIAQ7W2E3R4T5Y6U7I2"),
+        row("d", "not_secret", "github-pat", "ghp_xxxx"),
+        row("e", "not_secret", "other", f"an old {TOKEN}"),
+        row("f", "rule_negative", "gitlab-pat", TOKEN),
+        row("g", "rule_negative", "aws_key", "AKIAQ7W2E3R4T5Y6U7I2"),
+        row("h", "policy_hit", "no-homedir", TOKEN),
+    ]
+    (tmp_path / FILE).write_text("\n".join(lines), encoding="utf-8")
+    honest = {"id": "t", "kind": "trace", "label": "benign", "source": "third", "payload": {"steps": ["ls", TOKEN]}}
+    (tmp_path / "benign_traces.jsonl").write_text(json.dumps(honest), encoding="utf-8")
+    report = measure(tmp_path)
+    counts = {figure.name.strip(): (figure.hits, figure.of) for figure in report.figures}
+    assert counts == {
+        "credentials: found": (2, 3),
+        "first": (2, 2),
+        "second": (0, 1),
+        "kinds: all rows found": (1, 2),
+        "no credentials: false alarms": (2, 4),
+        "first, not_secret": (1, 2),
+        "first, rule_negative": (1, 2),
+        "honest work, benign_traces.jsonl: found": (1, 1),
+    }
+    misses = {figure.name: figure.misses for figure in report.figures if figure.misses}
+    assert misses["credentials: found"] == ("b (github-pat, second)",)
+    assert misses["kinds: all rows found"] == ("github-pat: 50% of its rows",)
+    assert misses["no credentials: false alarms"] == (
+        "e (other, first): github-pat",
+        "g (aws_key, first): aws-access-token",
+    )
+    assert report.notes[0].startswith("mean over 2 kinds: 75.0%")
+    assert TOKEN not in repr(report)
+
+
+def test_kinds_count_alike_however_many_rows_they_have() -> None:
+    judged = [Judged(Row(f"r{at}", "k", "secret", rest={"rule": "many"}), ("some",)) for at in range(9)]
+    judged.append(Judged(Row("r", "k", "secret", rest={"rule": "one"}), ()))
+    shares = kind_shares(judged)
+    assert shares == {"many": 1.0, "one": 0.0}
+    mean, (low, high) = macro(list(shares.values()))
+    assert (mean, low, high) == (0.5, 0.0, 1.0)
+    assert macro([1.0, 1.0])[1] == (1.0, 1.0)
+
+
+@pytest.mark.skipif(not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder")
+def test_credentials_of_every_kind_are_found_and_little_else() -> None:
+    report = measure(CORPORA)
+    shares = {figure.name: figure.share for figure in report.figures}
+    assert shares["credentials: found"] >= 0.99
+    assert shares["no credentials: false alarms"] <= 0.03
+    assert all(share <= 0.02 for name, share in shares.items() if name.startswith("honest work"))
+    assert float(report.notes[0].partition(": ")[2].partition("%")[0]) >= 98

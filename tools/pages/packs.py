@@ -1,0 +1,87 @@
+"""The shipped packs: what each is for, which guards it has, and what it stops."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from holdfast.policy.load import described_packs, load_policy
+from holdfast.policy.schema import GUARDS, Placement, id_of, use_of
+
+PATH = "docs/reference/packs.md"
+
+ORDER: Final = ("default", "strict", "coding-agent", "database", "finance", "mcp", "shadow-start")
+
+INTRODUCTION: Final = """\
+# Packs
+
+A pack is a policy that is shipped. Load it by its name, `Shield.load("strict")`, or begin with it and change what you
+need: `extends: strict`. `holdfast policy show NAME` prints one whole.
+
+| pack | what it is for |
+|---|---|
+"""
+
+MEASURED: Final = """
+## What each stops
+
+`holdfast lab measure packs --corpora DIR` on the development part of public corpora: how many of the rows do not go
+ahead by themselves, or are redacted. Tools are called `bash`, `run_sql` and `read_page`; nobody answers questions. The
+worst case for hijacks is an agent that obeys every text; figures for whole tasks are in
+[the notes on `flow`](../design/flow.md).
+
+| of these | default | strict | coding-agent | database | finance | mcp | shadow-start |
+|---|---|---|---|---|---|---|---|
+| dangerous commands stopped | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 0 |
+| everyday commands stopped | 0/200 | 1/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
+| changes by SQL stopped | 0/63 | 0/63 | 0/63 | 59/63 | 0/63 | 0/63 | 0 |
+| reads by SQL stopped | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
+| secrets hidden | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 0 |
+| texts without one disturbed | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 0 |
+| internal addresses refused | 76/76 | 76/76 | 62/76 | 76/76 | 76/76 | 76/76 | 0 |
+| public addresses refused | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
+| hijacks by one result stopped | 0/628 | 620/628 | 0/628 | 0/628 | 620/628 | 620/628 | 0 |
+| honest runs disturbed | 0/183 | 1/183 | 0/183 | 0/183 | 1/183 | 1/183 | 0 |
+
+`coding-agent` lets `localhost` be reached. `flow` alone stops 628 of 628 hijacks; where `injection` has taken the text
+out before, the agent has not read it, and eight calls that only that text wanted are not known to be wanted by it. What
+a pack does not stop here it has no guard for: commands need [`shell`](../guards/shell.md), statements
+[`sql`](../guards/sql.md), hijacks [`flow`](../guards/flow.md).
+"""
+
+
+def render() -> str:
+    """Render the packs: what they are for, their guards side by side, and what was measured."""
+    said = described_packs()
+    missing = set(said) ^ set(ORDER)
+    if missing:
+        raise ValueError(f"put {sorted(missing)} into the order of `tools/pages/packs.py`, or take it out")
+    purposes = "".join([f"| `{name}` | {said[name]} |\n" for name in ORDER])
+    return INTRODUCTION + purposes + _guards() + MEASURED
+
+
+def _guards() -> str:
+    policies = {name: load_policy(name).file for name in ORDER}
+    entries = {name: {id_of(entry): entry for entry in file.guards if entry.enabled} for name, file in policies.items()}
+    ids = list(dict.fromkeys([guard for name in ORDER for guard in entries[name]]))
+    head = f"\n## Which guards each has\n\n| guard | {' | '.join(ORDER)} |\n|---|{'---|' * len(ORDER)}\n"
+    rows = [f"| {guard} | {' | '.join([_cell(entries[name].get(guard)) for name in ORDER])} |\n" for guard in ids]
+    return head + "".join(rows) + "\nA cell shows what differs from the guard's own defaults.\n"
+
+
+def _cell(entry: Any) -> str:
+    if entry is None:
+        return "–"
+    guard = GUARDS[use_of(entry)]
+    said = [
+        f"`{field.name}: {_shown(value)}`"
+        for field in [*msgspec.structs.fields(guard), *msgspec.structs.fields(Placement)]
+        if field.name not in ("id", "counter", "message", "advice", "applies_to")
+        and (value := getattr(entry, field.name)) != field.default
+    ]
+    return ", ".join(said) if said else "yes"
+
+
+def _shown(value: Any) -> str:
+    return msgspec.json.encode(value).decode().replace('"', "").replace(":", ": ").replace(",", ", ").replace("|", "")
