@@ -53,7 +53,12 @@ def judge(
     refused = barred(desk, moment) if desk.shield.journal.trouble else None
     if refused is not None:
         return refused
-    moment, decision = yield from _decided(desk, plans, moment)
+    if getattr(plans.policy, "clears", False):
+        from holdfast.runtime.allowing import decided
+
+        moment, decision = yield from decided(desk, plans, moment)
+    else:
+        decision = yield from decide(plans, moment, desk.shield.records)
     if decision.findings:
         decision = worded(plans, moment, decision)
     outcome = written(desk, plans, moment, decision, begun, notes)
@@ -70,15 +75,6 @@ def judge(
         if answer is not None:
             return (yield from judge(desk, resumed(desk, moment, answer), (), plans))
     return decision
-
-
-def _decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Decision]]:
-    """Decide a moment; where guards find what a person may allow, allowances count. Gives the moment as judged."""
-    if getattr(plans.policy, "clears", False):
-        from holdfast.runtime.allowing import decided
-
-        return (yield from decided(desk, plans, moment))
-    return moment, (yield from decide(plans, moment, desk.shield.records))
 
 
 def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
@@ -140,7 +136,12 @@ def assess(
         barrier = barred(desk, moment) if desk.shield.journal.trouble else None
         if barrier is not None:
             return barrier, event
-        moment, decision = yield from _decided(desk, plans, moment)
+        if getattr(plans.policy, "clears", False):
+            from holdfast.runtime.allowing import decided
+
+            moment, decision = yield from decided(desk, plans, moment)
+        else:
+            decision = yield from decide(plans, moment, desk.shield.records)
         if decision.findings:
             decision = worded(plans, moment, decision)
         outcome = written(desk, plans, moment, decision, begun)
