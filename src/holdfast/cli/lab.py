@@ -76,7 +76,7 @@ def add(commands: Any) -> None:
     rows.add_argument("--corpora", metavar="DIR", help=f"the folder of rows (default: {VARIABLE})")
     attacks = parser.add_argument_group("agentdojo, adaptive")
     attacks.add_argument("--suite", metavar="NAME", action="append", help="a suite (default: workspace and banking)")
-    attacks.add_argument("--policy", "--pack", metavar="POLICY", help="a policy file or a pack (default: default)")
+    attacks.add_argument("--policy", "--pack", metavar="POLICY", help="a policy file or a pack (default: strict)")
     attacks.add_argument("--env", metavar="NAME", help="the policy as it is in this environment")
     attacks.add_argument("--attack", metavar="NAME", action="append", help="a way of asking (default: all)")
     attacks.add_argument("--jobs", metavar="N", type=count, help="how many processes (default: one for each core)")
@@ -172,7 +172,7 @@ def _policy(args: argparse.Namespace) -> str:
     from holdfast import PolicyError
     from holdfast.policy.load import load_policy
 
-    name: str = "default" if args.policy is None else args.policy
+    name: str = "strict" if args.policy is None else args.policy
     try:
         load_policy(name, args.env)
     except PolicyError as error:

@@ -40,7 +40,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 def report_on(
-    suites: tuple[str, ...], source: Source = "default", env: str | None = None, seed: int = 1, told: Told | None = None
+    suites: tuple[str, ...], source: Source = "strict", env: str | None = None, seed: int = 1, told: Told | None = None
 ) -> Report:
     """The figures of every family on these suites."""
     policy = load_policy(source, env)

@@ -73,7 +73,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     suites: tuple[str, ...] = DEVELOPMENT
     attacks: tuple[str, ...] = ()
-    source: Source = "default"
+    source: Source = "strict"
     env: str | None = None
 
     def units(self) -> list[Unit]:
