@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from holdfast.guards._texts import Leaf, Span, hiding, leaves
-from holdfast.kernel.actions import Action, Category
+from holdfast.kernel.actions import STOPS, Action, Category
 from holdfast.kernel.content import content_of
 from holdfast.kernel.events import Event
-from holdfast.kernel.findings import Finding, Patch
+from holdfast.kernel.findings import Finding
 from holdfast.kernel.guard import Kind
 from holdfast.kernel.lookups import Lookup
 from holdfast.kernel.option import ACTIONS
@@ -114,11 +114,12 @@ class Presidio(msgspec.Struct, frozen=True):
         action = self.action_at(event.stage)
         kinds = [span.kind for here in spans for span in here]
         places = [_place(leaf) for leaf, here in zip(found, spans, strict=True) if here]
-        patches: tuple[Patch, ...] = ()
-        if action > Action.WARN:
-            patches = hiding(content, found, spans, lambda kind, _text: f"[redacted:{kind}]")
+        patches = hiding(content, found, spans, lambda kind, _text: f"[redacted:{kind}]")
         code = "presidio.redacted" if action == Action.REDACT else "presidio.found"
-        return Finding(action, code, (_listed(kinds), _listed(places)), patches=patches)
+        said = (_listed(kinds), _listed(places))
+        if action == Action.REDACT or action >= STOPS:
+            return Finding(action, code, said, patches=patches)
+        return Finding(action, code, said, hides=patches)
 
     def action_at(self, stage: Stage) -> Action:
         """What is done at a stage. Where the general action makes no sense, the next stricter is; what was handed over

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from holdfast import Shield
 from holdfast.guards.pii import Pii
 from holdfast.kernel.actions import Action
 from holdfast.kernel.events import ModelReply, RunInfo
@@ -134,3 +137,17 @@ def test_work_grows_with_the_text_alone() -> None:
         few = len(finder.candidates(text * 200))
         many = len(finder.candidates(text * 400))
         assert many <= 2 * few + 64
+
+
+@pytest.mark.parametrize("action", ["allow", "warn", "escalate"])
+def test_what_goes_ahead_as_it_is_stays_out_of_the_records_all_the_same(action: str, tmp_path: Path) -> None:
+    policy = {"name": "pii", "guards": [{"use": "pii", "at": {"tool_call": action}}]}
+    shield = Shield.load(policy, store="memory:", journal=tmp_path)
+    args = {"card": "4111 1111 1111 1111"}
+    decision = shield.run("a").check("pay", args)
+    assert [finding.code for finding in decision.findings] == ["pii.found"]
+    assert decision.patched(args) == args
+    shield.close()
+    written = b"".join([file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()])
+    assert b"[redacted:credit-card]" in written
+    assert b"1111 1111" not in written

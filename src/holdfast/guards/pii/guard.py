@@ -11,10 +11,10 @@ import msgspec
 from holdfast.guards._texts import Leaf, Span, hiding, leaves
 from holdfast.guards.pii.codes import CODES
 from holdfast.guards.pii.limits import NAMES, REACH, TABLE
-from holdfast.kernel.actions import Action, Category
+from holdfast.kernel.actions import STOPS, Action, Category
 from holdfast.kernel.content import content_of
 from holdfast.kernel.events import Event, ModelChunk, ToolCall
-from holdfast.kernel.findings import Finding, Patch
+from holdfast.kernel.findings import Finding
 from holdfast.kernel.guard import Kind
 from holdfast.kernel.names import names
 from holdfast.kernel.option import ACTIONS
@@ -44,6 +44,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
     category: ClassVar[Category] = Category.COMPLIANCE
     priority: ClassVar[int] = 8
+    veils: ClassVar[bool] = True
     CONTEXT: ClassVar[int] = TABLE + REACH
 
     entities: tuple[str, ...] | None = None
@@ -110,11 +111,12 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         action = self._actions[event.stage]
         kinds = list(dict.fromkeys([span.kind for here in spans for span in here]))
         places = list(dict.fromkeys([_place(leaf) for leaf, here in zip(found, spans, strict=True) if here]))
-        patches: tuple[Patch, ...] = ()
-        if action > Action.WARN:
-            patches = hiding(content, found, spans, self._word(event))
+        patches = hiding(content, found, spans, self._word(event))
         code = "pii.redacted" if action == Action.REDACT else "pii.found"
-        return Finding(action, code, (_listed(kinds), _listed(places)), patches=patches)
+        said = (_listed(kinds), _listed(places))
+        if action == Action.REDACT or action >= STOPS:
+            return Finding(action, code, said, patches=patches)
+        return Finding(action, code, said, hides=patches)
 
     def _word(self, event: Event) -> Any:
         if not self.pseudonyms:
