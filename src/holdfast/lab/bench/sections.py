@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -169,38 +170,14 @@ def _import() -> Section:
     return Section("import", f"CPU time of the process; holdfast adds {added / 1e6:.0f} ms", rows)
 
 
-def _leases(effort: Effort) -> Section:
-    from holdfast.lab.bench.leases import leases
+def _of(module: str, name: str) -> Callable[[Effort], Section]:
+    """A section of a module that is only loaded when it is measured."""
 
-    return leases(effort)
-
-
-def _schemas(effort: Effort) -> Section:
-    from holdfast.lab.bench.schema import schemas
-
-    return schemas(effort)
-
-
-def _scanning(name: str) -> Callable[[Effort], Section]:
     def section(effort: Effort) -> Section:
-        from holdfast.lab.bench import scan
-
-        made: Section = getattr(scan, name)(effort)
+        made: Section = getattr(import_module(f"holdfast.lab.bench.{module}"), name)(effort)
         return made
 
     return section
-
-
-def _flow(effort: Effort) -> Section:
-    from holdfast.lab.bench.flow import flow
-
-    return flow(effort)
-
-
-def _shells(effort: Effort) -> Section:
-    from holdfast.lab.bench.shell import shells
-
-    return shells(effort)
 
 
 MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
@@ -209,19 +186,19 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "rules that do not apply": _rules,
     "conditions": _conditions,
     "each guard alone": _guards,
-    "calls against schemas": _schemas,
+    "calls against schemas": _of("schema", "schemas"),
     "sql statements": sql_statements,
-    "shell commands": _shells,
-    "scanning for patterns": _scanning("scanning"),
-    "scanning long texts": _scanning("hostile"),
-    "the secrets guard": _scanning("secrets"),
-    "where values come from": _flow,
+    "shell commands": _of("shell", "shells"),
+    "scanning for patterns": _of("scan", "scanning"),
+    "scanning long texts": _of("scan", "hostile"),
+    "the secrets guard": _of("scan", "secrets"),
+    "where values come from": _of("flow", "flow"),
     "sequences": sequences,
     "after idleness": _idle,
     **DURABLE,
     "a batch on each store": batches_on_stores,
     "decisions on each store": decisions_on_stores,
-    "hot counters through leases": _leases,
+    "hot counters through leases": _of("leases", "leases"),
     "import": lambda _: _import(),
 }
 """What makes each section, by its title."""

@@ -12,6 +12,7 @@ from holdfast.kernel.decision import Decision
 from holdfast.lab.measuring import honest, injecagent
 from holdfast.lab.measuring.figure import Figure, Report
 from holdfast.lab.measuring.rows import Row, rows
+from holdfast.lab.measuring.urls import PUBLIC
 from holdfast.policy.errors import PolicyError
 from holdfast.policy.load import load_policy, packs
 from holdfast.runtime.run import Run
@@ -19,7 +20,6 @@ from holdfast.runtime.shield import Shield
 
 EACH: Final = 200
 """How many rows of a kind are judged at most: every so many, so that all of a file is looked at."""
-PUBLIC: Final = "93.184.216.34"
 
 NOTES: Final = (
     f"of each kind at most {EACH} rows, spread over the file; the measure of its name has all of them",
