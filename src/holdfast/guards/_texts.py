@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from holdfast.kernel.findings import Patch, PathStep
+from holdfast.kernel.patches import apply
 
 LONG: Final = 10**7
 """A number below it has no room for anything worth hiding."""
@@ -96,8 +97,6 @@ def hiding(content: Any, found: Sequence[Leaf], spans: Sequence[Sequence[Span]],
             text = leaf.text
             patches += [Patch(leaf.path, word(s.kind, text[s.start : s.end]), s.start, s.end, s.kind) for s in here]
     if anew:
-        from holdfast.kernel.patches import apply
-
         top = [path for path in anew if not any(path != above and path[: len(above)] == above for above in anew)]
         inner = apply(content, patches)
         patches += [Patch(path, _renamed(_at(inner, path), path, anew), kind="name") for path in top]
@@ -106,13 +105,8 @@ def hiding(content: Any, found: Sequence[Leaf], spans: Sequence[Sequence[Span]],
 
 def hidden(text: str, spans: Sequence[Span], word: Word) -> str:
     """A text with words in the place of spans; spans that overlap are one, named by the first and longest of them."""
-    pieces: list[str] = []
-    done = end = 0
-    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
-        if span.start >= end:
-            pieces += [text[done : span.start], word(span.kind, text[span.start : span.end])]
-        end = done = max(end, span.end)
-    return "".join([*pieces, text[done:]])
+    cut = apply(text, [Patch((), word(span.kind, text[span.start : span.end]), span.start, span.end) for span in spans])
+    return str(cut)
 
 
 def _at(content: Any, path: tuple[PathStep, ...]) -> Any:

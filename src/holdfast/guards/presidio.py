@@ -6,8 +6,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
+from holdfast.guards._telling import above, finding_about, listed, place_of, placeholder
 from holdfast.guards._texts import Leaf, Span, hiding, leaves
-from holdfast.kernel.actions import STOPS, Action, Category
+from holdfast.kernel.actions import Action, Category
 from holdfast.kernel.content import content_of
 from holdfast.kernel.events import Event
 from holdfast.kernel.findings import Finding
@@ -31,8 +32,6 @@ CODES: Final = declare(
 )
 
 PresidioAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine", "halt"]
-SHOWN: Final = 3
-NAMES: Final = 3
 NEEDS: Final = "it needs `presidio-analyzer`, which is not installed: install `holdfast[presidio]`"
 
 
@@ -90,7 +89,7 @@ class Presidio(msgspec.Struct, frozen=True):
         found = leaves(content_of(event))
         if not found:
             return None
-        names = tuple([_above(leaf) for leaf in found])
+        names = tuple([above(leaf) for leaf in found])
         asked = Asked(tuple([leaf.text for leaf in found]), names, self.language, self.entities, self.score)
         return Lookup("", asked, self.deadline_ms)
 
@@ -100,7 +99,7 @@ class Presidio(msgspec.Struct, frozen=True):
         answer = msgspec.convert(value, list[tuple[int, int, int, str, float]], strict=False)
         if isinstance(event, Asked):
             kinds = [entity for _, _, _, entity, _ in answer]
-            return Finding(ACTIONS[self.action], "presidio.found", (_listed(kinds), "the text")) if kinds else None
+            return Finding(ACTIONS[self.action], "presidio.found", (listed(kinds), "the text")) if kinds else None
         content = content_of(event)
         found = leaves(content)
         spans: list[list[Span]] = [[] for _ in found]
@@ -112,14 +111,11 @@ class Presidio(msgspec.Struct, frozen=True):
 
     def _finding(self, event: Event, content: Any, found: list[Leaf], spans: list[list[Span]]) -> Finding:
         action = self.action_at(event.stage)
-        kinds = [span.kind for here in spans for span in here]
-        places = [_place(leaf) for leaf, here in zip(found, spans, strict=True) if here]
-        patches = hiding(content, found, spans, lambda kind, _text: f"[redacted:{kind}]")
+        patches = hiding(content, found, spans, placeholder)
         code = "presidio.redacted" if action == Action.REDACT else "presidio.found"
-        said = (_listed(kinds), _listed(places))
-        if action == Action.REDACT or action >= STOPS:
-            return Finding(action, code, said, patches=patches)
-        return Finding(action, code, said, hides=patches)
+        kinds = listed([span.kind for here in spans for span in here])
+        places = listed([place_of(leaf) for leaf, here in zip(found, spans, strict=True) if here])
+        return finding_about(action, code, (kinds, places), patches)
 
     def action_at(self, stage: Stage) -> Action:
         """What is done at a stage. Where the general action makes no sense, the next stricter is; what was handed over
@@ -138,18 +134,3 @@ class Presidio(msgspec.Struct, frozen=True):
     def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
         """What it can answer at a stage."""
         return (self.action_at(stage),) if stage in self.stages else ()
-
-
-def _above(leaf: Leaf) -> tuple[str, ...]:
-    return tuple([step for step in leaf.path if isinstance(step, str)][-NAMES:])
-
-
-def _place(leaf: Leaf) -> str:
-    path = ".".join([str(step) for step in leaf.path])
-    return (f"a name in `{path}`" if path else "a name") if leaf.named else f"`{path}`" if path else "the text"
-
-
-def _listed(words: list[str]) -> str:
-    few = list(dict.fromkeys(words))
-    more = f" and {len(few) - SHOWN} more" if len(few) > SHOWN else ""
-    return ", ".join(few[:SHOWN]) + more

@@ -6,8 +6,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from holdfast.guards._telling import NAMES
 from holdfast.guards.pii.entity import Entity
-from holdfast.guards.pii.limits import NAMES, REACH
+from holdfast.guards.pii.limits import REACH
 
 LETTERS: Final = re.compile(r"[^\W\d_]+")
 HUMP: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])")

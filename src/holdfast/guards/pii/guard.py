@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
+from holdfast.guards._telling import above, finding_about, listed, place_of, placeholder, pseudonyms
 from holdfast.guards._texts import Leaf, Span, hiding, leaves
 from holdfast.guards.pii.codes import CODES
-from holdfast.guards.pii.limits import NAMES, REACH, TABLE
-from holdfast.kernel.actions import STOPS, Action, Category
+from holdfast.guards.pii.limits import REACH, TABLE
+from holdfast.kernel.actions import Action, Category
 from holdfast.kernel.content import content_of
 from holdfast.kernel.events import Event, ModelChunk, ToolCall
 from holdfast.kernel.findings import Finding
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["CODES", "Pii"]
 
 PiiAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine", "halt"]
-SHOWN: Final = 3
-"""How many places and kinds a message names."""
 
 
 class Pii(msgspec.Struct, frozen=True, dict=True):
@@ -98,7 +96,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
             return self._chunk(event)
         content = event.args if type(event) is ToolCall else content_of(event)
         found = leaves(content)
-        spans = self._reader.spans([leaf.text for leaf in found], lambda at: _above(found[at])) if found else None
+        spans = self._reader.spans([leaf.text for leaf in found], lambda at: above(found[at])) if found else None
         return self._finding(event, content, found, spans) if spans is not None else None
 
     def _chunk(self, event: ModelChunk) -> Finding | None:
@@ -109,21 +107,12 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
 
     def _finding(self, event: Event, content: Any, found: list[Leaf], spans: list[list[Span]]) -> Finding:
         action = self._actions[event.stage]
-        kinds = list(dict.fromkeys([span.kind for here in spans for span in here]))
-        places = list(dict.fromkeys([_place(leaf) for leaf, here in zip(found, spans, strict=True) if here]))
-        patches = hiding(content, found, spans, self._word(event))
+        word = pseudonyms(event.run, self.salt, _plain) if self.pseudonyms else placeholder
+        patches = hiding(content, found, spans, word)
         code = "pii.redacted" if action == Action.REDACT else "pii.found"
-        said = (_listed(kinds), _listed(places))
-        if action == Action.REDACT or action >= STOPS:
-            return Finding(action, code, said, patches=patches)
-        return Finding(action, code, said, hides=patches)
-
-    def _word(self, event: Event) -> Any:
-        if not self.pseudonyms:
-            return lambda kind, _text: f"[redacted:{kind}]"
-        salt = self.salt if self.salt is not None else f"{event.run.tenant}\0{event.run.task}"
-        key = hashlib.sha256(salt.encode("utf-8", "surrogatepass")).digest()
-        return lambda kind, text: f"[{kind}:{_pseudonym(key, text)}]"
+        kinds = listed([span.kind for here in spans for span in here])
+        places = listed([place_of(leaf) for leaf, here in zip(found, spans, strict=True) if here])
+        return finding_about(action, code, (kinds, places), patches)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
@@ -134,21 +123,6 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         return (self._actions[stage],) if stage in self._actions else ()
 
 
-def _above(leaf: Leaf) -> tuple[str, ...]:
-    return tuple([step for step in leaf.path if isinstance(step, str)][-NAMES:])
-
-
-def _place(leaf: Leaf) -> str:
-    path = ".".join([str(step) for step in leaf.path])
-    return (f"a name in `{path}`" if path else "a name") if leaf.named else f"`{path}`" if path else "the text"
-
-
-def _listed(words: list[str]) -> str:
-    more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
-    return ", ".join(words[:SHOWN]) + more
-
-
-def _pseudonym(key: bytes, text: str) -> str:
-    """Six hex digits that are the same for the same value, however it is written."""
-    plain = "".join([char for char in text.lower() if char.isalnum() or char == "@"])
-    return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), key=key, digest_size=3).hexdigest()
+def _plain(text: str) -> str:
+    """A value without the signs that it may be written with."""
+    return "".join([char for char in text.lower() if char.isalnum() or char == "@"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from typing import Final
 
 from holdfast.guards._texts import Span
@@ -17,13 +17,6 @@ FINGERPRINT: Final = re.compile(rf"[0-9a-f]{{{DIGITS}}}")
 def fingerprint(kind: str, secret: str) -> str:
     """What a secret of a kind is called."""
     return sha256(f"{kind}\0{secret}".encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
-
-
-def pseudonym(kind: str, secret: str, salt: str) -> str:
-    """What stands in the place of a secret so that the same one is known again."""
-    key = sha256(salt.encode("utf-8", "surrogatepass")).digest()
-    said = blake2b(secret.encode("utf-8", "surrogatepass"), key=key, digest_size=3).hexdigest()
-    return f"[{kind}:{said}]"
 
 
 def not_allowed(text: str, spans: list[Span], allowed: Names, cleared: Iterable[str]) -> list[Span]:

@@ -8,16 +8,17 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from holdfast.guards._scan import CONTEXT, Kept
-from holdfast.guards._texts import Leaf, Span, hiding, leaves
+from holdfast.guards._telling import finding_about, placeholder, pseudonyms
+from holdfast.guards._texts import Leaf, Span, Word, hiding, leaves
 from holdfast.guards.secrets.codes import CODES
 from holdfast.guards.secrets.decoding import LONGEST
 from holdfast.guards.secrets.finder import NAMED, Finder, Sought, finder
-from holdfast.guards.secrets.fingerprints import not_allowed, pseudonym
+from holdfast.guards.secrets.fingerprints import not_allowed
 from holdfast.guards.secrets.index import indexed
 from holdfast.guards.secrets.rule import Kind as RuleKind, Rule
 from holdfast.guards.secrets.settling import settled
 from holdfast.guards.secrets.telling import told
-from holdfast.kernel.actions import STOPS, Action, Category
+from holdfast.kernel.actions import Action, Category
 from holdfast.kernel.content import content_of
 from holdfast.kernel.events import Event, ModelChunk
 from holdfast.kernel.findings import Finding, Isolate, Patch
@@ -127,7 +128,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         left = [not_allowed(leaf.text, here, free, cleared) for leaf, here in zip(found, spans, strict=True)]
         if not any(left):
             return None
-        patches = hiding(content, found, left, lambda kind, text: self._word(event, kind, text))
+        patches = hiding(content, found, left, self._word(event))
         return self._finding(event, patches, told(event.stage, found, left))
 
     def fingerprints(self, event: Event, /) -> tuple[str, ...]:
@@ -169,7 +170,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
                 patches.append(Patch((), "", 0, end - before, span.kind))
             else:
                 first, last = span.start - before, span.end - before
-                word = self._word(event, span.kind, text[span.start : span.end])
+                word = self._word(event)(span.kind, text[span.start : span.end])
                 patches.append(Patch((), word, first, last, span.kind))
             here.append(Span(max(0, span.start - before), span.end - before, span.kind))
         if not patches:
@@ -181,11 +182,8 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """How many characters at the beginning of a text can be judged for good, whatever follows."""
         return settled(self._finder, text, self.decode)
 
-    def _word(self, event: Event, kind: str, text: str) -> str:
-        if not self.pseudonyms:
-            return f"[redacted:{kind}]"
-        salt = self.salt if self.salt is not None else f"{event.run.tenant}\0{event.run.task}"
-        return pseudonym(kind, text, salt)
+    def _word(self, event: Event) -> Word:
+        return pseudonyms(event.run, self.salt) if self.pseudonyms else placeholder
 
     def _finding(self, event: Event, patches: tuple[Patch, ...], said: Any) -> Finding:
         action = self.action_at(event.stage)
@@ -193,9 +191,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         terms = None
         if action == Action.QUARANTINE:
             terms = Isolate("tool", round(self.isolate_for_s * 1_000), self.isolate_after)
-        if action == Action.REDACT or action >= STOPS:
-            return Finding(action, code, said.args, patches=patches, terms=terms)
-        return Finding(action, code, said.args, hides=patches)
+        return finding_about(action, code, said.args, patches, terms)
 
     def action_at(self, stage: Stage) -> Action:
         """What becomes of a secret at a stage."""
