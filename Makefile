@@ -20,7 +20,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/.core ## watch a scripted agent being kept safe
-	@$(BIN)/holdfast demo
+	@$(BIN)/stanchion demo
 
 test: check ## check, then run every test
 	@$(BIN)/python -m pytest -n $(WORKERS)
@@ -35,7 +35,7 @@ format: .venv/.dev ## rewrite the code in the house format
 	@$(BIN)/ruff check --quiet --fix .
 
 bench: .venv/.dev ## measure decisions beside the floor
-	@$(BIN)/python -m holdfast.lab.bench
+	@$(BIN)/python -m stanchion.lab.bench
 
 pages: .venv/.core ## write the generated pages of the docs and the index of secret rules
 	@$(BIN)/python -m tools.secret_rules
@@ -46,7 +46,7 @@ docs: .venv/.docs pages ## generate the reference, build the site into build/doc
 	@echo 'open build/docs/index.html'
 
 soak: .venv/.dev ## long property runs, 500 kills and every mutant
-	@HOLDFAST_SOAK=1 HOLDFAST_SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
+	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
 		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores tests/audit
 	@$(BIN)/python -m model.mutants
 
@@ -58,17 +58,17 @@ clean: ## remove everything that make created
 	find src model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv/.made:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Holdfast needs Python 3.11 or later; name one with `make PYTHON=python3.12`")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Stanchion needs Python 3.11 or later; name one with `make PYTHON=python3.12`")'
 	@$(PYTHON) -m venv .venv
 	@touch $@
 
 .venv/.core: pyproject.toml | .venv/.made
-	@echo 'installing holdfast into .venv'
+	@echo 'installing stanchion into .venv'
 	@$(PIP) -e .
 	@touch $@
 
 .venv/.dev: pyproject.toml | .venv/.made
-	@echo 'installing holdfast and its development tools into .venv'
+	@echo 'installing stanchion and its development tools into .venv'
 	@$(PIP) -e '.[dev]'
 	@touch .venv/.core $@
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.kernel.decision import Decision, Inputs
-from holdfast.kernel.replay import replay
-from holdfast.kernel.state import Batch, Line, When
-from holdfast.stores.protocol import Store
 from model.decide import Expected
 from model.drawn.moments import Step
 from model.drawn.policy import DrawnPolicy
 from model.history import History
+from stanchion.kernel.decision import Decision, Inputs
+from stanchion.kernel.replay import replay
+from stanchion.kernel.state import Batch, Line, When
+from stanchion.stores.protocol import Store
 
 
 def compare(decision: Decision, expected: Expected, where: object) -> None:

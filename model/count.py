@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Kind
-from holdfast.kernel.state import Line, When, key
 from model.history import History, Take
 from model.known import Found, Sitting, stops
+from stanchion.kernel.actions import Action
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.state import Line, When, key
 
 
 class Count:

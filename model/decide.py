@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from holdfast.kernel.actions import Action, Risk
-from holdfast.kernel.chain import EVERY_ACTION, Policy
-from holdfast.kernel.events import Moment
-from holdfast.kernel.findings import Finding, Patch
-from holdfast.kernel.guard import Kind
-from holdfast.kernel.lookups import Answer
-from holdfast.kernel.state import UNREACHED
 from model.count import Count
 from model.history import History
 from model.known import Found, Sitting, stops
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.chain import EVERY_ACTION, Policy
+from stanchion.kernel.events import Moment
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Answer
+from stanchion.kernel.state import UNREACHED
 
 Records = Mapping[str, tuple[int, Any]]
 

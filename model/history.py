@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from holdfast.kernel.state import BUCKETS, CLOCK, Line
-from holdfast.kernel.units import Amounts
+from stanchion.kernel.state import BUCKETS, CLOCK, Line
+from stanchion.kernel.units import Amounts
 
 
 class Take(NamedTuple):

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from holdfast.kernel.actions import Action, Risk
-from holdfast.kernel.autonomy import refusing
-from holdfast.kernel.chain import Policy
-from holdfast.kernel.content import content_of, with_content
-from holdfast.kernel.events import Event, Moment
-from holdfast.kernel.findings import Finding, Patch
-from holdfast.kernel.gates import Ending, Standing, ending_key, standing_key
-from holdfast.kernel.guard import Kind, Placed, Ruling
-from holdfast.kernel.lookups import Answer, Answered, Expired, Failed
-from holdfast.kernel.patches import PatchError, apply
-from holdfast.kernel.stages import UNTALLIED
-from holdfast.kernel.state import Line, When
-from holdfast.kernel.table import carried
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.autonomy import refusing
+from stanchion.kernel.chain import Policy
+from stanchion.kernel.content import content_of, with_content
+from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.gates import Ending, Standing, ending_key, standing_key
+from stanchion.kernel.guard import Kind, Placed, Ruling
+from stanchion.kernel.lookups import Answer, Answered, Expired, Failed
+from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.stages import UNTALLIED
+from stanchion.kernel.state import Line, When
+from stanchion.kernel.table import carried
 
 cells = lru_cache(carried)
 """The action × stage table as a host carries it out."""

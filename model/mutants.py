@@ -54,8 +54,8 @@ def seeded(source: str, mutation: Mutation) -> str:
 def attempt(mutation: Mutation | None, cases: int = CASES, first: bool = False) -> Verdict:
     """Run the trial on a copy of the package with one fault, or with none."""
     with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder) / "holdfast"
-        shutil.copytree(ROOT / "src" / "holdfast", package, ignore=shutil.ignore_patterns("__pycache__"))
+        package = Path(folder) / "stanchion"
+        shutil.copytree(ROOT / "src" / "stanchion", package, ignore=shutil.ignore_patterns("__pycache__"))
         if mutation is not None:
             file = package / mutation.file
             file.write_text(seeded(file.read_text(encoding="utf-8"), mutation), encoding="utf-8")
@@ -87,7 +87,7 @@ def main(words: Sequence[str]) -> int:
     """Try the faults, print the table, and say how it went."""
     chosen = [m for m in MUTATIONS if not words or any(word in m.name for word in words)]
     for mutation in chosen:
-        seeded((ROOT / "src" / "holdfast" / mutation.file).read_text(encoding="utf-8"), mutation)
+        seeded((ROOT / "src" / "stanchion" / mutation.file).read_text(encoding="utf-8"), mutation)
     sound = attempt(None)
     if sound.noticed:
         print("the tests fail without any fault:", *[o for o in sound.outcomes if o.noticed], sep="\n  ")

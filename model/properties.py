@@ -6,20 +6,6 @@ from collections.abc import Generator, Mapping
 from contextlib import closing
 from typing import Any
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.chain import Plans
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.engine import TRIES, decide
-from holdfast.kernel.findings import Patch
-from holdfast.kernel.lookups import Answer, Ask, Lookup
-from holdfast.kernel.patches import apply
-from holdfast.kernel.state import Batch, Reply, StoreLost, When
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.interleave import interleave
-from holdfast.testing.store_suite.desk import Make
-from holdfast.testing.store_suite.random_batch import random_batch
 from model.compare import compare, compare_replay, compare_state
 from model.decide import expect, expect_lost
 from model.drawn.case import Case, Feature
@@ -27,6 +13,20 @@ from model.drawn.moments import RUNS, Step, draw_step
 from model.drawn.policy import DrawnPolicy
 from model.history import History
 from model.store import StoreModel
+from stanchion.kernel.actions import Action
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.engine import TRIES, decide
+from stanchion.kernel.findings import Patch
+from stanchion.kernel.lookups import Answer, Ask, Lookup
+from stanchion.kernel.patches import apply
+from stanchion.kernel.state import Batch, Reply, StoreLost, When
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.interleave import interleave
+from stanchion.testing.store_suite.desk import Make
+from stanchion.testing.store_suite.random_batch import random_batch
 
 NO_AGE = -1_000_000
 """A maximum age that no knowledge of the gates is under: every decision asks the store."""

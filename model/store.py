@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.state import IDLE, SKIPPED, Batch, Fresh, Reply, When
 from model.history import History, Take
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import IDLE, SKIPPED, Batch, Fresh, Reply, When
 
 
 class StoreModel:

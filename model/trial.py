@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import msgspec
 
-import holdfast.kernel
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing.store_suite import CASES as SUITE
+import stanchion.kernel
 from model.directed import CASES as DIRECTED
 from model.drawn.case import EVERYTHING, Case, Feature
 from model.properties import check_batches, check_decisions, check_interleaved, check_spans
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing.store_suite import CASES as SUITE
 
 
 class Outcome(NamedTuple):
@@ -74,7 +74,7 @@ def run(count: int, until_noticed: bool) -> list[Outcome]:
 
 def main(source: str, count: str, until_noticed: str) -> None:
     """Print the outcomes as JSON; `source` is where the package must have come from."""
-    found = Path(holdfast.kernel.__file__).resolve()
+    found = Path(stanchion.kernel.__file__).resolve()
     if Path(source).resolve() not in found.parents:
         raise SystemExit(f"the package came from `{found}`, not from `{source}`: nothing was tried")
     outcomes = run(int(count), until_noticed == "first")

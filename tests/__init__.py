@@ -1,1 +1,1 @@
-"""Holdfast's own tests."""
+"""Stanchion's own tests."""

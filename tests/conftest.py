@@ -18,20 +18,20 @@ settings.register_profile(
 )
 settings.register_profile(
     "soak",
-    max_examples=int(os.environ.get("HOLDFAST_SOAK_EXAMPLES", "100000")),
+    max_examples=int(os.environ.get("STANCHION_SOAK_EXAMPLES", "100000")),
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("soak" if os.environ.get("HOLDFAST_SOAK") else "ci")
+settings.load_profile("soak" if os.environ.get("STANCHION_SOAK") else "ci")
 
 
 @pytest.fixture(autouse=True)
 def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep state in the test's own folder, and keep the developer's settings out."""
     for name in os.environ:
-        if name.startswith(("HOLDFAST_", "VERONICA_")) and not name.startswith("HOLDFAST_SOAK"):
+        if name.startswith(("STANCHION_", "VERONICA_")) and not name.startswith("STANCHION_SOAK"):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("HOLDFAST_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("HOLDFAST_STORE", "memory:")
-    monkeypatch.setenv("HOLDFAST_AUDIT", "memory:")
+    monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("STANCHION_STORE", "memory:")
+    monkeypatch.setenv("STANCHION_AUDIT", "memory:")

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import Case, StoreFactory, read_table, run_case
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import Case, StoreFactory, read_table, run_case
 
 FOLDER = Path(__file__).with_name("tables")
 STORES: Final[dict[str, StoreFactory]] = {"memory": MemoryStore}

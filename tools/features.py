@@ -1,4 +1,4 @@
-"""Read the feature table: what the five founding documents require, and where Holdfast meets it."""
+"""Read the feature table: what the five founding documents require, and where Stanchion meets it."""
 
 from pathlib import Path
 

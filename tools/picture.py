@@ -30,7 +30,7 @@ def captured() -> str:
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", COLUMNS=str(WIDTH), LINES="60")
-        os.execv(sys.executable, [sys.executable, "-m", "holdfast", "demo", "--fast"])
+        os.execv(sys.executable, [sys.executable, "-m", "stanchion", "demo", "--fast"])
     written = b""
     while True:
         try:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from holdfast.guards.secrets.index import FILE, index_of
+from stanchion.guards.secrets.index import FILE, index_of
 
-FOLDER = Path(__file__).resolve().parents[1] / "src/holdfast/guards/secrets"
+FOLDER = Path(__file__).resolve().parents[1] / "src/stanchion/guards/secrets"
 
 
 def files() -> dict[str, str]:

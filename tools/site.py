@@ -16,7 +16,7 @@ SECTIONS = {
 
 def navigation(docs: Path) -> list[dict[str, Any]]:
     """List the pages section by section; a section's front page first, the others by file name."""
-    entries: list[dict[str, Any]] = [{"Holdfast": "index.md"}]
+    entries: list[dict[str, Any]] = [{"Stanchion": "index.md"}]
     for title, folder in SECTIONS.items():
         files = sorted((docs / folder).rglob("*.md"), key=lambda file: (file.name != "index.md", file.as_posix()))
         if files:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.kernel.actions import Action, Risk
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.lookups import Answered, Expired, Failed
-from holdfast.kernel.state import UNREACHED, Line
 from model.directed.scene import Scene, broken, said, same, watcher
 from model.drawn.guards import Asker, Looper, Meter, Rule, Watcher
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.lookups import Answered, Expired, Failed
+from stanchion.kernel.state import UNREACHED, Line
 
 
 def case_a_guard_that_raises_refuses() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.gates import ending_key, standing_key
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.state import Line, key
 from model.directed.scene import RUN, Scene, same, watcher
 from model.drawn.guards import Meter
+from stanchion.kernel.actions import Action
+from stanchion.kernel.gates import ending_key, standing_key
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.state import Line, key
 
 SHIELD = standing_key("default")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.autonomy import Share, autonomy
-from holdfast.kernel.chain import Plans
-from holdfast.kernel.events import ToolResult
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.state import Line, key
 from model.directed.scene import RUN, Scene, same, watcher
 from model.drawn.guards import Meter
+from stanchion.kernel.actions import Action
+from stanchion.kernel.autonomy import Share, autonomy
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.events import ToolResult
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.state import Line, key
 
 
 def case_the_mode_is_exact_at_every_bound() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.events import ModelCall
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.state import Line, key
 from model.directed.scene import RUN, Scene, said, same, watcher
 from model.drawn.guards import GONE, SECRET, Looper, Meter
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import ModelCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.state import Line, key
 
 REDACTS = watcher("r", Action.REDACT, "scene.redact", SECRET, "span", priority=10)
 TEXT = f"a {SECRET} here"

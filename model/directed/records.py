@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.state import Batch, Line, Reply, When, key
 from model.directed.scene import Scene, same, watcher
 from model.drawn.guards import Breaker, Looper, Meter
+from stanchion.kernel.actions import Action
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.state import Batch, Line, Reply, When, key
 
 LOOP = key("default", "loop", "l")
 
@@ -67,8 +67,8 @@ class _Held:
     """A decision whose reply is on its way."""
 
     def __init__(self, scene: Scene) -> None:
-        from holdfast.kernel.engine import decide
-        from holdfast.kernel.events import Moment
+        from stanchion.kernel.engine import decide
+        from stanchion.kernel.events import Moment
 
         self._deciding = decide(scene.plans, Moment((scene.call(),)), scene.records)
         batch = next(self._deciding)

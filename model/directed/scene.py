@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.kernel.actions import Action, Risk
-from holdfast.kernel.autonomy import Share
-from holdfast.kernel.chain import EVERY_ACTION, Plans
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.engine import decide
-from holdfast.kernel.events import Event, Moment, RunInfo, ToolCall
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.lookups import Answer, Ask
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Batch, Reply, StoreLost, When
-from holdfast.kernel.units import Amounts
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing.clock import FakeClock
 from model.drawn.guards import Rule, Watcher
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.autonomy import Share
+from stanchion.kernel.chain import EVERY_ACTION, Plans
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.engine import decide
+from stanchion.kernel.events import Event, Moment, RunInfo, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.lookups import Answer, Ask
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Batch, Reply, StoreLost, When
+from stanchion.kernel.units import Amounts
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing.clock import FakeClock
 
 RUN = RunInfo("r1", agent="ann", task="t1")
 

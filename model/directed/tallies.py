@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.events import HandoffDone, ModelChunk, Moment
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.state import Line, key
 from model.directed.scene import RUN, Scene, said, same, watcher
 from model.drawn.guards import Meter
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import HandoffDone, ModelChunk, Moment
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.state import Line, key
 
 WITHOUT_ESCALATE = tuple(action for action in Action if action != Action.ESCALATE)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.kernel.actions import Action, Category
-from holdfast.kernel.events import Charge, Moment
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.lookups import Answered
-from holdfast.kernel.state import Batch, Line, Reply, key
 from model.directed.scene import Scene, broken, said, same, watcher
 from model.drawn.guards import Asker, Looper, Meter, Rule
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Charge, Moment
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.lookups import Answered
+from stanchion.kernel.state import Batch, Line, Reply, key
 
 
 class _Restless(Scene):

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.content import content_of
-from holdfast.kernel.events import Event
-from holdfast.kernel.findings import Finding, Patch
-from holdfast.kernel.guard import Kind, Ruling, Switch
-from holdfast.kernel.lookups import Lookup
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Line, When, key
+from stanchion.kernel.actions import Action
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.guard import Kind, Ruling, Switch
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Line, When, key
 
 SECRET = "secret"
 GONE = "[gone]"

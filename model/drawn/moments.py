@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any, NamedTuple
 
-from holdfast.kernel.actions import Action, Risk
-from holdfast.kernel.events import (
+from model.drawn.case import Case, Feature
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.events import (
     Charge,
     Egress,
     Event,
@@ -22,13 +23,12 @@ from holdfast.kernel.events import (
     ToolCall,
     ToolResult,
 )
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.gates import ending_key, standing_key
-from holdfast.kernel.lookups import Answer, Answered, Expired, Failed
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Settle
-from holdfast.kernel.units import Amounts
-from model.drawn.case import Case, Feature
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.gates import ending_key, standing_key
+from stanchion.kernel.lookups import Answer, Answered, Expired, Failed
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Settle
+from stanchion.kernel.units import Amounts
 
 RUNS = (
     RunInfo("r1", agent="ann", task="t1"),

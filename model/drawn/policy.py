@@ -5,17 +5,17 @@ from __future__ import annotations
 import random
 from typing import Any, NamedTuple
 
-from holdfast.kernel.actions import Action, Category
-from holdfast.kernel.autonomy import Share
-from holdfast.kernel.chain import EVERY_ACTION
-from holdfast.kernel.events import RunInfo
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Kind, Placed
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Line, When
-from holdfast.kernel.units import Unit
 from model.drawn.case import Case, Feature
 from model.drawn.guards import GONE, SECRET, Asker, Breaker, Looper, Meter, Rule, Watcher, scoped
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.autonomy import Share
+from stanchion.kernel.chain import EVERY_ACTION
+from stanchion.kernel.events import RunInfo
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Line, When
+from stanchion.kernel.units import Unit
 
 A = Action
 ACTIONS = (A.ALLOW, A.WARN, A.WARN, A.WARN, A.REDACT, A.DEGRADE, A.RETRY, A.QUEUE, A.ESCALATE, A.BLOCK, A.BLOCK,

@@ -6,14 +6,14 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from holdfast.kernel.actions import Action, Category
-from holdfast.kernel.findings import Finding, Wait
-from holdfast.kernel.guard import Kind
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Batch, Reply
-from holdfast.stores.protocol import Store
-from holdfast.stores.seen import Hold, Seen
-from holdfast.testing import FakeClock
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.findings import Finding, Wait
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Batch, Reply
+from stanchion.stores.protocol import Store
+from stanchion.stores.seen import Hold, Seen
+from stanchion.testing import FakeClock
 
 
 def policy(guard: dict[str, Any] | None = None, **escalation: Any) -> dict[str, Any]:

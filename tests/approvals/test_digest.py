@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.approvals.digest import BEGINS, MOST_BYTES, bounded, digest_of
-from holdfast.kernel.actions import Risk
-from holdfast.kernel.events import Egress, Event, Handoff, ModelCall, ModelReply, Prompt, RunInfo, ToolCall, ToolResult
+from stanchion.approvals.digest import BEGINS, MOST_BYTES, bounded, digest_of
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.events import Egress, Event, Handoff, ModelCall, ModelReply, Prompt, RunInfo, ToolCall, ToolResult
 
 RUN = RunInfo("r1", "bot", task="t", tenant="acme")
 CALL = ToolCall(id="c1", at=1, run=RUN, tool="pay", args={"to": "x", "amount": 5})

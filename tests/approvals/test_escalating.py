@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Shield
-from holdfast.approvals import State, TicketClosed, TicketError, UnknownTicket
-from holdfast.approvals.ticket import key_of
-from holdfast.audit.errors import AuditLost
-from holdfast.audit.journal import Fact, MemoryJournal
-from holdfast.kernel.state import Batch, When
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, LostStore, shield_for
+from stanchion import Action, Refused, Shield
+from stanchion.approvals import State, TicketClosed, TicketError, UnknownTicket
+from stanchion.approvals.ticket import key_of
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import Fact, MemoryJournal
+from stanchion.kernel.state import Batch, When
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, LostStore, shield_for
 from tests.approvals.asking import Meanwhile, Paid, Queue, policy
 
 LIFE_MS = 1_800_000
@@ -37,7 +37,7 @@ def test_a_call_waits_for_a_ticket_and_goes_ahead_once_it_is_approved() -> None:
     error = refused(shield, paid)
     assert error.waits
     assert error.ticket is not None
-    assert f"`holdfast tickets approve {error.ticket}`" in str(error)
+    assert f"`stanchion tickets approve {error.ticket}`" in str(error)
     assert "repeat the same call" in str(error)
     shield.approve(error.ticket, by="ann")
     assert paid.amounts == []

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Decision
-from holdfast.approvals import State, Ticket, TicketClosed
-from holdfast.kernel.units import JUST_ONE
-from holdfast.runtime.reports import check
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.stores.redis import RedisStore
-from holdfast.testing import FakeClock, interleave, shield_for
+from stanchion import Action, Decision
+from stanchion.approvals import State, Ticket, TicketClosed
+from stanchion.kernel.units import JUST_ONE
+from stanchion.runtime.reports import check
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.stores.redis import RedisStore
+from stanchion.testing import FakeClock, interleave, shield_for
 from tests.approvals.asking import policy
 from tests.stores import redis_server
 from tests.stores.servers import Place, place

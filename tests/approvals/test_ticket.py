@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.approvals.errors import TicketClosed, TicketError, UnknownTicket
-from holdfast.approvals.finding import named
-from holdfast.approvals.ticket import State, Ticket, approve, as_of, deny, is_over, key_of, reopen, use
+from stanchion.approvals.errors import TicketClosed, TicketError, UnknownTicket
+from stanchion.approvals.finding import named
+from stanchion.approvals.ticket import State, Ticket, approve, as_of, deny, is_over, key_of, reopen, use
 
 T0, ENDS, LATE = 1_000, 61_000, 100_000
 GRANT_MS = 10_000
@@ -142,7 +142,7 @@ def test_a_ticket_is_found_by_what_is_unique(name: str, found: int) -> None:
     [
         ("3f2", "could be 2 tickets, such as `3f2a9c01d4e7`, `3f2b00000000`: write more of it"),
         ("3f2a9c01d4e8", "no ticket `3f2a9c01d4e8`: did you mean `3f2a9c01d4e7`"),
-        ("zz", "no ticket `zz`: see `holdfast tickets list --all`"),
+        ("zz", "no ticket `zz`: see `stanchion tickets list --all`"),
         ("", "no ticket ``"),
     ],
 )

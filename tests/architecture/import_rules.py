@@ -13,7 +13,7 @@ SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
 INNER = frozenset({"kernel", "guards", "tutor", "policy"})
 OUTER = INNER | SIDE | {"runtime", "root"}
 
-# Room → rooms it may import besides itself. `root` is `holdfast/__init__.py`.
+# Room → rooms it may import besides itself. `root` is `stanchion/__init__.py`.
 ALLOWED: dict[str, frozenset[str]] = {
     "kernel": frozenset(),
     "guards": frozenset({"kernel"}),
@@ -116,11 +116,11 @@ def violations(path: PurePosixPath, source: str) -> list[str]:
 
 def _between_rooms(path: PurePosixPath, room: str, each: Import) -> str | None:
     parts = each.full.split(".")
-    if parts[0] != "holdfast":
+    if parts[0] != "stanchion":
         return None
     target = parts[1] if len(parts) > 1 and parts[1] in ALLOWED else "root"
     if target == "testing" and room != "testing":
-        return "`holdfast.testing` is for tests; move what you need into a room"
+        return "`stanchion.testing` is for tests; move what you need into a room"
     if room == "guards" and target == "guards":
         return _between_guards(path, parts)
     if target == room or target in ALLOWED[room]:

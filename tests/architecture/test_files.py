@@ -31,10 +31,10 @@ def test_names_and_lengths() -> None:
 @pytest.mark.parametrize(
     ("path", "lines", "says"),
     [
-        ("src/holdfast/kernel/utils.py", 1, "is named for nothing"),
-        ("src/holdfast/kernel/_base.py", 1, "is named for nothing"),
+        ("src/stanchion/kernel/utils.py", 1, "is named for nothing"),
+        ("src/stanchion/kernel/_base.py", 1, "is named for nothing"),
         ("tests/helpers/clock.py", 1, "is named for nothing"),
-        ("src/holdfast/kernel/engine.py", 401, "has 401 lines"),
+        ("src/stanchion/kernel/engine.py", 401, "has 401 lines"),
     ],
 )
 def test_a_fault_is_named(path: str, lines: int, says: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ HEADINGS = ["What it does", "Usage", "Options", "Codes", "When not to use it"]
 
 def guards(root: Path) -> list[str]:
     """List the guards by name: each public module or package of the guards room."""
-    room = root / "src/holdfast/guards"
+    room = root / "src/stanchion/guards"
     packages = [file.parent for file in room.glob("*/__init__.py")]
     return sorted(path.stem for path in [*room.glob("*.py"), *packages] if not path.name.startswith("_"))
 
@@ -37,7 +37,7 @@ def test_every_guard_has_its_table_and_its_page() -> None:
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
     """A repository with one complete guard, `size`, and things in its room that are no guards."""
-    room = tmp_path / "src/holdfast/guards"
+    room = tmp_path / "src/stanchion/guards"
     for folder in (room / "_shared", tmp_path / "tests/tables", tmp_path / "docs/guards"):
         folder.mkdir(parents=True)
     for file in ("__init__.py", "_match.py", "_shared/__init__.py", "size.py"):
@@ -54,7 +54,7 @@ def test_a_complete_guard_lacks_nothing(house: Path) -> None:
 
 
 def test_a_guard_with_only_code_lacks_two_files(house: Path) -> None:
-    family = house / "src/holdfast/guards/shell"
+    family = house / "src/stanchion/guards/shell"
     family.mkdir()
     (family / "__init__.py").touch()
     assert guards(house) == ["shell", "size"]

@@ -1,4 +1,4 @@
-"""`import holdfast` is light and leaves no trace."""
+"""`import stanchion` is light and leaves no trace."""
 
 import json
 import os
@@ -24,7 +24,7 @@ print(json.dumps({"loaded": loaded, "changed": changed}))
 
 def probe(module: str, home: Path) -> dict[str, Any]:
     """Import a module in a fresh interpreter whose home and working directory are `home`; say what it did."""
-    places = {"HOME": str(home), "XDG_STATE_HOME": str(home), "HOLDFAST_STATE_DIR": str(home / "state")}
+    places = {"HOME": str(home), "XDG_STATE_HOME": str(home), "STANCHION_STATE_DIR": str(home / "state")}
     environment = {**os.environ, **places, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", PROBE.replace("MODULE", module)]
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=True)
@@ -41,19 +41,19 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_nothing_heavy_is_loaded(home: Path) -> None:
-    loaded = probe("holdfast", home)["loaded"]
-    assert "holdfast" in loaded
+    loaded = probe("stanchion", home)["loaded"]
+    assert "stanchion" in loaded
     heavy = [name for name in loaded if name in HEAVY]
-    assert not heavy, f"`import holdfast` loads {heavy}; import them inside the function that needs them"
+    assert not heavy, f"`import stanchion` loads {heavy}; import them inside the function that needs them"
 
 
 def test_no_file_is_written(home: Path) -> None:
-    probe("holdfast", home)
-    assert list(home.rglob("*")) == [], "`import holdfast` writes files; write them on first use"
+    probe("stanchion", home)
+    assert list(home.rglob("*")) == [], "`import stanchion` writes files; write them on first use"
 
 
 def test_no_signal_handler_is_installed(home: Path) -> None:
-    assert probe("holdfast", home)["changed"] == [], "`import holdfast` installs signal handlers; leave them alone"
+    assert probe("stanchion", home)["changed"] == [], "`import stanchion` installs signal handlers; leave them alone"
 
 
 def test_the_probe_sees_all_three(home: Path) -> None:

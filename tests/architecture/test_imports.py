@@ -11,7 +11,7 @@ SRC = Path(__file__).resolve().parents[2] / "src"
 
 def test_every_source_file_keeps_the_import_rule() -> None:
     found = []
-    for file in sorted((SRC / "holdfast").rglob("*.py")):
+    for file in sorted((SRC / "stanchion").rglob("*.py")):
         path = PurePosixPath(file.relative_to(SRC).as_posix())
         found += violations(path, file.read_text(encoding="utf-8"))
     assert not found, "\n" + "\n".join(found)
@@ -20,27 +20,27 @@ def test_every_source_file_keeps_the_import_rule() -> None:
 @pytest.mark.parametrize(
     ("path", "source", "says"),
     [
-        ("kernel/a.py", "from holdfast.guards import size", "may import no other room"),
-        ("kernel/a.py", "def f():\n    import holdfast.policy", "kernel/a.py:2: "),
-        ("kernel/a.py", "from holdfast import Shield", "imports `holdfast.Shield`"),
-        ("kernel/a.py", "from .. import policy", "imports `holdfast.policy`"),
-        ("kernel/a.py", "from ..policy.load import read", "imports `holdfast.policy.load.read`"),
-        ("stores/a.py", "import holdfast.runtime", "only `kernel`"),
-        ("policy/a.py", "from holdfast.runtime.shield import Shield", "room `policy`"),
-        ("policy/a.py", "import importlib\nimportlib.import_module('holdfast.cli')", "policy/a.py:2: "),
-        ("runtime/a.py", "from holdfast.adapters import x", "turn the dependency round"),
-        ("lab/a.py", "from holdfast.service import x", "room `lab`"),
-        ("adapters/a.py", "from holdfast.guards.shell import x", "room `adapters`"),
-        ("cli/a.py", "from holdfast.testing import x", "`holdfast.testing` is for tests"),
-        ("testing/a.py", "from holdfast.cli import x", "room `testing`"),
-        ("__init__.py", "from holdfast.cli.main import main", "room `root`"),
+        ("kernel/a.py", "from stanchion.guards import size", "may import no other room"),
+        ("kernel/a.py", "def f():\n    import stanchion.policy", "kernel/a.py:2: "),
+        ("kernel/a.py", "from stanchion import Shield", "imports `stanchion.Shield`"),
+        ("kernel/a.py", "from .. import policy", "imports `stanchion.policy`"),
+        ("kernel/a.py", "from ..policy.load import read", "imports `stanchion.policy.load.read`"),
+        ("stores/a.py", "import stanchion.runtime", "only `kernel`"),
+        ("policy/a.py", "from stanchion.runtime.shield import Shield", "room `policy`"),
+        ("policy/a.py", "import importlib\nimportlib.import_module('stanchion.cli')", "policy/a.py:2: "),
+        ("runtime/a.py", "from stanchion.adapters import x", "turn the dependency round"),
+        ("lab/a.py", "from stanchion.service import x", "room `lab`"),
+        ("adapters/a.py", "from stanchion.guards.shell import x", "room `adapters`"),
+        ("cli/a.py", "from stanchion.testing import x", "`stanchion.testing` is for tests"),
+        ("testing/a.py", "from stanchion.cli import x", "room `testing`"),
+        ("__init__.py", "from stanchion.cli.main import main", "room `root`"),
         ("helper.py", "", "`helper` is no room"),
         ("odd/a.py", "", "`odd` is no room"),
-        ("guards/a.py", "from holdfast.guards.b import x", "guards never import each other"),
-        ("guards/a.py", "from holdfast.guards import b", "guards never import each other"),
+        ("guards/a.py", "from stanchion.guards.b import x", "guards never import each other"),
+        ("guards/a.py", "from stanchion.guards import b", "guards never import each other"),
         ("guards/a.py", "from . import b", "guards never import each other"),
-        ("guards/shell/rm.py", "from holdfast.guards.secrets import x", "guards never import each other"),
-        ("guards/_shared.py", "from holdfast.guards.b import x", "guards never import each other"),
+        ("guards/shell/rm.py", "from stanchion.guards.secrets import x", "guards never import each other"),
+        ("guards/_shared.py", "from stanchion.guards.b import x", "guards never import each other"),
         ("kernel/a.py", "import time", "is pure but imports `time`"),
         ("kernel/a.py", "from os.path import join", "imports `os.path.join`"),
         ("guards/a.py", "from pathlib import Path", "imports `pathlib.Path`"),
@@ -53,29 +53,29 @@ def test_every_source_file_keeps_the_import_rule() -> None:
     ],
 )
 def test_a_broken_rule_is_named(path: str, source: str, says: str) -> None:
-    (found,) = violations(PurePosixPath("holdfast") / path, source)
+    (found,) = violations(PurePosixPath("stanchion") / path, source)
     assert says in found
-    assert found.startswith(f"src/holdfast/{path}:")
+    assert found.startswith(f"src/stanchion/{path}:")
 
 
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("kernel/a.py", "from holdfast.kernel.b import x\nimport msgspec\nimport re"),
+        ("kernel/a.py", "from stanchion.kernel.b import x\nimport msgspec\nimport re"),
         ("kernel/a.py", "from .b import x\nfrom . import c"),
-        ("guards/a.py", "from holdfast.kernel.event import Event\nfrom pathlib import PurePosixPath"),
-        ("guards/a.py", "from holdfast.guards import _shared\nfrom urllib.parse import urlsplit"),
-        ("guards/shell/__init__.py", "from holdfast.guards.shell.rm import RM"),
-        ("guards/shell/rm.py", "from holdfast.guards.shell import rule"),
-        ("guards/__init__.py", "from holdfast.guards.a import A"),
-        ("policy/a.py", "import os\nfrom holdfast.guards.a import A\nfrom holdfast.tutor import law"),
-        ("runtime/a.py", "import asyncio\nimport time\nfrom holdfast.stores.memory import Memory\nopen('x')"),
-        ("adapters/a.py", "from holdfast import Shield\nfrom holdfast.runtime import run"),
-        ("cli/a.py", "from holdfast.lab import bench\nfrom holdfast.service import app"),
-        ("testing/a.py", "from holdfast.stores import memory\nfrom holdfast.testing.clock import Clock"),
-        ("__init__.py", "from holdfast.runtime.shield import Shield"),
-        ("__main__.py", "from holdfast.cli.main import main"),
+        ("guards/a.py", "from stanchion.kernel.event import Event\nfrom pathlib import PurePosixPath"),
+        ("guards/a.py", "from stanchion.guards import _shared\nfrom urllib.parse import urlsplit"),
+        ("guards/shell/__init__.py", "from stanchion.guards.shell.rm import RM"),
+        ("guards/shell/rm.py", "from stanchion.guards.shell import rule"),
+        ("guards/__init__.py", "from stanchion.guards.a import A"),
+        ("policy/a.py", "import os\nfrom stanchion.guards.a import A\nfrom stanchion.tutor import law"),
+        ("runtime/a.py", "import asyncio\nimport time\nfrom stanchion.stores.memory import Memory\nopen('x')"),
+        ("adapters/a.py", "from stanchion import Shield\nfrom stanchion.runtime import run"),
+        ("cli/a.py", "from stanchion.lab import bench\nfrom stanchion.service import app"),
+        ("testing/a.py", "from stanchion.stores import memory\nfrom stanchion.testing.clock import Clock"),
+        ("__init__.py", "from stanchion.runtime.shield import Shield"),
+        ("__main__.py", "from stanchion.cli.main import main"),
     ],
 )
 def test_what_the_design_allows_passes(path: str, source: str) -> None:
-    assert violations(PurePosixPath("holdfast") / path, source) == []
+    assert violations(PurePosixPath("stanchion") / path, source) == []

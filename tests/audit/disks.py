@@ -22,7 +22,7 @@ class Disk:
         self._free = threading.Event()
         self._free.set()
         self._hanging = threading.Event()
-        monkeypatch.setattr("holdfast.audit.chain.fdatasync", self.sync)
+        monkeypatch.setattr("stanchion.audit.chain.fdatasync", self.sync)
 
     def sync(self, file: int) -> None:
         """Bring a file to the disk, as slowly and as well as was told."""

@@ -23,7 +23,7 @@ THREE: Final = "3333333333333333"
 
 def key_id(key: bytes) -> str:
     """The id under which a key seals."""
-    return sha256(b"holdfast-audit-key:" + key).hexdigest()[:16]
+    return sha256(b"stanchion-audit-key:" + key).hexdigest()[:16]
 
 
 def seal(key: bytes, text: str) -> str:

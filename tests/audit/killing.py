@@ -17,12 +17,12 @@ import threading
 from pathlib import Path
 from typing import Any, NoReturn
 
-from holdfast import Shield
-from holdfast.audit.options import Options
-from holdfast.audit.trail import Trail
-from holdfast.audit.verify import verify
-from holdfast.policy.load import load_policy
-from holdfast.stores.opening import open_store
+from stanchion import Shield
+from stanchion.audit.options import Options
+from stanchion.audit.trail import Trail
+from stanchion.audit.verify import verify
+from stanchion.policy.load import load_policy
+from stanchion.stores.opening import open_store
 from tests.audit.written import Record, of_kind, whole
 
 POLICY: dict[str, Any] = {

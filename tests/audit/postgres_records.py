@@ -18,10 +18,10 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from holdfast.audit.lines import line_of
-from holdfast.audit.options import Options
-from holdfast.audit.postgres import PostgresTrail, Shipping, ship_trail, verify_database
-from holdfast.audit.trail import Trail
+from stanchion.audit.lines import line_of
+from stanchion.audit.options import Options
+from stanchion.audit.postgres import PostgresTrail, Shipping, ship_trail, verify_database
+from stanchion.audit.trail import Trail
 from tests.audit.workers import say, write
 from tests.audit.written import allowed, moment
 from tests.stores.servers import Place

@@ -11,30 +11,30 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from holdfast import Refused, Shield
-from holdfast.audit.again import inputs_of, moment_of
-from holdfast.audit.journal import Start, begun
-from holdfast.audit.notes import Begun
-from holdfast.audit.record import GENESIS, Entry, encode, entry_of
-from holdfast.kernel.actions import Action
-from holdfast.kernel.content import content_of, with_content
-from holdfast.kernel.decision import Decision, Inputs
-from holdfast.kernel.engine import decide
-from holdfast.kernel.events import Charge, Event, Moment, RunInfo
-from holdfast.kernel.findings import Finding, Patch, Wait
-from holdfast.kernel.lookups import Answer, Lookup
-from holdfast.kernel.replay import replay
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Batch, Reply
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.interleave import interleave
 from model.drawn.case import Case, Feature
 from model.drawn.moments import Step, draw_step
 from model.drawn.policy import DrawnPolicy
 from model.history import History
 from model.properties import NO_AGE, Processes, drive, operate
 from model.trial import drawn_cases
+from stanchion import Refused, Shield
+from stanchion.audit.again import inputs_of, moment_of
+from stanchion.audit.journal import Start, begun
+from stanchion.audit.notes import Begun
+from stanchion.audit.record import GENESIS, Entry, encode, entry_of
+from stanchion.kernel.actions import Action
+from stanchion.kernel.content import content_of, with_content
+from stanchion.kernel.decision import Decision, Inputs
+from stanchion.kernel.engine import decide
+from stanchion.kernel.events import Charge, Event, Moment, RunInfo
+from stanchion.kernel.findings import Finding, Patch, Wait
+from stanchion.kernel.lookups import Answer, Lookup
+from stanchion.kernel.replay import replay
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Batch, Reply
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.interleave import interleave
 from tests.properties.examples import cases, sample
 from tests.runtime.guards import says
 

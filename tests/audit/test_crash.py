@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-KILLS = 250 if os.environ.get("HOLDFAST_SOAK") else 20
+KILLS = 250 if os.environ.get("STANCHION_SOAK") else 20
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from holdfast import Decision, Refused, Shield
-from holdfast.audit.errors import AuditLost
-from holdfast.audit.options import Options
-from holdfast.audit.trail import Trail
-from holdfast.kernel.state import key
-from holdfast.lab.bench.guards import Tokens
+from stanchion import Decision, Refused, Shield
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.options import Options
+from stanchion.audit.trail import Trail
+from stanchion.kernel.state import key
+from stanchion.lab.bench.guards import Tokens
 from tests.audit.disks import Disk
 from tests.audit.written import allowed, ids, moment, of_kind, one, whole
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from holdfast import Stage
-from holdfast.audit import export
-from holdfast.audit.export import NoParquet, columns, line_of, write_jsonl, write_parquet
-from holdfast.audit.reading import Reader
-from holdfast.audit.trail import Trail
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Stage
+from stanchion.audit import export
+from stanchion.audit.export import NoParquet, columns, line_of, write_jsonl, write_parquet
+from stanchion.audit.reading import Reader
+from stanchion.audit.trail import Trail
+from stanchion.testing import FakeClock, shield_for
 from tests.audit.test_reading import Written
 
 POLICY = {
@@ -160,5 +160,5 @@ def test_records_that_nobody_of_ours_wrote_are_exported_all_the_same(reader: Rea
 
 def test_without_its_package_it_says_what_to_install(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(NoParquet, match=r"pip install 'holdfast\[parquet\]'"):
+    with pytest.raises(NoParquet, match=r"pip install 'stanchion\[parquet\]'"):
         write_parquet(reader.forwards(), io.BytesIO())

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from holdfast import Refused, Shield
-from holdfast.audit.chain import Chain
-from holdfast.audit.errors import AuditLost
-from holdfast.audit.options import Options
-from holdfast.audit.pages import Written
-from holdfast.audit.trail import Trail
-from holdfast.kernel.events import Moment
+from stanchion import Refused, Shield
+from stanchion.audit.chain import Chain
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.options import Options
+from stanchion.audit.pages import Written
+from stanchion.audit.trail import Trail
+from stanchion.kernel.events import Moment
 from tests.audit.disks import Disk
 from tests.audit.written import AT, allowed, ids, moment, of_kind, one, outcome
 
@@ -33,7 +33,7 @@ POLICY: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are as long as what is written to them; `test_pages` is about those with room prepared."""
-    monkeypatch.setattr("holdfast.audit.chain.open_pages", Written)
+    monkeypatch.setattr("stanchion.audit.chain.open_pages", Written)
 
 
 @contextmanager

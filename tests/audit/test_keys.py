@@ -22,12 +22,12 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from holdfast.audit.errors import TrailError
-from holdfast.audit.keys import Key, load_key
-from holdfast.audit.opening import open_trail
-from holdfast.audit.options import Options
-from holdfast.audit.trail import Trail
-from holdfast.audit.verify import verify
+from stanchion.audit.errors import TrailError
+from stanchion.audit.keys import Key, load_key
+from stanchion.audit.opening import open_trail
+from stanchion.audit.options import Options
+from stanchion.audit.trail import Trail
+from stanchion.audit.verify import verify
 from tests.audit.written import allowed, lines, moment, of_kind, records, whole
 
 SECRET = bytes(range(32))
@@ -43,14 +43,14 @@ def pem(private: Any, encryption: Any = None) -> bytes:
 
 def shared_fits(seal: str, text: str) -> bool:
     """Whether a seal is the one that the page of the format describes, for the shared key."""
-    name = sha256(b"holdfast-audit-key:" + SECRET).hexdigest()[:16]
+    name = sha256(b"stanchion-audit-key:" + SECRET).hexdigest()[:16]
     return seal == f"hmac-sha256:{name}:{hmac.new(SECRET, text.encode(), 'sha256').hexdigest()}"
 
 
 def pair_fits(seal: str, text: str) -> bool:
     """The same for the pair, with its public half alone."""
     public = PRIVATE.public_key()
-    name = sha256(b"holdfast-audit-key:" + public.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
+    name = sha256(b"stanchion-audit-key:" + public.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
     algorithm, key_id, signature = seal.split(":")
     try:
         public.verify(bytes.fromhex(signature), text.encode())
@@ -177,7 +177,7 @@ def test_a_pair_without_its_package_says_what_to_install(tmp_path: Path, monkeyp
     monkeypatch.setattr(builtins, "__import__", missing)
     (tmp_path / "pem").write_bytes(FILES["pem"][0])
     (tmp_path / "shared").write_bytes(SECRET)
-    with pytest.raises(TrailError, match=r"needs a package: pip install 'holdfast\[signing\]'"):
+    with pytest.raises(TrailError, match=r"needs a package: pip install 'stanchion\[signing\]'"):
         load_key(tmp_path / "pem")
     assert load_key(tmp_path / "shared").fits(load_key(tmp_path / "shared").seal("x"), "x")
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.audit.errors import AuditLost
-from holdfast.audit.pages import CAN_MAP, STEP, Mapped, Pages, Written
-from holdfast.audit.trail import Trail
-from holdfast.audit.verify import verify
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.pages import CAN_MAP, STEP, Mapped, Pages, Written
+from stanchion.audit.trail import Trail
+from stanchion.audit.verify import verify
 from tests.audit.written import allowed, ids, moment
 
 OPEN: list[Callable[[Path], Pages]] = [Written, *([Mapped] if CAN_MAP else [])]

@@ -14,11 +14,11 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from holdfast.audit.errors import TrailError
-from holdfast.audit.lines import line_of
-from holdfast.audit.locking import take
-from holdfast.audit.options import Options
-from holdfast.audit.postgres import (
+from stanchion.audit.errors import TrailError
+from stanchion.audit.lines import line_of
+from stanchion.audit.locking import take
+from stanchion.audit.options import Options
+from stanchion.audit.postgres import (
     PostgresTrail,
     Shipping,
     open_postgres_trail,
@@ -26,10 +26,10 @@ from holdfast.audit.postgres import (
     ship_trail,
     verify_database,
 )
-from holdfast.audit.postgres.schema import MIGRATIONS, Schema
-from holdfast.audit.trail import Trail
-from holdfast.audit.verify import CannotVerify
-from holdfast.kernel.events import RunInfo
+from stanchion.audit.postgres.schema import MIGRATIONS, Schema
+from stanchion.audit.trail import Trail
+from stanchion.audit.verify import CannotVerify
+from stanchion.kernel.events import RunInfo
 from tests.audit import forging
 from tests.audit.forging import KEY, ONE, Draft, Drafts
 from tests.audit.postgres_records import quick, shipped, until, whole, written
@@ -38,7 +38,7 @@ from tests.stores.servers import PASSWORD, Place, place
 
 __all__ = ["place"]
 
-MANY = 100_000 if os.environ.get("HOLDFAST_SOAK") else 5_000
+MANY = 100_000 if os.environ.get("STANCHION_SOAK") else 5_000
 
 NOBODY = "postgresql://kim:s3cr3t%26word@127.0.0.1:1/audit"
 """A server that nobody reaches."""
@@ -84,7 +84,7 @@ def test_records_are_shipped_as_they_come_and_the_rest_when_the_trail_is_closed(
 
 def test_a_row_has_what_people_look_for(tmp_path: Path, place: Place) -> None:
     """Who, what, when, in which run; for a run's beginning as well."""
-    from holdfast.audit.journal import Finish, Start
+    from stanchion.audit.journal import Finish, Start
 
     run = RunInfo("r9", agent="ann", task="t1", tenant="acme")
     trail = opened(tmp_path, place)
@@ -213,14 +213,14 @@ def test_a_newer_schema_is_not_touched(tmp_path: Path, place: Place) -> None:
     """Whoever writes or reads is told; records stay in the folder."""
     ship_trail(tmp_path, place.server.url, quick(place.schema))
     place.do("INSERT INTO {}.audit_version (version) VALUES (99)")
-    newer = rf"schema `{place.schema}` on .* newer Holdfast \(version 99, this one knows 1\)"
+    newer = rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one knows 1\)"
     with pytest.raises(TrailError, match=newer):
         ship_trail(tmp_path, place.server.url, quick(place.schema))
     with pytest.raises(CannotVerify, match=newer):
         verify_database(place.server.url, schema=place.schema)
     trail = opened(tmp_path, place)
     write(trail, "e1")
-    until(lambda: "newer Holdfast" in trail.trouble_shipping)
+    until(lambda: "newer Stanchion" in trail.trouble_shipping)
     trail.close()
     assert shipped(place) == {}
     assert len(written(tmp_path)[trail.name]) == 4
@@ -245,7 +245,7 @@ def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
 
     with (
         psycopg.connect(place.server.url, autocommit=True) as db,
-        pytest.raises(TrailError, match=r"earlier Holdfast \(version 1, this one reads 2\): ship a trail to it once"),
+        pytest.raises(TrailError, match=r"earlier Stanchion \(version 1, this one reads 2\): ship a trail to it once"),
     ):
         Schema(db, place.schema, "server", later).check()
     with ThreadPoolExecutor(6) as threads:
@@ -284,13 +284,13 @@ def test_the_driver_is_asked_for_where_it_is_missing_and_not_imported_before() -
     code = (
         "import sys; sys.modules['psycopg'] = None\n"
         "from pathlib import Path\n"
-        "from holdfast.audit.postgres import PostgresTrail, verify_database\n"
+        "from stanchion.audit.postgres import PostgresTrail, verify_database\n"
         "for use in (lambda: PostgresTrail(Path('x'), 'postgresql:///x'), lambda: verify_database('postgresql:///x')):\n"
         "    try: use()\n"
         "    except Exception as error: print(type(error).__name__, error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.count("install `holdfast[postgres]`") == 2
+    assert done.stdout.count("install `stanchion[postgres]`") == 2
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["TrailError", "CannotVerify"]
 
 

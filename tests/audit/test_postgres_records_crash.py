@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.audit.errors import TrailError
-from holdfast.audit.options import Options
-from holdfast.audit.postgres import PostgresTrail, ship_trail
+from stanchion.audit.errors import TrailError
+from stanchion.audit.options import Options
+from stanchion.audit.postgres import PostgresTrail, ship_trail
 from tests.audit import forging
 from tests.audit.postgres_records import ROOT, quick, shipped, start, until, whole, written
 from tests.audit.workers import finish, hear, tell, write
@@ -21,7 +21,7 @@ from tests.stores.servers import Place, place
 
 __all__ = ["place"]
 
-KILLS = 300 if os.environ.get("HOLDFAST_SOAK") else 8
+KILLS = 300 if os.environ.get("STANCHION_SOAK") else 8
 
 
 @pytest.mark.parametrize("seed", [1, 2])

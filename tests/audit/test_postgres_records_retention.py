@@ -11,16 +11,16 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from holdfast.audit import notes
-from holdfast.audit.chain import Chain
-from holdfast.audit.options import Options
-from holdfast.audit.postgres import PostgresTrail, Shipping, ship_trail, verify_database
-from holdfast.audit.postgres.landing import Landing
-from holdfast.audit.postgres.rounds import Manner, Rounds
-from holdfast.audit.retention import DAY_MS, Keep, retire
-from holdfast.audit.trail import Trail
-from holdfast.audit.verify import verify
-from holdfast.testing.clock import FakeClock
+from stanchion.audit import notes
+from stanchion.audit.chain import Chain
+from stanchion.audit.options import Options
+from stanchion.audit.postgres import PostgresTrail, Shipping, ship_trail, verify_database
+from stanchion.audit.postgres.landing import Landing
+from stanchion.audit.postgres.rounds import Manner, Rounds
+from stanchion.audit.retention import DAY_MS, Keep, retire
+from stanchion.audit.trail import Trail
+from stanchion.audit.verify import verify
+from stanchion.testing.clock import FakeClock
 from tests.audit import forging
 from tests.audit.forging import KEY, ONE, Draft, Drafts
 from tests.audit.postgres_records import quick, shipped, until, whole, written
@@ -199,7 +199,7 @@ def test_the_tables_refuse_what_would_lose_or_change_a_record(tmp_path: Path, pl
     for statement, words in REFUSED.items():
         with pytest.raises(psycopg.Error, match=words) as caught:
             place.do(statement)
-        assert caught.value.sqlstate == "HF101"
+        assert caught.value.sqlstate == "ST101"
     assert shipped(place) == written(tmp_path)
     whole(place, KEY)
 

@@ -12,14 +12,14 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from holdfast.audit.errors import TrailError
-from holdfast.audit.locking import take
-from holdfast.audit.options import Options
-from holdfast.audit.postgres import PostgresTrail, export_trail, ship_trail, verify_database
-from holdfast.audit.postgres.landing import Cursor, Landing
-from holdfast.audit.postgres.rounds import Manner, Rounds
-from holdfast.audit.retention import Keep
-from holdfast.audit.verify import CannotVerify, Deed, Report, verify
+from stanchion.audit.errors import TrailError
+from stanchion.audit.locking import take
+from stanchion.audit.options import Options
+from stanchion.audit.postgres import PostgresTrail, export_trail, ship_trail, verify_database
+from stanchion.audit.postgres.landing import Cursor, Landing
+from stanchion.audit.postgres.rounds import Manner, Rounds
+from stanchion.audit.retention import Keep
+from stanchion.audit.verify import CannotVerify, Deed, Report, verify
 from tests.audit import forging
 from tests.audit.forging import KEY, ONE, THREE, TWO, Draft, Drafts
 from tests.audit.postgres_records import quick, shipped, until, written

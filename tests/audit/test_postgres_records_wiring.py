@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Shield
-from holdfast.audit.postgres import PostgresTrail, verify_database
+from stanchion import Shield
+from stanchion.audit.postgres import PostgresTrail, verify_database
 from tests.stores.servers import Place, place
 
 __all__ = ["place"]
@@ -16,8 +16,8 @@ __all__ = ["place"]
 def test_records_get_to_the_database_that_the_environment_names(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOLDFAST_STATE_DIR", str(tmp_path / "own"))
-    monkeypatch.setenv("HOLDFAST_AUDIT", place.server.url)
+    monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path / "own"))
+    monkeypatch.setenv("STANCHION_AUDIT", place.server.url)
     try:
         with Shield.load({"name": "x"}) as shield:
             assert isinstance(shield.journal, PostgresTrail)
@@ -30,4 +30,4 @@ def test_records_get_to_the_database_that_the_environment_names(
         assert sum(chain.records for chain in report.chains) >= 4
     finally:
         with place.server.connect() as db:
-            db.execute("DROP SCHEMA IF EXISTS holdfast_audit CASCADE")
+            db.execute("DROP SCHEMA IF EXISTS stanchion_audit CASCADE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.audit.trail import Trail
+from stanchion.audit.trail import Trail
 from tests.audit.workers import finish, hear, start, tell
 from tests.audit.written import allowed, ids, moment, of_kind, whole
 

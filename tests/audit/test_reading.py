@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit import notes
-from holdfast.audit.choosing import Wanted
-from holdfast.audit.following import Follower
-from holdfast.audit.journal import Finish, Start
-from holdfast.audit.options import Options
-from holdfast.audit.reading import Found, Reader
-from holdfast.audit.trail import Trail
-from holdfast.kernel.actions import Action
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.events import Moment, RunInfo, ToolCall
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.names import names
-from holdfast.testing import FakeClock
+from stanchion.audit import notes
+from stanchion.audit.choosing import Wanted
+from stanchion.audit.following import Follower
+from stanchion.audit.journal import Finish, Start
+from stanchion.audit.options import Options
+from stanchion.audit.reading import Found, Reader
+from stanchion.audit.trail import Trail
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Moment, RunInfo, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.names import names
+from stanchion.testing import FakeClock
 from tests.audit.written import RUN
 
 SMALL = Options(segment_bytes=2_000)

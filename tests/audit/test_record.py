@@ -8,18 +8,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.audit.journal import Finish, Start, begun, ended
-from holdfast.audit.notes import PRODUCED_BYTES, Begun, Ended
-from holdfast.audit.record import GENESIS, LONGEST, Entry, Said, encode, entry_of
-from holdfast.audit.redaction import masked
-from holdfast.kernel.actions import Action, Risk
-from holdfast.kernel.decision import Decision, Inputs
-from holdfast.kernel.events import Charge, Moment, RunInfo, ToolCall
-from holdfast.kernel.findings import Finding, Isolate, Patch
-from holdfast.kernel.lookups import Answered, Expired, Failed
-from holdfast.kernel.names import names
-from holdfast.kernel.state import Reply, Stake, When
-from holdfast.kernel.units import JUST_ONE, amounts
+from stanchion.audit.journal import Finish, Start, begun, ended
+from stanchion.audit.notes import PRODUCED_BYTES, Begun, Ended
+from stanchion.audit.record import GENESIS, LONGEST, Entry, Said, encode, entry_of
+from stanchion.audit.redaction import masked
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.decision import Decision, Inputs
+from stanchion.kernel.events import Charge, Moment, RunInfo, ToolCall
+from stanchion.kernel.findings import Finding, Isolate, Patch
+from stanchion.kernel.lookups import Answered, Expired, Failed
+from stanchion.kernel.names import names
+from stanchion.kernel.state import Reply, Stake, When
+from stanchion.kernel.units import JUST_ONE, amounts
 from tests.audit.written import AT, allowed, moment
 
 CHAIN = "00000000000000aa"

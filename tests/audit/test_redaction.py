@@ -11,17 +11,17 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from holdfast import Action, Refused, Shield, Stage, ToolFailed
-from holdfast.audit.options import Options
-from holdfast.audit.redaction import MASK, masked
-from holdfast.audit.trail import Trail
-from holdfast.kernel.actions import Category
-from holdfast.kernel.events import Event, ToolCall
-from holdfast.kernel.findings import Finding, Patch
-from holdfast.kernel.guard import Kind, Ruling
-from holdfast.kernel.secret_names import SECRET_NAMES
-from holdfast.kernel.state import When
-from holdfast.runtime.run import Run
+from stanchion import Action, Refused, Shield, Stage, ToolFailed
+from stanchion.audit.options import Options
+from stanchion.audit.redaction import MASK, masked
+from stanchion.audit.trail import Trail
+from stanchion.kernel.actions import Category
+from stanchion.kernel.events import Event, ToolCall
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.guard import Kind, Ruling
+from stanchion.kernel.secret_names import SECRET_NAMES
+from stanchion.kernel.state import When
+from stanchion.runtime.run import Run
 from tests.audit.written import allowed, moment, of_kind, one
 from tests.runtime.guards import says
 

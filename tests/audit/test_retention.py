@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.audit import notes
-from holdfast.audit.chain import Chain
-from holdfast.audit.options import Options
-from holdfast.audit.record import encode, entry_of
-from holdfast.audit.retention import DAY_MS, Keep, retire
-from holdfast.audit.trail import Trail
-from holdfast.audit.verify import verify
-from holdfast.testing.clock import FakeClock
+from stanchion.audit import notes
+from stanchion.audit.chain import Chain
+from stanchion.audit.options import Options
+from stanchion.audit.record import encode, entry_of
+from stanchion.audit.retention import DAY_MS, Keep, retire
+from stanchion.audit.trail import Trail
+from stanchion.audit.verify import verify
+from stanchion.testing.clock import FakeClock
 from tests.audit.written import allowed, moment, of_kind, records
 
 MINE, IDLE, OTHER = "a" * 16, "b" * 16, "c" * 16

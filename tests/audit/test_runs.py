@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from holdfast import Refused, Shield, Stage
-from holdfast.audit.living import is_written
-from holdfast.audit.options import Options
-from holdfast.audit.reading import Reader
-from holdfast.audit.runs import NEWEST, RunStory, newest_runs, run_detail
-from holdfast.audit.trail import Trail
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Refused, Shield, Stage
+from stanchion.audit.living import is_written
+from stanchion.audit.options import Options
+from stanchion.audit.reading import Reader
+from stanchion.audit.runs import NEWEST, RunStory, newest_runs, run_detail
+from stanchion.audit.trail import Trail
+from stanchion.testing import FakeClock, shield_for
 
 POLICY = {
     "name": "p",
@@ -203,7 +203,7 @@ def test_what_was_started_and_never_heard_of_again_is_told(world: World) -> None
 
 def test_a_degraded_call_starts_once(world: World) -> None:
     def smaller(event: Any) -> Any:
-        from holdfast import Action, Finding, Patch
+        from stanchion import Action, Finding, Patch
 
         return (
             Finding(Action.DEGRADE, "x.y", text="-", patches=(Patch(("model",), "s"),)) if event.model == "l" else None

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit.options import Options
-from holdfast.audit.trail import Trail
+from stanchion.audit.options import Options
+from stanchion.audit.trail import Trail
 from tests.audit.disks import Disk
 from tests.audit.written import allowed, ids, lines, moment, of_kind, one, records, whole
 

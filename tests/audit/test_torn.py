@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.audit.chain import Chain
-from holdfast.audit.record import encode, entry_of
-from holdfast.audit.trail import Trail
-from holdfast.audit.verify import verify
+from stanchion.audit.chain import Chain
+from stanchion.audit.record import encode, entry_of
+from stanchion.audit.trail import Trail
+from stanchion.audit.verify import verify
 from tests.audit.written import AT, allowed, ids, lines, moment, of_kind, records, whole
 
 NAME = "a" * 16
@@ -57,7 +57,7 @@ def put(path: Path, data: bytes) -> None:
 
 def test_an_end_torn_at_any_byte_is_cut_off_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exactly the rest of the record that is not whole; those before it stay."""
-    monkeypatch.setattr("holdfast.audit.heads._sync", lambda _file: None)
+    monkeypatch.setattr("stanchion.audit.heads._sync", lambda _file: None)
     segment = crashed(tmp_path, behind=2)
     data, sealed = segment.read_bytes(), json.loads((tmp_path / NAME / "head").read_bytes())
     ends = [at + 1 for at, byte in enumerate(data) if byte == ord("\n")]

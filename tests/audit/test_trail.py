@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.audit.chain import Chain
-from holdfast.audit.errors import AuditLost, TrailError
-from holdfast.audit.journal import Fact, Finish, Start
-from holdfast.audit.opening import open_trail
-from holdfast.audit.options import Options
-from holdfast.audit.record import encode, entry_of
-from holdfast.audit.retention import Keep
-from holdfast.audit.trail import Trail
-from holdfast.audit.verify import verify
+from stanchion.audit.chain import Chain
+from stanchion.audit.errors import AuditLost, TrailError
+from stanchion.audit.journal import Fact, Finish, Start
+from stanchion.audit.opening import open_trail
+from stanchion.audit.options import Options
+from stanchion.audit.record import encode, entry_of
+from stanchion.audit.retention import Keep
+from stanchion.audit.trail import Trail
+from stanchion.audit.verify import verify
 from tests.audit.written import AT, RUN, allowed, ids, moment, of_kind, one, outcome, whole
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -166,11 +166,11 @@ def test_nothing_is_written_on_import_nor_into_the_working_directory(tmp_path: P
     """Where state goes is said by whoever uses it, or by the environment."""
     here, state = tmp_path / "here", tmp_path / "state"
     here.mkdir()
-    own = {"HOLDFAST_STATE_DIR": str(state), "PYTHONPATH": str(ROOT / "src"), "HOME": str(tmp_path / "home")}
-    environ = {**{k: v for k, v in os.environ.items() if not k.startswith("HOLDFAST_")}, **own}
+    own = {"STANCHION_STATE_DIR": str(state), "PYTHONPATH": str(ROOT / "src"), "HOME": str(tmp_path / "home")}
+    environ = {**{k: v for k, v in os.environ.items() if not k.startswith("STANCHION_")}, **own}
     for code, made in (
-        ("import holdfast, holdfast.audit.trail, holdfast.audit.opening, holdfast.runtime.places", set()),
-        ("from holdfast import Shield; Shield.load({'name': 'x'}).run().check('read', {})", {"state"}),
+        ("import stanchion, stanchion.audit.trail, stanchion.audit.opening, stanchion.runtime.places", set()),
+        ("from stanchion import Shield; Shield.load({'name': 'x'}).run().check('read', {})", {"state"}),
     ):
         subprocess.run([sys.executable, "-B", "-c", code], cwd=here, env=environ, check=True)
         assert list(here.iterdir()) == []
@@ -186,8 +186,8 @@ def test_a_folder_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
         Trail(in_the_way)
     with pytest.raises(TrailError, match=r"cannot be opened: not a directory"):
         Trail(in_the_way / "trail")
-    nowhere = Path("/proc/holdfast")
-    with pytest.raises(TrailError, match=r"`/proc/holdfast` cannot be opened: .+; name another folder"):
+    nowhere = Path("/proc/stanchion")
+    with pytest.raises(TrailError, match=r"`/proc/stanchion` cannot be opened: .+; name another folder"):
         Trail(nowhere)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from hypothesis import example, given, strategies as st
 
-from holdfast.audit.verify import CannotVerify, Deed, Report, verify
+from stanchion.audit.verify import CannotVerify, Deed, Report, verify
 from tests.audit.forging import KEY, ONE, Draft, Drafts, crashed, many, retired, several, single
 
 TRAILS: Final = {

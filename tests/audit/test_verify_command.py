@@ -1,4 +1,4 @@
-"""Verifying by itself: a copy of the folder runs without Holdfast, and says what it found to people and programs."""
+"""Verifying by itself: a copy of the folder runs without Stanchion, and says what it found to people and programs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-import holdfast.audit.verifying
-from holdfast.audit.verify import CannotVerify, Deed, as_json, as_text, main, verdict, verify
+import stanchion.audit.verifying
+from stanchion.audit.verify import CannotVerify, Deed, as_json, as_text, main, verdict, verify
 from tests.audit.forging import KEY, ONE, OTHER_KEY, TWO, Draft, Drafts, crashed, many, several, single
 
-PACKAGE = Path(holdfast.audit.verifying.__file__).parent
+PACKAGE = Path(stanchion.audit.verifying.__file__).parent
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_a_copy_of_the_folder_runs_alone(key_file: Path, tmp_path: Path) -> None
     copy = tmp_path / "elsewhere" / "verifying"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     trail = forged(KEY).write(tmp_path / "trail")
-    # Without the site's packages there is no Holdfast to import.
+    # Without the site's packages there is no Stanchion to import.
     for command in ([str(copy)], ["-m", "verifying"]):
         done = subprocess.run(
             [sys.executable, "-S", *command, str(trail), "--key", str(key_file), "--json"],
@@ -52,9 +52,9 @@ def test_a_copy_of_the_folder_runs_alone(key_file: Path, tmp_path: Path) -> None
         assert (fault["chain"], fault["seq"], fault["deed"]) == (ONE, 9, "deleted")
 
 
-def test_as_a_module_of_holdfast(tmp_path: Path) -> None:
+def test_as_a_module_of_stanchion(tmp_path: Path) -> None:
     trail = single().write(tmp_path / "trail")
-    for module in ("holdfast.audit.verify", "holdfast.audit.verifying"):
+    for module in ("stanchion.audit.verify", "stanchion.audit.verifying"):
         done = subprocess.run([sys.executable, "-m", module, str(trail)], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.splitlines()[-1] == "whole: 12 records in 1 chain"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit.verify import CannotVerify, Deed, Fault, Report, verify
+from stanchion.audit.verify import CannotVerify, Deed, Fault, Report, verify
 from tests.audit.forging import (
     KEY,
     ONE,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit.verify import Deed, Fault, verify
+from stanchion.audit.verify import Deed, Fault, verify
 from tests.audit.forging import GENESIS, KEY, ONE, Draft, Drafts, crashed, dumped, hash_of, line_of, single
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.audit.verify import Deed, verify
+from stanchion.audit.verify import Deed, verify
 from tests.audit.forging import KEY, ONE, TWO, Draft, Drafts, line_of
 
 

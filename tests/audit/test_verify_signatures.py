@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from holdfast.audit.verify import CannotVerify, Deed, as_text, verify
+from stanchion.audit.verify import CannotVerify, Deed, as_text, verify
 from tests.audit.forging import KEY, ONE, Draft, Drafts, body_of, dumped, hash_of, line_of, single
 
 SECRET = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -22,7 +22,7 @@ OTHER = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))
 def signed(draft: Draft, secret: Ed25519PrivateKey = SECRET) -> Drafts:
     """A chain with a signature at every checkpoint and at its head."""
     raw = secret.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    prefix = f"ed25519:{sha256(b'holdfast-audit-key:' + raw).hexdigest()[:16]}:"
+    prefix = f"ed25519:{sha256(b'stanchion-audit-key:' + raw).hexdigest()[:16]}:"
     for seq in draft.checkpoints():
         number, index = draft.at(seq)
         text = f"checkpoint:{draft.id}:{hash_of(draft.line(seq))}"
@@ -80,7 +80,7 @@ def test_what_cannot_be_checked_is_not_whole(trail: Path) -> None:
     report = verify(trail, PUBLIC)
     (fault,) = report.faults
     assert (fault.deed, fault.seq) == (Deed.UNVERIFIED, 6)
-    assert "pip install 'holdfast[signing]'" in fault.sentence
+    assert "pip install 'stanchion[signing]'" in fault.sentence
     assert as_text(report).splitlines()[-1].startswith("not verified: ")
 
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from holdfast.audit.verify import Deed, verify
+from stanchion.audit.verify import Deed, verify
 from tests.audit.forging import (
     KEY,
     ONE,

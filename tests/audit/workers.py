@@ -9,8 +9,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.audit.options import Options
-from holdfast.audit.trail import Trail
+from stanchion.audit.options import Options
+from stanchion.audit.trail import Trail
 from tests.audit.written import allowed, moment
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,10 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from holdfast.audit.verify import verify
-from holdfast.kernel.actions import Action, Risk
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.events import Event, Moment, RunInfo, ToolCall, ToolResult
+from stanchion.audit.verify import verify
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment, RunInfo, ToolCall, ToolResult
 
 RUN = RunInfo("r1", agent="ann", task="t1")
 AT = 1_700_000_000_000

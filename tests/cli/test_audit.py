@@ -1,4 +1,4 @@
-"""`holdfast audit` beyond what its transcripts show: files, pipes, terminals, keys, and records that come."""
+"""`stanchion audit` beyond what its transcripts show: files, pipes, terminals, keys, and records that come."""
 
 import io
 import json
@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from holdfast import Shield
-from holdfast.audit.choosing import Wanted
-from holdfast.audit.layout import chains
-from holdfast.audit.reading import Found, Reader
-from holdfast.audit.trail import Trail
-from holdfast.cli.auditing.tail import follow
-from holdfast.cli.main import main
-from holdfast.cli.progress import Progress, size
-from holdfast.cli.trails import digits_of
-from tests.cli.test_command import HOLDFAST, started
+from stanchion import Shield
+from stanchion.audit.choosing import Wanted
+from stanchion.audit.layout import chains
+from stanchion.audit.reading import Found, Reader
+from stanchion.audit.trail import Trail
+from stanchion.cli.auditing.tail import follow
+from stanchion.cli.main import main
+from stanchion.cli.progress import Progress, size
+from stanchion.cli.trails import digits_of
+from tests.cli.test_command import STANCHION, started
 from tests.cli.test_terminal import shown, tty
 
 
@@ -31,7 +31,7 @@ from tests.cli.test_terminal import shown, tty
 def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A trail that commands read, with a few decisions in it."""
     folder = tmp_path / "trail"
-    monkeypatch.setenv("HOLDFAST_AUDIT", str(folder))
+    monkeypatch.setenv("STANCHION_AUDIT", str(folder))
     write(3)
     return folder
 
@@ -90,7 +90,7 @@ def test_a_reader_that_leaves_is_no_error(words: list[str], trail: Path) -> None
     read, sink = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [*HOLDFAST, "audit", *words], stdout=sink, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+        [*STANCHION, "audit", *words], stdout=sink, stderr=subprocess.PIPE, text=True, check=False, timeout=60
     )
     os.close(sink)
     assert (done.returncode, done.stderr) == (141, "")
@@ -105,7 +105,7 @@ def test_a_file_is_there_when_it_is_whole(trail: Path, tmp_path: Path, capsys: p
     file = out / "all.jsonl"
     assert main(["audit", "export", "--out", str(file)]) == 0
     records = len(list(Reader(trail).forwards()))
-    assert capsys.readouterr().err == f"holdfast: {records} records are in {file}\n"
+    assert capsys.readouterr().err == f"stanchion: {records} records are in {file}\n"
     assert len(file.read_bytes().splitlines()) == records
     assert list(out.iterdir()) == [file]
     assert main(["audit", "export", "--out", str(file), "--tool", "none"]) == 2
@@ -129,7 +129,7 @@ def test_a_file_that_does_not_get_whole_leaves_nothing(
     out.mkdir()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert main(["audit", "export", "--format", "parquet", "--out", str(out / "x")]) == 2
-    assert capsys.readouterr().err == "holdfast: Parquet needs a package: pip install 'holdfast[parquet]'\n"
+    assert capsys.readouterr().err == "stanchion: Parquet needs a package: pip install 'stanchion[parquet]'\n"
     assert list(out.iterdir()) == []
 
 
@@ -174,12 +174,12 @@ def test_a_sealed_trail_is_verified_with_its_key(
         private = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
         key.write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         public.write_bytes(private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
-    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "trail"))
-    monkeypatch.setenv("HOLDFAST_AUDIT_KEY", str(key))
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
+    monkeypatch.setenv("STANCHION_AUDIT_KEY", str(key))
     write(2)
     assert main(["audit", "verify"]) == 0
     assert "no key was given" not in capsys.readouterr().out
-    monkeypatch.delenv("HOLDFAST_AUDIT_KEY")
+    monkeypatch.delenv("STANCHION_AUDIT_KEY")
     assert main(["audit", "verify", "--key", str(public)]) == 0
     (tmp_path / "other").write_text("cd" * 32, encoding="ascii")
     assert main(["audit", "verify", "--key", str(tmp_path / "other")]) == 1
@@ -191,7 +191,7 @@ def test_a_chain_without_a_head_is_named(trail: Path, capsys: pytest.CaptureFixt
     assert main(["audit", "heads"]) == 1
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == f"holdfast: chain {name} has no head that can be read: see `holdfast audit verify`\n"
+    assert said.err == f"stanchion: chain {name} has no head that can be read: see `stanchion audit verify`\n"
 
 
 def test_the_bytes_of_a_record_have_its_hash(trail: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -226,7 +226,7 @@ def test_records_that_were_tampered_with_are_shown_as_far_as_they_go(
     capsys.readouterr()
     assert main(["explain", f"{name}:3"]) == 2
     assert (
-        capsys.readouterr().err == f"holdfast: the record of `{name}:3` cannot be read: see `holdfast audit verify`\n"
+        capsys.readouterr().err == f"stanchion: the record of `{name}:3` cannot be read: see `stanchion audit verify`\n"
     )
     assert main(["audit", "verify"]) == 1
 
@@ -285,7 +285,7 @@ def test_a_place_that_fits_two_chains_is_refused(tmp_path: Path, capsys: pytest.
     for one in [Trail(tmp_path, names=lambda: next(names)) for _ in range(2)]:
         one.close()
     assert main(["audit", "show", "aaaa:0", "--trail", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "holdfast: `aaaa` is the beginning of 2 chains: write more digits of it\n"
+    assert capsys.readouterr().err == "stanchion: `aaaa` is the beginning of 2 chains: write more digits of it\n"
     assert main(["audit", "show", "aaaaab:0", "--trail", str(tmp_path)]) == 0
 
 

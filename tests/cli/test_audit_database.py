@@ -1,4 +1,4 @@
-"""`holdfast audit` on the records in a PostgreSQL: what it does with a folder, and no word of a password."""
+"""`stanchion audit` on the records in a PostgreSQL: what it does with a folder, and no word of a password."""
 
 import json
 import re
@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from holdfast import Shield
-from holdfast.audit.choosing import Wanted
-from holdfast.audit.postgres import ship_trail, verify_database
-from holdfast.audit.postgres.reading import DatabaseReader
-from holdfast.audit.reading import Found
-from holdfast.cli.auditing.tail import follow
-from holdfast.cli.main import main
+from stanchion import Shield
+from stanchion.audit.choosing import Wanted
+from stanchion.audit.postgres import ship_trail, verify_database
+from stanchion.audit.postgres.reading import DatabaseReader
+from stanchion.audit.reading import Found
+from stanchion.cli.auditing.tail import follow
+from stanchion.cli.main import main
 from tests.audit.postgres_records import quick, written
 from tests.cli.test_terminal import shown, tty
 from tests.stores.servers import PASSWORD, Place, place
@@ -41,7 +41,7 @@ def trail(tmp_path: Path) -> Path:
 
 
 class Audit:
-    """Runs `holdfast audit` on a database, named by a URL with a password in it, and gives what it says."""
+    """Runs `stanchion audit` on a database, named by a URL with a password in it, and gives what it says."""
 
     def __init__(self, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
         self.place, self._capsys = place, capsys
@@ -110,7 +110,7 @@ def test_a_database_is_written_back_as_the_trail_it_was(audit: Audit, trail: Pat
     out = tmp_path / "copy"
     said = audit("export", *audit.named, "--format", "trail", "--out", str(out))
     count = sum(map(len, written(trail).values()))
-    assert said == f"holdfast: {count} records of 1 chain are in {out}: see `holdfast audit verify {out}`\n"
+    assert said == f"stanchion: {count} records of 1 chain are in {out}: see `stanchion audit verify {out}`\n"
     assert written(out) == written(trail)
     audit("verify", str(out))
     assert "is not empty" in audit("export", *audit.named, "--format", "trail", "--out", str(out), status=2)
@@ -158,14 +158,14 @@ def test_what_comes_is_shown_once(audit: Audit, trail: Path) -> None:
 def test_the_environment_names_the_database(
     place: Place, trail: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ship_trail(trail, place.server.url, quick("holdfast_audit"))
+    ship_trail(trail, place.server.url, quick("stanchion_audit"))
     try:
-        monkeypatch.setenv("HOLDFAST_AUDIT", place.server.tcp())
+        monkeypatch.setenv("STANCHION_AUDIT", place.server.tcp())
         audit = Audit(place, capsys)
-        assert "(holdfast_audit)" in audit("verify", "--json")
+        assert "(stanchion_audit)" in audit("verify", "--json")
         assert audit("tail", "--tool", "t") == audit("tail", "--tool", "t", "--trail", str(trail)) != ""
     finally:
-        place.server.do("DROP SCHEMA holdfast_audit CASCADE")
+        place.server.do("DROP SCHEMA stanchion_audit CASCADE")
 
 
 # What cannot be read.
@@ -200,7 +200,7 @@ def test_without_the_driver(
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     audit = Audit(place, capsys)
-    assert "install `holdfast[postgres]`" in audit(*words, *audit.named, status=2)
+    assert "install `stanchion[postgres]`" in audit(*words, *audit.named, status=2)
 
 
 def test_urls_where_they_are_not_taken(audit: Audit, capsys: pytest.CaptureFixture[str], trail: Path) -> None:
@@ -219,7 +219,7 @@ def test_urls_where_they_are_not_taken(audit: Audit, capsys: pytest.CaptureFixtu
 
 
 def test_progress_counts_records(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.cli.progress.AFTER_S", -1.0)
+    monkeypatch.setattr("stanchion.cli.progress.AFTER_S", -1.0)
     monkeypatch.setenv("TERM", "xterm")
     stream = tty()
     monkeypatch.setattr(sys, "stderr", stream)

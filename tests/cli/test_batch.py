@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast import Shield, Stage
-from holdfast.cli.batch import MAX_LINE_BYTES, answer_lines
-from holdfast.cli.events import read
-from holdfast.cli.judging import Runs
-from holdfast.runtime.reports import BadEvent
+from stanchion import Shield, Stage
+from stanchion.cli.batch import MAX_LINE_BYTES, answer_lines
+from stanchion.cli.events import read
+from stanchion.cli.judging import Runs
+from stanchion.runtime.reports import BadEvent
 
 CALL = b'{"run": "r", "stage": "tool_call", "tool": "bash", "args": {}}'
 STRICT: dict[str, Any] = {"name": "strict", "guards": [{"use": "tool_denylist", "tools": ["*"]}]}

@@ -1,4 +1,4 @@
-"""`holdfast budget` shows what is used of every budget, and which are nearest to their end."""
+"""`stanchion budget` shows what is used of every budget, and which are nearest to their end."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Shield
-from holdfast.cli.main import main
+from stanchion import Shield
+from stanchion.cli.main import main
 
 POLICY = """
 name: budgets

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from holdfast import __version__
-from holdfast.cli.main import COMMANDS, main, parser_for
-from holdfast.cli.trouble import BadInput
+from stanchion import __version__
+from stanchion.cli.main import COMMANDS, main, parser_for
+from stanchion.cli.trouble import BadInput
 
-HOLDFAST = [sys.executable, "-m", "holdfast"]
+STANCHION = [sys.executable, "-m", "stanchion"]
 CALL = '{"run": "r", "stage": "tool_call", "tool": "bash", "args": {}}\n'
 
 
@@ -29,7 +29,7 @@ def started(*words: str) -> Iterator[subprocess.Popen[str]]:
     """The command, running with pipes on all sides; one that hangs is ended, so that its test fails."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    with subprocess.Popen([*HOLDFAST, *words], text=True, env=environment, **pipes) as process:  # type: ignore[call-overload]
+    with subprocess.Popen([*STANCHION, *words], text=True, env=environment, **pipes) as process:  # type: ignore[call-overload]
         watch = Timer(60, process.kill)
         watch.start()
         try:
@@ -41,7 +41,7 @@ def started(*words: str) -> Iterator[subprocess.Popen[str]]:
 
 def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """The command, run to its end."""
-    return subprocess.run([*HOLDFAST, *words], input=stdin, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([*STANCHION, *words], input=stdin, capture_output=True, text=True, check=False, timeout=60)
 
 
 def test_alone_it_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,21 +49,21 @@ def test_alone_it_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     alone = capsys.readouterr().out
     assert main(["--help"]) == 0
     assert capsys.readouterr().out == alone
-    assert alone.startswith("usage: holdfast COMMAND")
+    assert alone.startswith("usage: stanchion COMMAND")
     assert all(name in alone and summary in alone for name, summary in COMMANDS.items())
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"holdfast {__version__}\n"
+    assert capsys.readouterr().out == f"stanchion {__version__}\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     text = capsys.readouterr().out
-    assert f"usage: holdfast {command}" in text
-    assert f"\nexamples:\n  holdfast {command}" in text
+    assert f"usage: stanchion {command}" in text
+    assert f"\nexamples:\n  stanchion {command}" in text
     assert "\nexit status:\n  0  " in text
     assert max(len(line) for line in text.splitlines()) <= 100
 
@@ -75,7 +75,7 @@ def test_the_list_of_commands_says_what_each_command_says(command: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_lives_in_the_module_of_its_name(command: str) -> None:
-    module = import_module(f"holdfast.cli.{command.replace('-', '_')}")
+    module = import_module(f"stanchion.cli.{command.replace('-', '_')}")
     assert callable(module.add)
     assert callable(module.run)
 
@@ -88,14 +88,14 @@ def test_a_flag_that_needs_no_value_is_not_guessed() -> None:
 
 def test_bytes_that_are_no_text_are_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--tool", os.fsdecode(b"\xff")]) == 2
-    assert capsys.readouterr().err == "holdfast: `--tool` is not UTF-8: give it in that encoding\n"
+    assert capsys.readouterr().err == "stanchion: `--tool` is not UTF-8: give it in that encoding\n"
 
 
 def test_a_broken_policy_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "policy.yaml").write_text("name: [\n", encoding="utf-8")
     assert main(["check", "--tool", "bash", "--policy", str(tmp_path / "policy.yaml")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"holdfast: {tmp_path}/policy.yaml:2:1: is not YAML: ")
+    assert line.startswith(f"stanchion: {tmp_path}/policy.yaml:2:1: is not YAML: ")
 
 
 @pytest.mark.parametrize("code", ["def judge(:", "1 / 0", "import sys; sys.exit(0)", "raise ImportError", "judge = 5"])
@@ -104,10 +104,10 @@ def test_a_guard_that_cannot_be_loaded_is_no_consent(code: str, tmp_path: Path) 
     (tmp_path / "policy.yaml").write_text(
         "name: p\nguards:\n  - {use: python, call: 'broken:judge'}\n", encoding="utf-8"
     )
-    command = [*HOLDFAST, "check", "--tool", "bash", "--policy", "policy.yaml"]
+    command = [*STANCHION, "check", "--tool", "bash", "--policy", "policy.yaml"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("holdfast: guard python: `broken:judge` ")
+    assert done.stderr.startswith("stanchion: guard python: `broken:judge` ")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -116,25 +116,25 @@ def test_what_a_guard_prints_is_not_in_the_answers(words: list[str], tmp_path: P
     code = "print('loaded')\ndef judge(event):\n    print('judged')\n"
     (tmp_path / "loud.py").write_text(code, encoding="utf-8")
     (tmp_path / "policy.yaml").write_text("name: p\nguards:\n  - {use: python, call: 'loud:judge'}\n", encoding="utf-8")
-    command = [*HOLDFAST, "check", *words, "--policy", "policy.yaml"]
+    command = [*STANCHION, "check", *words, "--policy", "policy.yaml"]
     done = subprocess.run(command, cwd=tmp_path, input=CALL, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["action"] == "ALLOW"
     assert done.stderr == "loaded\njudged\n"
 
 
 def test_loading_the_command_loads_nothing_heavy() -> None:
-    probe = "import sys, holdfast.cli.main as m; m.parser_for(None); print(*sys.modules)"
+    probe = "import sys, stanchion.cli.main as m; m.parser_for(None); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    heavy = {"asyncio", "yaml", "holdfast.cli.check", "holdfast.cli.demo", "holdfast.lab", "platformdirs", "sqlite3"}
-    assert "holdfast.cli.main" in done.stdout.split()
+    heavy = {"asyncio", "yaml", "stanchion.cli.check", "stanchion.cli.demo", "stanchion.lab", "platformdirs", "sqlite3"}
+    assert "stanchion.cli.main" in done.stdout.split()
     assert heavy & set(done.stdout.split()) == set()
 
 
 def test_a_check_does_not_load_the_demo() -> None:
-    probe = "import sys; from holdfast.cli.main import main; main(['check', '--tool', 'x']); print(*sys.modules)"
+    probe = "import sys; from stanchion.cli.main import main; main(['check', '--tool', 'x']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert "holdfast.cli.check" in done.stdout.split()
-    assert {"holdfast.cli.demo", "asyncio"} & set(done.stdout.split()) == set()
+    assert "stanchion.cli.check" in done.stdout.split()
+    assert {"stanchion.cli.demo", "asyncio"} & set(done.stdout.split()) == set()
 
 
 def test_it_converses_over_a_pipe() -> None:
@@ -184,7 +184,7 @@ def test_a_reader_that_leaves_is_no_error_and_no_consent() -> None:
 def test_an_answer_that_nobody_got_is_no_consent(words: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([*HOLDFAST, "check", *words], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([*STANCHION, "check", *words], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (done.returncode, done.stderr) == (141, "")
 
@@ -205,16 +205,16 @@ def test_an_answer_that_cannot_be_written_is_no_consent(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Full(), encoding="utf-8"))
     assert main(["check", *words]) == 1
-    assert capsys.readouterr().err == "holdfast: cannot go on: [Errno 28] No space left on device\n"
+    assert capsys.readouterr().err == "stanchion: cannot go on: [Errno 28] No space left on device\n"
 
 
 def test_answers_are_utf_8_whatever_the_surroundings_say() -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     line = '{"run": "r", "stage": "prompt", "text": "grüße"}\n'.encode()
-    command = [*HOLDFAST, "check", "--batch", "-"]
+    command = [*STANCHION, "check", "--batch", "-"]
     done = subprocess.run(command, input=line, capture_output=True, env=environment, check=True)
     assert json.loads(done.stdout.decode())["content"] == "grüße"
-    command = [*HOLDFAST, "check", "--tool", "grüße"]
+    command = [*STANCHION, "check", "--tool", "grüße"]
     done = subprocess.run(command, capture_output=True, env=environment, check=True)
     assert b"  tool     gr\\xfc\\xdfe\n" in done.stdout
 
@@ -222,8 +222,8 @@ def test_answers_are_utf_8_whatever_the_surroundings_say() -> None:
 def test_it_writes_nowhere_but_in_the_state_folder(tmp_path: Path) -> None:
     home, state = tmp_path / "home", tmp_path / "kept"
     home.mkdir()
-    command = [*HOLDFAST, "check", "--tool", "bash"]
-    environment = {**os.environ, "HOME": str(home), "HOLDFAST_STATE_DIR": str(state)}
+    command = [*STANCHION, "check", "--tool", "bash"]
+    environment = {**os.environ, "HOME": str(home), "STANCHION_STATE_DIR": str(state)}
     subprocess.run(command, cwd=home, env=environment, check=True, capture_output=True)
     assert list(home.rglob("*")) == []
     assert {path.parts[-2] if path.is_file() else path.name for path in state.glob("*")} == {"checks"}

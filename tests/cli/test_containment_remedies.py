@@ -1,4 +1,4 @@
-"""What `holdfast explain` suggests where a queue or the error rate has spoken."""
+"""What `stanchion explain` suggests where a queue or the error rate has spoken."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.audit.journal import MemoryJournal
-from holdfast.lab.case import Case
-from holdfast.lab.explain import explain
-from holdfast.runtime.run import Run
-from holdfast.testing import shield_for
+from stanchion.audit.journal import MemoryJournal
+from stanchion.lab.case import Case
+from stanchion.lab.explain import explain
+from stanchion.runtime.run import Run
+from stanchion.testing import shield_for
 
 ROOM = "fewer than 1 at work at a time per tool (`max_running`)"
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast import Stage
-from holdfast.cli.events import fields_of, parse, read
-from holdfast.runtime.reports import BadEvent, takes
+from stanchion import Stage
+from stanchion.cli.events import fields_of, parse, read
+from stanchion.runtime.reports import BadEvent, takes
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

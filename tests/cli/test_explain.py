@@ -1,4 +1,4 @@
-"""`holdfast explain`: what was decided is kept privately, within bounds, and told as it was."""
+"""`stanchion explain`: what was decided is kept privately, within bounds, and told as it was."""
 
 import json
 import os
@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from holdfast import Shield, Stage
-from holdfast.audit.journal import MemoryJournal, Start
-from holdfast.audit.layout import chains, segment_file
-from holdfast.audit.reading import Reader
-from holdfast.audit.trail import Trail
-from holdfast.cli.checks import KEPT, Checks
-from holdfast.cli.main import main
-from holdfast.kernel.events import RunInfo
-from holdfast.lab.case import Case
-from holdfast.lab.explain import Explanation, explain
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Shield, Stage
+from stanchion.audit.journal import MemoryJournal, Start
+from stanchion.audit.layout import chains, segment_file
+from stanchion.audit.reading import Reader
+from stanchion.audit.trail import Trail
+from stanchion.cli.checks import KEPT, Checks
+from stanchion.cli.main import main
+from stanchion.kernel.events import RunInfo
+from stanchion.lab.case import Case
+from stanchion.lab.explain import Explanation, explain
+from stanchion.testing import FakeClock, shield_for
 
 POLICY = """\
 name: p
@@ -49,7 +49,7 @@ def policy(tmp_path: Path) -> Path:
 
 def checks() -> Path:
     """Where this test's commands keep what they decide."""
-    return Path(os.environ["HOLDFAST_STATE_DIR"]) / "checks"
+    return Path(os.environ["STANCHION_STATE_DIR"]) / "checks"
 
 
 def kept() -> bytes:
@@ -65,7 +65,7 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 
 def test_a_decision_of_one_process_is_explained_by_another(policy: Path) -> None:
-    command = [sys.executable, "-m", "holdfast"]
+    command = [sys.executable, "-m", "stanchion"]
     check = [*command, "check", "--policy", policy.name, "--agent", "writer", "--tool", "fly", "--json"]
     done = subprocess.run(check, cwd=policy.parent, capture_output=True, text=True, check=False)
     decision = json.loads(done.stdout)["id"]
@@ -143,7 +143,7 @@ def test_every_stage_is_explained_by_the_event_itself(stage: Stage) -> None:
 
 
 def test_safe_mode_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLDFAST_SAFE_MODE", "1")
+    monkeypatch.setenv("STANCHION_SAFE_MODE", "1")
     (finding,) = explained({"name": "p"}, Stage.TOOL_CALL, {"tool": "t", "args": {}}).findings
     assert (finding.use, finding.to_pass) == ("safe_mode", ("safe mode switched off",))
 
@@ -196,12 +196,12 @@ def test_what_cannot_be_kept_changes_no_answer(
             (state / "checks").symlink_to(tmp_path / "nowhere")
         case "relative":
             monkeypatch.chdir(tmp_path)
-            monkeypatch.setenv("HOLDFAST_STATE_DIR", "state")
+            monkeypatch.setenv("STANCHION_STATE_DIR", "state")
     assert main(["check", "--tool", "t", "--json"]) == 0
     shown = capsys.readouterr()
     assert json.loads(shown.out)["action"] == "ALLOW"
     (line,) = shown.err.splitlines()
-    assert line.startswith("holdfast: decisions are not kept for `holdfast explain`: ")
+    assert line.startswith("stanchion: decisions are not kept for `stanchion explain`: ")
     assert not (tmp_path / "nowhere").exists()
     assert main(["check", "--tool", "t", "--explain"]) == 0
 
@@ -221,7 +221,7 @@ def test_a_policy_that_does_not_load_leaves_nothing_behind(tmp_path: Path) -> No
 
 
 def test_a_check_counts_nothing_for_later(policy: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HOLDFAST_STORE", str(tmp_path / "state.db"))
+    monkeypatch.setenv("STANCHION_STORE", str(tmp_path / "state.db"))
     call = ["check", "--policy", str(policy), "--agent", "writer", "--tool", "read"]
     assert [main(call) for _ in range(5)] == [0] * 5
     assert not (tmp_path / "state.db").exists()
@@ -241,7 +241,7 @@ def test_size_is_bounded_and_the_newest_stay(capsys: pytest.CaptureFixture[str])
 @pytest.fixture
 def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that shields write their trail to, and commands read it from."""
-    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "trail"))
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
     return tmp_path / "trail"
 
 
@@ -284,7 +284,7 @@ def test_a_policy_that_was_handed_in_is_said_to_be(trail: Path, capsys: pytest.C
 def test_safe_mode_at_the_start_is_explained_later(
     trail: Path, policy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("HOLDFAST_SAFE_MODE", "1")
+    monkeypatch.setenv("STANCHION_SAFE_MODE", "1")
     with Shield.load(policy) as shield:
         shield.run("writer").check("read", {})
     told_now = told(capsys, "explain", "last")
@@ -313,7 +313,7 @@ def test_what_is_no_decision_is_not_explained(trail: Path, capsys: pytest.Captur
     (name,) = chains(trail)
     assert main(["explain", f"{name[:6]}:0"]) == 2
     assert capsys.readouterr().err == (
-        f"holdfast: `{name[:6]}:0` is no decision: see `holdfast audit show {name[:6]}:0`\n"
+        f"stanchion: `{name[:6]}:0` is no decision: see `stanchion audit show {name[:6]}:0`\n"
     )
 
 

@@ -43,8 +43,8 @@ def test_every_console_block_is_true(page: str, tmp_path: Path, monkeypatch: pyt
     if page in ABOUT_A_TRAIL:
         copyfile(FOLDER / "policy.yaml", "policy.yaml")
         lay_out(Path.cwd())
-        monkeypatch.setenv("HOLDFAST_AUDIT", str(Path.cwd() / "trail"))
-        monkeypatch.setenv("HOLDFAST_STORE", str(Path.cwd() / "state.db"))
+        monkeypatch.setenv("STANCHION_AUDIT", str(Path.cwd() / "trail"))
+        monkeypatch.setenv("STANCHION_STORE", str(Path.cwd() / "state.db"))
     for session in shown:
         status = -1
         for command, output in session:
@@ -52,6 +52,6 @@ def test_every_console_block_is_true(page: str, tmp_path: Path, monkeypatch: pyt
             if command == "echo $?":
                 assert output == f"{status}\n"
                 continue
-            assert words[0] == "holdfast"
+            assert words[0] == "stanchion"
             status, out, err = play(words[1:], nonce="a")
             assert masked((out + err).replace(str(Path.cwd()), ".")) == masked(output)

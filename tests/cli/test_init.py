@@ -1,16 +1,16 @@
-"""`holdfast init` writes a file that loads, teaches, and never takes the place of another."""
+"""`stanchion init` writes a file that loads, teaches, and never takes the place of another."""
 
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from holdfast import Shield
-from holdfast.cli.main import main
-from holdfast.kernel.actions import Category
-from holdfast.policy import starter as starters
-from holdfast.policy.schema import GUARDS
-from holdfast.policy.starter import starter
+from stanchion import Shield
+from stanchion.cli.main import main
+from stanchion.kernel.actions import Category
+from stanchion.policy import starter as starters
+from stanchion.policy.schema import GUARDS
+from stanchion.policy.starter import starter
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""`holdfast lab`: what it prints, and what it cannot work with."""
+"""`stanchion lab`: what it prints, and what it cannot work with."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.main import main
+from stanchion.cli.main import main
 
 CALL = {"tool": "run", "args": {"command": "ls"}, "exit": 0, "result": "a\u001b[31m"}
 
@@ -36,7 +36,7 @@ def test_figures_and_misses_are_printed(corpora: Path, capsys: pytest.CaptureFix
 def test_json_is_one_line_with_all_misses(
     corpora: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOLDFAST_CORPORA", str(corpora))
+    monkeypatch.setenv("STANCHION_CORPORA", str(corpora))
     assert main(["lab", "measure", "loops", "--json", "--misses", "0"]) == 0
     (line,) = capfdbinary.readouterr().out.splitlines()
     report = json.loads(line)
@@ -49,8 +49,8 @@ def test_json_is_one_line_with_all_misses(
     [
         (["measure", "lops"], "nothing measures `lops`: did you mean `loops`?"),
         (["measure", "xyz"], "nothing measures `xyz`: what can be measured is loops, benign"),
-        (["measure", "loops"], "no folder of rows is named: give one by `--corpora`, or set HOLDFAST_CORPORA"),
-        (["measure", "loops", "--corpora", "gone"], "there is no folder `gone`: Holdfast ships no corpora"),
+        (["measure", "loops"], "no folder of rows is named: give one by `--corpora`, or set STANCHION_CORPORA"),
+        (["measure", "loops", "--corpora", "gone"], "there is no folder `gone`: Stanchion ships no corpora"),
         (["measure", "loops", "--corpora", ".", "--misses", "-1"], "`--misses` is `-1`: give a number from 0 on"),
         (["measure"], "the following arguments are required: WHAT"),
     ],
@@ -58,6 +58,6 @@ def test_json_is_one_line_with_all_misses(
 def test_mistakes_are_named(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("HOLDFAST_CORPORA", raising=False)
+    monkeypatch.delenv("STANCHION_CORPORA", raising=False)
     assert main(["lab", *words]) == 2
-    assert capsys.readouterr().err.startswith(f"holdfast: {says}")
+    assert capsys.readouterr().err.startswith(f"stanchion: {says}")

@@ -1,11 +1,11 @@
-"""`holdfast lint` ends with 0, 1 or 2, and says the same to people and to programs."""
+"""`stanchion lint` ends with 0, 1 or 2, and says the same to people and to programs."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from holdfast.cli.main import main
+from stanchion.cli.main import main
 
 CLEAN = "name: p\nguards:\n  - {use: step_limit}\n"
 

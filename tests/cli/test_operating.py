@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Action, Shield
-from holdfast.audit import notes
-from holdfast.audit.reading import Reader
-from holdfast.cli.main import main
+from stanchion import Action, Shield
+from stanchion.audit import notes
+from stanchion.audit.reading import Reader
+from stanchion.cli.main import main
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "trail"))
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
     return str(tmp_path / "state.db")
 
 

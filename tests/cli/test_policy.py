@@ -1,13 +1,13 @@
-"""`holdfast policy` shows what is in force and finds what differs in effect, and nothing else."""
+"""`stanchion policy` shows what is in force and finds what differs in effect, and nothing else."""
 
 import json
 from typing import Any
 
 import pytest
 
-from holdfast.cli.main import main
-from holdfast.policy.differences import Change, differences
-from holdfast.policy.load import described_packs, load_policy, packs
+from stanchion.cli.main import main
+from stanchion.policy.differences import Change, differences
+from stanchion.policy.load import described_packs, load_policy, packs
 
 STEPS = {"use": "step_limit", "max_steps": 5}
 DENY = {"use": "tool_denylist", "tools": ["rm"]}

@@ -1,4 +1,4 @@
-"""What `holdfast explain` suggests where a budget, a time limit or a step limit has spoken."""
+"""What `stanchion explain` suggests where a budget, a time limit or a step limit has spoken."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from holdfast import Decision
-from holdfast.audit.journal import MemoryJournal
-from holdfast.lab.case import Case
-from holdfast.lab.explain import explain
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Decision
+from stanchion.audit.journal import MemoryJournal
+from stanchion.lab.case import Case
+from stanchion.lab.explain import explain
+from stanchion.testing import FakeClock, shield_for
 
 TASK = "another task: its spending is counted apart"
 LEFT = "a fifth or more left of every budget of the run and its task: in lockdown warnings refuse"

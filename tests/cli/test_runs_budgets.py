@@ -1,4 +1,4 @@
-"""`holdfast runs show` tells how budgets were used up: from the trail, exactly, whatever else was going on."""
+"""`stanchion runs show` tells how budgets were used up: from the trail, exactly, whatever else was going on."""
 
 import json
 import sys
@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from holdfast import Shield
-from holdfast.audit.reading import Reader
-from holdfast.audit.runs import run_detail
-from holdfast.audit.trail import Trail
-from holdfast.cli.main import main
-from holdfast.lab.burn_down import burn_down, policy_of
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Shield
+from stanchion.audit.reading import Reader
+from stanchion.audit.runs import run_detail
+from stanchion.audit.trail import Trail
+from stanchion.cli.main import main
+from stanchion.lab.burn_down import burn_down, policy_of
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.testing import FakeClock, shield_for
 from tests.cli.test_terminal import shown, tty
 
 POLICY = """
@@ -181,7 +181,7 @@ def spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
         desk.clock.advance(1_000)
         run.check("work", {}, tokens=550)
     desk.told()
-    monkeypatch.setenv("HOLDFAST_AUDIT", str(desk.folder))
+    monkeypatch.setenv("STANCHION_AUDIT", str(desk.folder))
     return desk
 
 

@@ -1,12 +1,12 @@
-"""`holdfast schema` writes the schema that the tests of the policy hold to."""
+"""`stanchion schema` writes the schema that the tests of the policy hold to."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from holdfast.cli.main import main
-from holdfast.policy.json_schema import DIALECT, policy_schema
+from stanchion.cli.main import main
+from stanchion.policy.json_schema import DIALECT, policy_schema
 
 
 def test_it_is_printed_or_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`holdfast secrets`: a false alarm is allowed from a shell, and the next decision knows it."""
+"""`stanchion secrets`: a false alarm is allowed from a shell, and the next decision knows it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Shield
-from holdfast.cli.main import main
-from holdfast.guards.secrets.fingerprints import fingerprint
+from stanchion import Shield
+from stanchion.cli.main import main
+from stanchion.guards.secrets.fingerprints import fingerprint
 
 KEY = "AKIAQ3EGRXYZ5ABCD7WQ"
 CALLED = fingerprint("aws-access-token", KEY)
@@ -17,8 +17,8 @@ CALLED = fingerprint("aws-access-token", KEY)
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A store of its own, and a trail beside it."""
-    monkeypatch.setenv("HOLDFAST_STATE_DIR", str(tmp_path))
-    monkeypatch.delenv("HOLDFAST_STORE", raising=False)
+    monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path))
+    monkeypatch.delenv("STANCHION_STORE", raising=False)
     return str(tmp_path / "state.db")
 
 

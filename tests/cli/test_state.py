@@ -1,4 +1,4 @@
-"""`holdfast state` shows what is there, in words, within bounds, and changes nothing."""
+"""`stanchion state` shows what is there, in words, within bounds, and changes nothing."""
 
 import json
 import sys
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.cli.cells import MOST, name_of
-from holdfast.cli.main import main
-from holdfast.kernel.state import Batch, Line, key
-from holdfast.stores.sqlite import SqliteStore
+from stanchion.cli.cells import MOST, name_of
+from stanchion.cli.main import main
+from stanchion.kernel.state import Batch, Line, key
+from stanchion.stores.sqlite import SqliteStore
 from tests.cli.test_terminal import shown, tty
 
 
@@ -18,7 +18,7 @@ from tests.cli.test_terminal import shown, tty
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store that commands read."""
     path = tmp_path / "state.db"
-    monkeypatch.setenv("HOLDFAST_STORE", f"sqlite:{path}")
+    monkeypatch.setenv("STANCHION_STORE", f"sqlite:{path}")
     return path
 
 
@@ -90,7 +90,7 @@ def test_a_damaged_file_is_bad_input(file: Path, capsys: pytest.CaptureFixture[s
     file.write_bytes(bytes(data))
     assert main(["state"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"holdfast: `{file}` is ")
+    assert line.startswith(f"stanchion: `{file}` is ")
 
 
 def test_nothing_that_is_stored_steers_the_terminal(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.main import main
-from holdfast.cli.terminal import Terminal, say, visible
+from stanchion.cli.main import main
+from stanchion.cli.terminal import Terminal, say, visible
 
 
 class Tty(io.TextIOWrapper):

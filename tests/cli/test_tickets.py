@@ -1,4 +1,4 @@
-"""`holdfast tickets` shows what waits for a person, takes the answer, and says why where it does not."""
+"""`stanchion tickets` shows what waits for a person, takes the answer, and says why where it does not."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast import Refused, Shield
-from holdfast.approvals.ticket import Ticket, approve, as_of, deny, reopen, use
-from holdfast.cli.main import main
-from holdfast.cli.terminal import Terminal
-from holdfast.cli.ticket_lines import listing, whole
+from stanchion import Refused, Shield
+from stanchion.approvals.ticket import Ticket, approve, as_of, deny, reopen, use
+from stanchion.cli.main import main
+from stanchion.cli.terminal import Terminal
+from stanchion.cli.ticket_lines import listing, whole
 
 T0 = 4_102_473_600_000
 MINUTE = 60_000
@@ -81,8 +81,8 @@ def test_one_that_waits_has_everything_that_a_person_needs() -> None:
         f"  policy   {'a' * 64}\n"
         f"  digest   3f2a9c01d4e7{'b' * 52}\n"
         "\n"
-        "  holdfast tickets approve 3f2a9c01d4e7 --by NAME\n"
-        "  holdfast tickets deny 3f2a9c01d4e7 --by NAME --comment WHY"
+        "  stanchion tickets approve 3f2a9c01d4e7 --by NAME\n"
+        "  stanchion tickets deny 3f2a9c01d4e7 --by NAME --comment WHY"
     )
 
 
@@ -122,8 +122,8 @@ def ask(path: Path, amount: int = 5) -> str:
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store that commands use, and a trail that they write to."""
     path = tmp_path / "state.db"
-    monkeypatch.setenv("HOLDFAST_STORE", str(path))
-    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "trail"))
+    monkeypatch.setenv("STANCHION_STORE", str(path))
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
     return path
 
 
@@ -186,15 +186,15 @@ def test_what_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["approve", "ID", "--by", "ann", "--role", "intern"], 1, "is not for the role `intern`"),
         (["approve", "ID", "--by", "ann", "--for", "2d"], 1, "cannot be used for `172800` s"),
         (["approve", "ID", "--by", "ann", "--for", "soon"], 2, "`--for` is `soon`"),
-        (["approve", "ID"], 2, "`holdfast tickets approve` needs `--by`"),
-        (["deny", "ID", "--by", "ann"], 2, "`holdfast tickets deny` needs `--comment`: the agent reads why"),
+        (["approve", "ID"], 2, "`stanchion tickets approve` needs `--by`"),
+        (["deny", "ID", "--by", "ann"], 2, "`stanchion tickets deny` needs `--comment`: the agent reads why"),
         (["deny", "ID", "--by", "ann", "--comment", "no", "--for", "5m"], 2, "takes no `--for`"),
         (["approve", "zz", "--by", "ann"], 2, "there is no ticket `zz`"),
         (["approve"], 2, "which ticket?"),
         (["show", "zz"], 2, "there is no ticket `zz`"),
         (["list", "ID"], 2, "takes no `"),
         (["list", "--state", "opn"], 2, "`--state` is `opn`: did you mean `open`?"),
-        (["aprove", "ID"], 2, "`holdfast tickets` cannot `aprove`: did you mean `approve`?"),
+        (["aprove", "ID"], 2, "`stanchion tickets` cannot `aprove`: did you mean `approve`?"),
     ],
 )
 def test_what_is_not_done_says_why(
@@ -204,7 +204,7 @@ def test_what_is_not_done_says_why(
     capsys.readouterr()
     assert main(["tickets", *[ticket if word == "ID" else word for word in words]]) == status
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("holdfast: ")
+    assert line.startswith("stanchion: ")
     assert says in line
     assert [one["state"] for one in told(capsys, "list")] == ["open"]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.cli.times import clock, day, moment_ms, shown, span, took
-from holdfast.cli.trouble import BadInput
+from stanchion.cli.times import clock, day, moment_ms, shown, span, took
+from stanchion.cli.trouble import BadInput
 
 NOW = 1_700_000_000_000
 

@@ -1,4 +1,4 @@
-"""`holdfast tools` shows how well each tool works, and closes a breaker by hand."""
+"""`stanchion tools` shows how well each tool works, and closes a breaker by hand."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Shield
-from holdfast.audit.reading import Reader
-from holdfast.cli.main import main
+from stanchion import Shield
+from stanchion.audit.reading import Reader
+from stanchion.cli.main import main
 
 POLICY = {
     "name": "tools",
@@ -78,7 +78,7 @@ def test_as_json(store: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_reset_closes_it_and_is_in_the_trail(
     store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "trail"))
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
     assert main(["tools", "reset", "pay", "--store", store, "--why", "it is back", "--by", "ann"]) == 0
     assert capsys.readouterr().out == "pay: its breaker is closed\n"
     assert main(["tools", "reset", "pay", "--store", store]) == 1

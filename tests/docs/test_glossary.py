@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.stages import Stage
+from stanchion.kernel.actions import Action
+from stanchion.kernel.stages import Stage
 
 GLOSSARY = Path(__file__).resolve().parents[2] / "docs/glossary.md"
 WORDS = re.findall(r"^\| (`?[^|]+?`?) \| ", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE)[1:]

@@ -48,7 +48,7 @@ def _compiled(name: str, block: Block) -> Any:
 
 
 def _load_policy(block: Block, file: str) -> None:
-    from holdfast import Shield
+    from stanchion import Shield
 
     Path(file).write_text(block.text, encoding="utf-8")
     Shield.load(file)

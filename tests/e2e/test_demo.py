@@ -17,14 +17,14 @@ import msgspec
 import pytest
 import yaml
 
-from holdfast.cli.demo import BAR
-from holdfast.cli.main import main
-from holdfast.guards import SHIPPED
-from holdfast.lab.demo.hazard import Hazard, Outcome, Proof, Step, Tally
-from holdfast.lab.demo.hazards import HAZARDS
-from holdfast.lab.demo.hazards.runaway import unguarded
-from holdfast.lab.demo.play import POLICY, Demo
-from holdfast.policy.load import load_policy
+from stanchion.cli.demo import BAR
+from stanchion.cli.main import main
+from stanchion.guards import SHIPPED
+from stanchion.lab.demo.hazard import Hazard, Outcome, Proof, Step, Tally
+from stanchion.lab.demo.hazards import HAZARDS
+from stanchion.lab.demo.hazards.runaway import unguarded
+from stanchion.lab.demo.play import POLICY, Demo
+from stanchion.policy.load import load_policy
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "demo.txt"
 PLAYED = f"{len(HAZARDS)}/{len(HAZARDS)}"
@@ -32,7 +32,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 EXTRA = {"sql", "presidio"}
 """Guards that need what the demo is not installed with."""
 
-COMMAND = [sys.executable, "-c", "import sys; from holdfast.cli.main import main; sys.exit(main())", "demo"]
+COMMAND = [sys.executable, "-c", "import sys; from stanchion.cli.main import main; sys.exit(main())", "demo"]
 
 
 def without_hashes(text: str) -> str:
@@ -83,7 +83,7 @@ def plain() -> str:
 
 def test_plain_output_is_golden(plain: str) -> None:
     golden = GOLDEN.read_text(encoding="utf-8")
-    assert without_hashes(plain) == without_hashes(golden), "if it should be so: holdfast demo > tests/golden/demo.txt"
+    assert without_hashes(plain) == without_hashes(golden), "if it should be so: stanchion demo > tests/golden/demo.txt"
 
 
 def test_plain_output_is_plain_and_always_the_same(plain: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +97,7 @@ def test_plain_output_is_plain_and_always_the_same(plain: str, capsys: pytest.Ca
 def test_safe_mode_of_the_surroundings_changes_nothing(
     plain: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("HOLDFAST_SAFE_MODE", "1")
+    monkeypatch.setenv("STANCHION_SAFE_MODE", "1")
     assert main(["demo"]) == 0
     assert capsys.readouterr().out == plain
 
@@ -121,7 +121,7 @@ def test_every_shipped_guard_has_a_hazard() -> None:
         placed = {id: demo.shield.policy.placed(id) for id in ids}
     seen = {id.replace("-", "_") if at is None else at.guard.name for id, at in placed.items()}
     missing = set(SHIPPED) - seen - EXTRA
-    assert not missing, f"no hazard shows {sorted(missing)}: add one to `holdfast.lab.demo.hazards`"
+    assert not missing, f"no hazard shows {sorted(missing)}: add one to `stanchion.lab.demo.hazards`"
 
 
 def broken(tmp_path: Path, without: str) -> Path:

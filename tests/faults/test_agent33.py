@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Shield
-from holdfast.testing import shield_for
+from stanchion import Action, Refused, Shield
+from stanchion.testing import shield_for
 
 
 def test_an_empty_allowlist_allows_nothing() -> None:

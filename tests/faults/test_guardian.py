@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.testing import FakeClock, shield_for
+from stanchion.testing import FakeClock, shield_for
 
 BREAKER: Final[dict[str, Any]] = {"use": "breaker"}
 ONCE: Final = {"use": "step_limit", "max_steps": 1, "per": "task", "priority": 90}

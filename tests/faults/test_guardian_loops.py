@@ -1,4 +1,4 @@
-"""Faults of an earlier loop detector, by number; each test fails where Holdfast has the fault."""
+"""Faults of an earlier loop detector, by number; each test fails where Stanchion has the fault."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.runtime.run import Run
-from holdfast.testing import shield_for
+from stanchion.runtime.run import Run
+from stanchion.testing import shield_for
 
 LOOPS: dict[str, Any] = {
     "name": "loops",

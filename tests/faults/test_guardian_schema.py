@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Shield
-from holdfast.testing import shield_for
+from stanchion import Shield
+from stanchion.testing import shield_for
 
 POLICY: dict[str, Any] = {"name": "x", "guards": [{"use": "schema", "hook_deadline_ms": 60_000}]}
 QUERY: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Faults of an earlier guardrail gateway, by number; each test fails where Holdfast has the fault."""
+"""Faults of an earlier guardrail gateway, by number; each test fails where Stanchion has the fault."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast import Action, Finding, Patch, PolicyError, Refused, Shield, ToolFailed
-from holdfast.guards.size_limits import SizeLimits
-from holdfast.guards.tool_allowlist import ToolAllowlist
-from holdfast.guards.tool_denylist import ToolDenylist
-from holdfast.kernel.events import RunInfo, ToolCall
-from holdfast.kernel.findings import Retry
-from holdfast.kernel.guard import Kind
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
+from stanchion import Action, Finding, Patch, PolicyError, Refused, Shield, ToolFailed
+from stanchion.guards.size_limits import SizeLimits
+from stanchion.guards.tool_allowlist import ToolAllowlist
+from stanchion.guards.tool_denylist import ToolDenylist
+from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.kernel.findings import Retry
+from stanchion.kernel.guard import Kind
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
 from tests.guards.steps import steps_of
 
 SECRET: Final = "sk-123"

@@ -1,4 +1,4 @@
-"""Faults of an earlier execution shield, by number; each test fails where Holdfast has the fault."""
+"""Faults of an earlier execution shield, by number; each test fails where Stanchion has the fault."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, DeadlineExceeded, Finding, PolicyError, Refused, Run, Shield
-from holdfast.audit.journal import MemoryJournal
-from holdfast.guards import SHIPPED
-from holdfast.kernel.guard import Kind
-from holdfast.testing import Blocks, FakeClock, ScriptedModel, ScriptedTool, shield_for
+from stanchion import Action, DeadlineExceeded, Finding, PolicyError, Refused, Run, Shield
+from stanchion.audit.journal import MemoryJournal
+from stanchion.guards import SHIPPED
+from stanchion.kernel.guard import Kind
+from stanchion.testing import Blocks, FakeClock, ScriptedModel, ScriptedTool, shield_for
 from tests.guards.steps import steps_of
 
 FREE: dict[str, Any] = {"name": "free"}
@@ -391,13 +391,13 @@ def test_fault_12_an_async_exception_is_the_tools_own() -> None:
 
 START = """
 import json, signal, sys
-import holdfast
+import stanchion
 
 def handlers():
     return [str(signal.getsignal(number)) for number in sorted(signal.valid_signals())]
 
 before = handlers()
-with holdfast.Shield.load() as shield, shield.run("a") as run:
+with stanchion.Shield.load() as shield, shield.run("a") as run:
     result = run.call(len, "four")
 print(json.dumps({"same": handlers() == before, "result": result, "state": shield.standing().state}))
 sys.exit(int(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""Faults of an earlier execution shield in counting and charging; each test fails where Holdfast has the fault."""
+"""Faults of an earlier execution shield in counting and charging; each test fails where Stanchion has the fault."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused
-from holdfast.kernel.state import key
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
+from stanchion import Action, Refused
+from stanchion.kernel.state import key
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
 from tests.guards.test_step_limit import in_threads
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from holdfast.testing import FakeClock, shield_for
+from stanchion.testing import FakeClock, shield_for
 
 POLICY: Final[dict[str, Any]] = {
     "name": "two",

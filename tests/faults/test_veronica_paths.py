@@ -1,4 +1,4 @@
-"""Faults of earlier systems in judging paths; each test fails where Holdfast has the fault."""
+"""Faults of earlier systems in judging paths; each test fails where Stanchion has the fault."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.testing import shield_for
+from stanchion.testing import shield_for
 
 OPEN: dict[str, Any] = {"name": "open", "guards": [{"use": "files"}]}
 BOXED: dict[str, Any] = {"name": "boxed", "guards": [{"use": "files", "root": ["/srv/app"]}]}

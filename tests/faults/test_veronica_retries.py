@@ -1,4 +1,4 @@
-"""Fault 8 of an earlier execution shield: retries of nested layers multiplied; each test fails where Holdfast's do."""
+"""Fault 8 of an earlier execution shield: retries of nested layers multiplied; each test fails where Stanchion's do."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Run, Shield, current_run
-from holdfast.testing import ScriptedTool, shield_for
+from stanchion import Run, Shield, current_run
+from stanchion.testing import ScriptedTool, shield_for
 
 SAFE = {"annotations": ["idempotent"]}
 POLICY: dict[str, Any] = {

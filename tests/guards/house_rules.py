@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from holdfast import Action, Finding, Patch
+from stanchion import Action, Finding, Patch
 
 
 def no_force(event: Any) -> str | None:

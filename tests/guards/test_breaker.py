@@ -12,20 +12,20 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from holdfast import Refused
-from holdfast.audit.journal import MemoryJournal
-from holdfast.guards.breaker import SLACK_MS, Breaker, Circuit, circuit_of
-from holdfast.kernel.actions import Action
-from holdfast.kernel.chain import Plans
-from holdfast.kernel.engine import decide
-from holdfast.kernel.events import Event, Failure, Moment, RunInfo, ToolCall, ToolResult
-from holdfast.kernel.state import Records, key
-from holdfast.policy.load import load_policy
-from holdfast.runtime.run import Run
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock, LostStore, ScriptedTool, interleave, read_table, run_case, shield_for
+from stanchion import Refused
+from stanchion.audit.journal import MemoryJournal
+from stanchion.guards.breaker import SLACK_MS, Breaker, Circuit, circuit_of
+from stanchion.kernel.actions import Action
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.engine import decide
+from stanchion.kernel.events import Event, Failure, Moment, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.state import Records, key
+from stanchion.policy.load import load_policy
+from stanchion.runtime.run import Run
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock, LostStore, ScriptedTool, interleave, read_table, run_case, shield_for
 from tests.guards.breaker_model import COOLDOWN_MS, OPTIONS, PROBE_MS, SUCCESSES, THRESHOLD, Model
 from tests.guards.test_step_limit import in_threads
 from tests.stores import redis_server
@@ -35,7 +35,7 @@ from tests.stores.servers import Empty, Place, place
 server = redis_server.server
 __all__ = ["place", "server"]
 
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
+SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 TABLE: Final = Path(__file__).parents[1] / "tables" / "breaker.yaml"
 RECORD: Final = key("default", "breaker", "pay", "breaker")
 LATE: Final = {"use": "rule", "id": "late", "check": "event.args.fine", "stages": ["tool_call"], "action": "block"}

@@ -12,20 +12,20 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast import Action, Refused
-from holdfast.guards._marks import mark
-from holdfast.guards.budget import HOLD_MS, Budget, Grant, phrase, shown
-from holdfast.kernel.autonomy import Share
-from holdfast.kernel.chain import Plans
-from holdfast.kernel.events import Charge, RunInfo, ToolCall
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.state import BUCKETS, Batch, Line, key
-from holdfast.kernel.units import Unit
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock, LostStore, ScriptedModel, ScriptedTool, read_table, run_case, shield_for
 from model.directed.scene import RUN, Scene
+from stanchion import Action, Refused
+from stanchion.guards._marks import mark
+from stanchion.guards.budget import HOLD_MS, Budget, Grant, phrase, shown
+from stanchion.kernel.autonomy import Share
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.events import Charge, RunInfo, ToolCall
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.state import BUCKETS, Batch, Line, key
+from stanchion.kernel.units import Unit
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock, LostStore, ScriptedModel, ScriptedTool, read_table, run_case, shield_for
 from tests.guards.test_step_limit import in_threads
 
 TABLE: Final = Path(__file__).parents[1] / "tables" / "budget.yaml"

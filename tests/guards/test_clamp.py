@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards.clamp import Clamp, _measure
-from holdfast.kernel.actions import Action
-from holdfast.kernel.events import RunInfo, ToolResult
-from holdfast.kernel.patches import apply
+from stanchion.guards.clamp import Clamp, _measure
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import RunInfo, ToolResult
+from stanchion.kernel.patches import apply
 
 RUN = RunInfo("r1")
 SMALL = Clamp(max_chars=400, max_field=200)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.guards.evidence.claims import claims
-from holdfast.guards.evidence.outcome import FAILED, PASSED, UNCLEAR, outcome
-from holdfast.guards.evidence.steps import Known, Step, steps_of
-from holdfast.guards.evidence.work import KEPT, Work
-from holdfast.policy.scoping import commands_in_shell
-from holdfast.testing import shield_for
+from stanchion.guards.evidence.claims import claims
+from stanchion.guards.evidence.outcome import FAILED, PASSED, UNCLEAR, outcome
+from stanchion.guards.evidence.steps import Known, Step, steps_of
+from stanchion.guards.evidence.work import KEPT, Work
+from stanchion.policy.scoping import commands_in_shell
+from stanchion.testing import shield_for
 
 TESTS_CLAIMED = [
     "All tests pass.",

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.guards.health import reliability_keys, score
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock, LostStore, shield_for
+from stanchion.guards.health import reliability_keys, score
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock, LostStore, shield_for
 from tests.guards.test_step_limit import in_threads
 from tests.stores import redis_server
 from tests.stores.servers import Empty, place

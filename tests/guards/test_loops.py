@@ -14,16 +14,16 @@ from zlib import crc32
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast import Action, Refused
-from holdfast.audit.redaction import masked
-from holdfast.guards._fingerprint import ALIKE, SKETCHED, Lately, alike, fingerprint, plain
-from holdfast.guards._history import LATELY, History, Mark, Seen
-from holdfast.guards._outcome import DRAWN, result_digest, undrawn
-from holdfast.guards.loops import Loops, Metrics, history_key, metrics
-from holdfast.kernel.events import Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
-from holdfast.kernel.findings import Finding
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock, ScriptedTool, read_table, run_case, shield_for
+from stanchion import Action, Refused
+from stanchion.audit.redaction import masked
+from stanchion.guards._fingerprint import ALIKE, SKETCHED, Lately, alike, fingerprint, plain
+from stanchion.guards._history import LATELY, History, Mark, Seen
+from stanchion.guards._outcome import DRAWN, result_digest, undrawn
+from stanchion.guards.loops import Loops, Metrics, history_key, metrics
+from stanchion.kernel.events import Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.findings import Finding
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock, ScriptedTool, read_table, run_case, shield_for
 from tests.guards.steps import steps_of
 
 TABLE: Final = Path(__file__).parents[1] / "tables" / "loops.yaml"

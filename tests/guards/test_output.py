@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards.output import Output
-from holdfast.guards.output.saying import bare, is_error, says_nothing, seeks
-from holdfast.kernel.actions import Action
-from holdfast.kernel.events import ModelReply, RunInfo, ToolResult
-from holdfast.kernel.findings import Finding
+from stanchion.guards.output import Output
+from stanchion.guards.output.saying import bare, is_error, says_nothing, seeks
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import ModelReply, RunInfo, ToolResult
+from stanchion.kernel.findings import Finding
 
 RUN = RunInfo("r1")
 

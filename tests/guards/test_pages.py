@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.guards import SHIPPED
-from holdfast.kernel.words import Words
-from holdfast.policy.sequences import Sequence
-from holdfast.testing import read_table
+from stanchion.guards import SHIPPED
+from stanchion.kernel.words import Words
+from stanchion.policy.sequences import Sequence
+from stanchion.testing import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 MADE: dict[str, type[Any]] = {**SHIPPED, Sequence.name: Sequence}
@@ -35,7 +35,7 @@ def rows(name: str, heading: str) -> dict[str, list[str]]:
 
 def codes(name: str) -> dict[str, Words]:
     """The codes a guard declares."""
-    module = "holdfast.policy.sequences.guard" if name == Sequence.name else f"holdfast.guards.{name}"
+    module = "stanchion.policy.sequences.guard" if name == Sequence.name else f"stanchion.guards.{name}"
     declared: dict[str, Words] = import_module(module).CODES
     return dict(declared)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Finding, PolicyError, Refused, Run, Shield
-from holdfast.testing import ScriptedTool, shield_for
+from stanchion import Action, Finding, PolicyError, Refused, Run, Shield
+from stanchion.testing import ScriptedTool, shield_for
 from tests.guards.house_rules import Rules, Waiting, no_force
 
 PLAIN: dict[str, Any] = {"name": "plain", "tools": {"door": {"risk": "high"}, "bomb": {"risk": "critical"}}}

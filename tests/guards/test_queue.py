@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from holdfast import Refused, Shield
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.state import Batch, Moved
-from holdfast.kernel.units import JUST_ONE
-from holdfast.runtime.effects import Pause
-from holdfast.runtime.reports import check
-from holdfast.runtime.run import Run
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.stores.redis import RedisStore
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock
+from stanchion import Refused, Shield
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.state import Batch, Moved
+from stanchion.kernel.units import JUST_ONE
+from stanchion.runtime.effects import Pause
+from stanchion.runtime.reports import check
+from stanchion.runtime.run import Run
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.stores.redis import RedisStore
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock
 from tests.stores import redis_server, servers
 
 Make = Callable[[], Store]

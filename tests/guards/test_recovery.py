@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.guards.recovery import Recovery
-from holdfast.kernel.events import Failure, RunInfo
-from holdfast.kernel.findings import ROLLBACK, Finding, Isolate, Retry
+from stanchion.guards.recovery import Recovery
+from stanchion.kernel.events import Failure, RunInfo
+from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Retry
 
 
 def failure(error: str = "ConnectionError", **fields: Any) -> Failure:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Finding, Refused, Shield
-from holdfast.kernel.guard import Kind
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
+from stanchion import Action, Finding, Refused, Shield
+from stanchion.kernel.guard import Kind
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
 
 EMPTY = {"name": "empty"}
 BRAKE = {"name": "brake", "guards": [{"use": "safe_mode"}]}
 
 
-@pytest.mark.parametrize("variable", ["HOLDFAST_SAFE_MODE", "VERONICA_SAFE_MODE"])
+@pytest.mark.parametrize("variable", ["STANCHION_SAFE_MODE", "VERONICA_SAFE_MODE"])
 @pytest.mark.parametrize(
     ("value", "on"),
     [("1", True), ("true", True), (" Yes ", True), ("ON", True), ("0", False), ("", False), ("off", False)],
@@ -30,14 +30,14 @@ def test_a_variable_of_the_environment_switches_it_on(
 
 
 def test_what_the_code_says_beats_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLDFAST_SAFE_MODE", "1")
+    monkeypatch.setenv("STANCHION_SAFE_MODE", "1")
     assert Shield.load(EMPTY, safe_mode=False).run("a").check("t", {}).proceeds
     assert not Shield.load(EMPTY).run("a").check("t", {}).proceeds
 
 
 def test_the_environment_is_read_when_a_shield_is_made_and_not_later(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Shield.load(EMPTY).run("a")
-    monkeypatch.setenv("HOLDFAST_SAFE_MODE", "1")
+    monkeypatch.setenv("STANCHION_SAFE_MODE", "1")
     assert run.check("t", {}).proceeds
 
 

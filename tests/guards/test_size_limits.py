@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.guards.size_limits import SizeLimits
-from holdfast.kernel.events import RunInfo, ToolCall, ToolResult
+from stanchion.guards.size_limits import SizeLimits
+from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
 from tests.guards.steps import steps_of
 
 RUN: Final = RunInfo("r")

@@ -8,15 +8,15 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast import Action, Refused, Run
-from holdfast.guards.step_limit import StepLimit
-from holdfast.kernel.autonomy import Share
-from holdfast.kernel.chain import Plans
-from holdfast.kernel.guard import Placed
-from holdfast.kernel.state import Batch, Line, key
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, LostStore, ScriptedTool, shield_for
 from model.directed.scene import RUN, Scene
+from stanchion import Action, Refused, Run
+from stanchion.guards.step_limit import StepLimit
+from stanchion.kernel.autonomy import Share
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.state import Batch, Line, key
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, LostStore, ScriptedTool, shield_for
 
 LOCKED = "in lockdown, with so little left of a budget, warnings refuse"
 FIVE = {"name": "five", "guards": [{"use": "step_limit", "max_steps": 5, "per": "task"}]}

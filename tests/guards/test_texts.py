@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.guards._texts import Leaf, Span, hidden, hiding, leaves
-from holdfast.kernel.patches import apply
+from stanchion.guards._texts import Leaf, Span, hidden, hiding, leaves
+from stanchion.kernel.patches import apply
 
 MARK = "SECRET-MARK"
 

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast import Action, Refused
-from holdfast.guards.time_limit import SLACK_MS, TimeLimit
-from holdfast.kernel.events import RunInfo, ToolCall
-from holdfast.kernel.state import FOREVER, Batch, Reply, When, key
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock, LostStore, ScriptedTool, read_table, run_case, shield_for
+from stanchion import Action, Refused
+from stanchion.guards.time_limit import SLACK_MS, TimeLimit
+from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.kernel.state import FOREVER, Batch, Reply, When, key
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock, LostStore, ScriptedTool, read_table, run_case, shield_for
 from tests.guards.test_step_limit import in_threads
 
 TABLE: Final = Path(__file__).parents[1] / "tables" / "time_limit.yaml"

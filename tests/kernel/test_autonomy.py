@@ -10,14 +10,14 @@ from typing import ClassVar
 import msgspec
 import pytest
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.autonomy import BYPASSERS, EXHAUSTED, LOCKDOWN, MODES, STRICT, Share, may_bypass
-from holdfast.kernel.chain import EVERY_ACTION, Plans
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Kind, Placed
-from holdfast.kernel.state import Batch, Line
-from holdfast.kernel.states import HALTED, NORMAL, SAFE
 from model.directed.scene import RUN, Scene, watcher
+from stanchion.kernel.actions import Action
+from stanchion.kernel.autonomy import BYPASSERS, EXHAUSTED, LOCKDOWN, MODES, STRICT, Share, may_bypass
+from stanchion.kernel.chain import EVERY_ACTION, Plans
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.state import Batch, Line
+from stanchion.kernel.states import HALTED, NORMAL, SAFE
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "autonomy-modes.md"
 LOCKED = "in lockdown, with so little left of a budget, warnings refuse"

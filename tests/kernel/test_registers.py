@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from holdfast.kernel.registers import MOST_BITS, outcomes, pushed, streak
+from stanchion.kernel.registers import MOST_BITS, outcomes, pushed, streak
 
 
 @pytest.mark.parametrize("bits", [1, 2, 5, 20, MOST_BITS])

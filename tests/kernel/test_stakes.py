@@ -7,19 +7,19 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from holdfast.kernel.actions import Action, Category
-from holdfast.kernel.autonomy import Share
-from holdfast.kernel.chain import Plans
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.engine import decide
-from holdfast.kernel.events import Failure, Moment, RunInfo, ToolCall
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Kind, Placed, Ruling
-from holdfast.kernel.replay import replay
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Batch, Line, Records, Stake, When
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.autonomy import Share
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.engine import decide
+from stanchion.kernel.events import Failure, Moment, RunInfo, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind, Placed, Ruling
+from stanchion.kernel.replay import replay
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Batch, Line, Records, Stake, When
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock
 
 RUN = RunInfo("r", "a")
 KEY = "{default}stake:x"

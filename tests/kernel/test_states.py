@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.events import RunInfo, ToolCall
-from holdfast.kernel.gates import CLEAR, pass_gates
-from holdfast.kernel.states import (
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.kernel.gates import CLEAR, pass_gates
+from stanchion.kernel.states import (
     EDGES,
     HALTED,
     NORMAL,

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from holdfast.lab.adaptive.drawing import draw, iban
-from holdfast.lab.adaptive.families import About, Case, cases
-from holdfast.lab.adaptive.report import judged_on, report_on, supported
-from holdfast.lab.adaptive.wants import call, swap
-from holdfast.lab.adaptive.words import ENCODED
-from holdfast.lab.agentdojo.package import agentdojo
-from holdfast.lab.agentdojo.worlds import Worlds
-from holdfast.policy.load import load_policy
+from stanchion.lab.adaptive.drawing import draw, iban
+from stanchion.lab.adaptive.families import About, Case, cases
+from stanchion.lab.adaptive.report import judged_on, report_on, supported
+from stanchion.lab.adaptive.wants import call, swap
+from stanchion.lab.adaptive.words import ENCODED
+from stanchion.lab.agentdojo.package import agentdojo
+from stanchion.lab.agentdojo.worlds import Worlds
+from stanchion.policy.load import load_policy
 
 DENYING: dict[str, Any] = {"name": "d", "guards": [{"use": "tool_denylist", "tools": ["send_money"]}]}
 PINNING: dict[str, Any] = {"name": "p", "guards": [{"use": "schema"}]}

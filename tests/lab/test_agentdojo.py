@@ -9,17 +9,17 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.cli.main import main
-from holdfast.lab.agentdojo.agent import AT_ONCE, AT_THE_END, Agent, Goal, Played
-from holdfast.lab.agentdojo.attacks import Attack, attack_names
-from holdfast.lab.agentdojo.goals import OWN, goal_of
-from holdfast.lab.agentdojo.judges import Naive, Ruling, Stop, Unguarded
-from holdfast.lab.agentdojo.package import NoAgentDojo, Package, agentdojo
-from holdfast.lab.agentdojo.playing import NAIVE, NOTHING, POLICY, Outcome, Plan, Unit, played
-from holdfast.lab.agentdojo.report import report_on
-from holdfast.lab.agentdojo.worlds import Frozen, Seen, Worlds
+from stanchion.cli.main import main
+from stanchion.lab.agentdojo.agent import AT_ONCE, AT_THE_END, Agent, Goal, Played
+from stanchion.lab.agentdojo.attacks import Attack, attack_names
+from stanchion.lab.agentdojo.goals import OWN, goal_of
+from stanchion.lab.agentdojo.judges import Naive, Ruling, Stop, Unguarded
+from stanchion.lab.agentdojo.package import NoAgentDojo, Package, agentdojo
+from stanchion.lab.agentdojo.playing import NAIVE, NOTHING, POLICY, Outcome, Plan, Unit, played
+from stanchion.lab.agentdojo.report import report_on
+from stanchion.lab.agentdojo.worlds import Frozen, Seen, Worlds
 
-JOBS: Final = "2" if os.environ.get("HOLDFAST_SOAK") else "1"
+JOBS: Final = "2" if os.environ.get("STANCHION_SOAK") else "1"
 """Processes of its own take longer to start than this work takes."""
 
 LET_ALL: dict[str, Any] = {"name": "let-all"}
@@ -283,13 +283,13 @@ def test_the_work_is_split_by_goal() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["agentdoyo"], "`holdfast lab` cannot `agentdoyo`: did you mean `agentdojo`?"),
+        (["agentdoyo"], "`stanchion lab` cannot `agentdoyo`: did you mean `agentdojo`?"),
         (["agentdojo", "banking"], "`banking` is one word too many: name suites with `--suite`"),
         (["agentdojo", "--suite", "bankin"], "AgentDojo has no suite `bankin`: did you mean `banking`?"),
         (["agentdojo", "--attack", "direkt"], "there is no attack `direkt`: did you mean `direct`?"),
         (["agentdojo", "--policy", "gone.yaml"], "gone.yaml"),
-        (["agentdojo", "--corpora", "x"], "`holdfast lab agentdojo` takes no `--corpora`"),
-        (["measure", "loops", "--suite", "x"], "`holdfast lab measure` takes no `--suite`"),
+        (["agentdojo", "--corpora", "x"], "`stanchion lab agentdojo` takes no `--corpora`"),
+        (["measure", "loops", "--suite", "x"], "`stanchion lab measure` takes no `--suite`"),
         (["adaptive", "--suite", "slack"], "adaptive attackers do not know the suite `slack`: they know banking"),
     ],
 )
@@ -300,7 +300,7 @@ def test_mistakes_are_named(words: list[str], says: str, capsys: pytest.CaptureF
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "agentdojo.task_suite.load_suites", None)
-    with pytest.raises(NoAgentDojo, match=r"install it with `pip install 'holdfast\[agentdojo\]'`"):
+    with pytest.raises(NoAgentDojo, match=r"install it with `pip install 'stanchion\[agentdojo\]'`"):
         Package()
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.lab.measuring import MEASURES, benign, loops
-from holdfast.lab.measuring.figure import Figure, Report
-from holdfast.lab.measuring.rows import VARIABLE, NoRows, Row, rows
-from holdfast.lab.measuring.show import lines, plain
-from holdfast.lab.measuring.traces import Call, Came, Failed, Gave, Reply, User, steps_of
+from stanchion.lab.measuring import MEASURES, benign, loops
+from stanchion.lab.measuring.figure import Figure, Report
+from stanchion.lab.measuring.rows import VARIABLE, NoRows, Row, rows
+from stanchion.lab.measuring.show import lines, plain
+from stanchion.lab.measuring.traces import Call, Came, Failed, Gave, Reply, User, steps_of
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))
@@ -66,7 +66,7 @@ def test_rows_that_are_not_there_are_named(folder: str, says: str, tmp_path: Pat
     with pytest.raises(NoRows) as error:
         list(rows(tmp_path / folder, "some.jsonl"))
     assert str(error.value).startswith(says)
-    assert "HOLDFAST_CORPORA" in str(error.value)
+    assert "STANCHION_CORPORA" in str(error.value)
 
 
 @pytest.mark.parametrize("line", ["[]", "{", '{"id": 1}', '{"id": "1", "kind": "k", "label": "l", "payload_b64": "?"}'])
@@ -175,7 +175,7 @@ def test_honest_work_that_is_stopped_is_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["loops", "benign"])
 def test_each_measure_lives_in_the_module_of_its_name(name: str) -> None:
     assert name in MEASURES
-    assert callable(import_module(f"holdfast.lab.measuring.{name}").measure)
+    assert callable(import_module(f"stanchion.lab.measuring.{name}").measure)
 
 
 @pytest.mark.skipif(not (CORPORA / "benign_traces.jsonl").is_file(), reason=f"no corpora: set {VARIABLE} to a folder")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.lab.measuring.errors import FILE, measure, true_class
-from holdfast.lab.measuring.rows import Row
+from stanchion.lab.measuring.errors import FILE, measure, true_class
+from stanchion.lab.measuring.rows import Row
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.lab.measuring.paths import FILE, measure
-from holdfast.lab.measuring.rows import VARIABLE
+from stanchion.lab.measuring.paths import FILE, measure
+from stanchion.lab.measuring.rows import VARIABLE
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))

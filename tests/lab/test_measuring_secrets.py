@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.lab.measuring.rows import VARIABLE, Row
-from holdfast.lab.measuring.secrets import FILE, Judged, kind_shares, macro, measure
+from stanchion.lab.measuring.rows import VARIABLE, Row
+from stanchion.lab.measuring.secrets import FILE, Judged, kind_shares, macro, measure
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))

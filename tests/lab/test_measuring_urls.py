@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.lab.measuring.rows import VARIABLE
-from holdfast.lab.measuring.urls import FILE, measure
+from stanchion.lab.measuring.rows import VARIABLE
+from stanchion.lab.measuring.urls import FILE, measure
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))

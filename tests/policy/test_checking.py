@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.policy.checking import check, convert
-from holdfast.policy.composing import read_text
-from holdfast.policy.copying import read_data
-from holdfast.policy.errors import PolicyError
-from holdfast.policy.schema import PolicyFile
+from stanchion.policy.checking import check, convert
+from stanchion.policy.composing import read_text
+from stanchion.policy.copying import read_data
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.schema import PolicyFile
 from tests.policy.drawn_policies import JUNK, draw
 from tests.properties.examples import sample
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from holdfast.policy.composing import MAX_CHARS, read_text
-from holdfast.policy.copying import read_data
-from holdfast.policy.document import MAX_DEPTH, MAX_VALUES, UNREADABLE
+from stanchion.policy.composing import MAX_CHARS, read_text
+from stanchion.policy.copying import read_data
+from stanchion.policy.document import MAX_DEPTH, MAX_VALUES, UNREADABLE
 
 
 @pytest.fixture(params=["c", "python"], autouse=True)

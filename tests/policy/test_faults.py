@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.kernel.faults import FAULTS
-from holdfast.policy.errors import PolicyError
-from holdfast.policy.faults.entry import wrong_in
-from holdfast.policy.faults.lookup import HEAD, TAIL, fault_of, shipped
-from holdfast.policy.load import load_policy
+from stanchion.kernel.faults import FAULTS
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.faults.entry import wrong_in
+from stanchion.policy.faults.lookup import HEAD, TAIL, fault_of, shipped
+from stanchion.policy.load import load_policy
 
 PLAIN = load_policy({"name": "plain"})
 

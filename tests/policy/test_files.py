@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Action, PolicyError, Refused, Shield, Stage
-from holdfast.policy.load import load_policy, packs
+from stanchion import Action, PolicyError, Refused, Shield, Stage
+from stanchion.policy.load import load_policy, packs
 from tests.runtime.guards import says
 
 undone: list[str] = []

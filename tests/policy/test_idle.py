@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.guards.budget import Budget
-from holdfast.guards.step_limit import StepLimit
-from holdfast.kernel.stages import Stage
-from holdfast.policy.errors import PolicyError
-from holdfast.policy.idle import idle
-from holdfast.policy.load import load_policy
+from stanchion.guards.budget import Budget
+from stanchion.guards.step_limit import StepLimit
+from stanchion.kernel.stages import Stage
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.idle import idle
+from stanchion.policy.load import load_policy
 
 ANEW = "add the stages where it is used, such as `tool_call`, or leave it out"
 

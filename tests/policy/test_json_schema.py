@@ -7,13 +7,13 @@ import pytest
 import yaml
 from msgspec import inspect
 
-from holdfast.policy.checking import check
-from holdfast.policy.copying import read_data
-from holdfast.policy.errors import PolicyError
-from holdfast.policy.json_schema import policy_schema
-from holdfast.policy.load import Reading, packs, read_policy
-from holdfast.policy.schema import ENTRIES, GUARDS, PolicyFile
-from holdfast.policy.starter import starter
+from stanchion.policy.checking import check
+from stanchion.policy.copying import read_data
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.json_schema import policy_schema
+from stanchion.policy.load import Reading, packs, read_policy
+from stanchion.policy.schema import ENTRIES, GUARDS, PolicyFile
+from stanchion.policy.starter import starter
 from tests.policy.drawn_policies import draw
 from tests.policy.json_schema_reader import conforms
 

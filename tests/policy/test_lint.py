@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from holdfast import PolicyError, Shield
-from holdfast.policy.lint import Remark, lint
-from holdfast.policy.load import load_policy, packs
-from holdfast.policy.reach import reach_of, silenced, stops
-from holdfast.policy.spelling import Known
-from holdfast.policy.starter import starter
+from stanchion import PolicyError, Shield
+from stanchion.policy.lint import Remark, lint
+from stanchion.policy.load import load_policy, packs
+from stanchion.policy.reach import reach_of, silenced, stops
+from stanchion.policy.spelling import Known
+from stanchion.policy.starter import starter
 
 AGENTS = {"imp-*": {"role": "implementer"}, "tester": {"role": "tester"}}
 

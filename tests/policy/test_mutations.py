@@ -12,19 +12,19 @@ import msgspec
 import pytest
 import yaml
 
-from holdfast.policy.checking import check, convert
-from holdfast.policy.compile import compile_policy
-from holdfast.policy.composing import read_text
-from holdfast.policy.copying import read_data
-from holdfast.policy.document import Document
-from holdfast.policy.errors import Fault, PolicyError
-from holdfast.policy.expected import members
-from holdfast.policy.load import PACKS, packs
-from holdfast.policy.overlay import extended, variants
-from holdfast.policy.schema import PolicyFile
+from stanchion.policy.checking import check, convert
+from stanchion.policy.compile import compile_policy
+from stanchion.policy.composing import read_text
+from stanchion.policy.copying import read_data
+from stanchion.policy.document import Document
+from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.expected import members
+from stanchion.policy.load import PACKS, packs
+from stanchion.policy.overlay import extended, variants
+from stanchion.policy.schema import PolicyFile
 from tests.policy.drawn_policies import JUNK, draw
 
-SOAK: Final = int(os.environ.get("HOLDFAST_SOAK_EXAMPLES", "100000")) if os.environ.get("HOLDFAST_SOAK") else 0
+SOAK: Final = int(os.environ.get("STANCHION_SOAK_EXAMPLES", "100000")) if os.environ.get("STANCHION_SOAK") else 0
 MUTANTS: Final = max(8_000, SOAK)
 BLOCK: Final = 500
 FILE: Final = "policy.yaml"

@@ -3,13 +3,13 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.policy.checking import check
-from holdfast.policy.composing import read_text
-from holdfast.policy.copying import read_data
-from holdfast.policy.document import Document
-from holdfast.policy.errors import Fault, PolicyError
-from holdfast.policy.overlay import environment, extended, overlay, variants
-from holdfast.policy.schema import PolicyFile
+from stanchion.policy.checking import check
+from stanchion.policy.composing import read_text
+from stanchion.policy.copying import read_data
+from stanchion.policy.document import Document
+from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.overlay import environment, extended, overlay, variants
+from stanchion.policy.schema import PolicyFile
 
 BASE = """\
 name: base

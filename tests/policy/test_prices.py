@@ -10,13 +10,13 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.policy.composing import read_text
-from holdfast.policy.errors import PolicyError
-from holdfast.policy.load import load_policy
-from holdfast.policy.prices.costing import Usage, cost_microusd
-from holdfast.policy.prices.entry import LongPrompt, PriceEntry, Rates
-from holdfast.policy.prices.lookup import UnknownModel, price
-from holdfast.policy.prices.shipped import TableFile, Vendor, shipped, table_of
+from stanchion.policy.composing import read_text
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.load import load_policy
+from stanchion.policy.prices.costing import Usage, cost_microusd
+from stanchion.policy.prices.entry import LongPrompt, PriceEntry, Rates
+from stanchion.policy.prices.lookup import UnknownModel, price
+from stanchion.policy.prices.shipped import TableFile, Vendor, shipped, table_of
 
 BARE = {"name": "bare"}
 CHEAP = {"input_usd_per_mtok": 1, "output_usd_per_mtok": 2}

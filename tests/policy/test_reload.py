@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, PolicyError, Shield
-from holdfast.policy.compiled import CompiledPolicy
-from holdfast.runtime.reloading import Watcher
+from stanchion import Action, PolicyError, Shield
+from stanchion.policy.compiled import CompiledPolicy
+from stanchion.runtime.reloading import Watcher
 
 OPEN = {
     "name": "open",
@@ -121,7 +121,7 @@ def test_watch_starts_and_stops_a_thread(tmp_path: Path) -> None:
         file.write_text("name: one\nguards:\n  - use: safe_mode\n", "utf-8")
         assert heard.wait(30)
         assert shield.policy.hash != first
-    assert not [t for t in threading.enumerate() if t.name == "holdfast-policy"]
+    assert not [t for t in threading.enumerate() if t.name == "stanchion-policy"]
 
 
 def test_code_of_the_old_policy_answers_for_decisions_begun_under_it() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from holdfast import PolicyError, Shield
-from holdfast.policy.load import load_policy
-from holdfast.testing import shield_for
+from stanchion import PolicyError, Shield
+from stanchion.policy.load import load_policy
+from stanchion.testing import shield_for
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_guard_that_asks_stands_beside_its_entry_and_is_placed_like_it() -> 
     own, asking = policy.seats
     assert (own.placed.id, asking.placed.id) == ("box", "box-real")
     assert (asking.placed.priority, asking.placed.shadow, asking.tools) == (7, True, own.tools)
-    assert policy.calls == {"box-real": "holdfast.runtime.real_paths:real_paths"}
+    assert policy.calls == {"box-real": "stanchion.runtime.real_paths:real_paths"}
     assert len(load_policy({"name": "p", "guards": [{"use": "files"}]}).seats) == 1
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from hypothesis import given, settings, strategies as st
 
-from holdfast.kernel.events import Event, Failure, RunInfo, ToolCall, ToolResult
-from holdfast.policy.sequences import Sequence, Step
+from stanchion.kernel.events import Event, Failure, RunInfo, ToolCall, ToolResult
+from stanchion.policy.sequences import Sequence, Step
 
 RUN = RunInfo("r1", agent="a", task="t")
 TOOLS = ("x", "y", "z")

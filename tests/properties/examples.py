@@ -6,7 +6,7 @@ from hypothesis import settings, strategies as st
 
 from model.drawn.case import EVERYTHING, Case, Feature
 
-SOAK = int(os.environ.get("HOLDFAST_SOAK_EXAMPLES", "100000")) if os.environ.get("HOLDFAST_SOAK") else 0
+SOAK = int(os.environ.get("STANCHION_SOAK_EXAMPLES", "100000")) if os.environ.get("STANCHION_SOAK") else 0
 
 
 def sample(small: int, share: float = 1.0) -> settings:

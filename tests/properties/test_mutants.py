@@ -18,7 +18,7 @@ def test_without_a_fault_nothing_is_noticed() -> None:
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=[mutation.name for mutation in MUTATIONS])
 def test_each_fault_still_has_its_place(mutation: Mutation) -> None:
-    source = (ROOT / "src" / "holdfast" / mutation.file).read_text(encoding="utf-8")
+    source = (ROOT / "src" / "stanchion" / mutation.file).read_text(encoding="utf-8")
     assert seeded(source, mutation) != source
     assert len({other.name for other in MUTATIONS}) == len(MUTATIONS)
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.kernel.findings import Patch
-from holdfast.kernel.patches import PatchError, apply
+from stanchion.kernel.findings import Patch
+from stanchion.kernel.patches import PatchError, apply
 from tests.properties.examples import sample
 
 LETTERS = "".join(chr(0x3B1 + number) for number in range(24))

@@ -22,9 +22,9 @@ from typing import Any, Final
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast import Piece, Refused, Shield
-from holdfast.guards._shipped import SHIPPED
-from holdfast.lab.measuring.rows import VARIABLE
+from stanchion import Piece, Refused, Shield
+from stanchion.guards._shipped import SHIPPED
+from stanchion.lab.measuring.rows import VARIABLE
 from tests.properties.examples import SOAK, sample
 from tests.runtime.finders import BLOCK, CARD, KEY, PIN, Cards, Keys
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from holdfast import Action, Finding, Stage
-from holdfast.guards._texts import Leaf, Span, hiding, leaves
-from holdfast.kernel.actions import Category
-from holdfast.kernel.content import content_of
-from holdfast.kernel.findings import Terms
-from holdfast.kernel.guard import Kind
+from stanchion import Action, Finding, Stage
+from stanchion.guards._texts import Leaf, Span, hiding, leaves
+from stanchion.kernel.actions import Category
+from stanchion.kernel.content import content_of
+from stanchion.kernel.findings import Terms
+from stanchion.kernel.guard import Kind
 
 KEY: Final = "sk-0a1b2c3d4e"
 PIN: Final = "908070"

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from holdfast.kernel.actions import Action, Category
-from holdfast.kernel.findings import Finding, Patch, Terms
-from holdfast.kernel.guard import Kind
-from holdfast.kernel.stages import Stage
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.findings import Finding, Patch, Terms
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.stages import Stage
 
 
 class Says(msgspec.Struct, frozen=True):

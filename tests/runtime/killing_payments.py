@@ -14,10 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from holdfast import Shield
-from holdfast.policy.load import load_policy
-from holdfast.stores.memory import wall_ms
-from holdfast.stores.opening import open_store
+from stanchion import Shield
+from stanchion.policy.load import load_policy
+from stanchion.stores.memory import wall_ms
+from stanchion.stores.opening import open_store
 from tests.runtime.payments import HOUR_MS, POLICY, Cut, Life, brought_to_an_end
 
 COMPILED = load_policy(POLICY)

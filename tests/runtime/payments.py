@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from holdfast import Action, Refused, Run, Shield, Stage
-from holdfast.kernel.findings import Patch
-from holdfast.kernel.state import Batch, StoreLost
-from holdfast.runtime.calling import call
-from holdfast.runtime.drivers import Flow
-from holdfast.runtime.effects import Invoke, Pause, Turn
-from holdfast.runtime.settling import EffectError
+from stanchion import Action, Refused, Run, Shield, Stage
+from stanchion.kernel.findings import Patch
+from stanchion.kernel.state import Batch, StoreLost
+from stanchion.runtime.calling import call
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.effects import Invoke, Pause, Turn
+from stanchion.runtime.settling import EffectError
 from tests.runtime.guards import says
 
 HOUR_MS: Final = 3_600_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from holdfast import Run
-from holdfast.kernel.state import Batch
-from holdfast.runtime.calling import call
-from holdfast.runtime.drivers import Flow
-from holdfast.runtime.effects import Invoke, Pause, Turn
-from holdfast.testing import FakeClock
+from stanchion import Run
+from stanchion.kernel.state import Batch
+from stanchion.runtime.calling import call
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.effects import Invoke, Pause, Turn
+from stanchion.testing import FakeClock
 
 
 class Stepped:

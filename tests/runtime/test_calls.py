@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, DeadlineExceeded, NoRun, Refused, Shield, Stage
-from holdfast.kernel.findings import Patch
+from stanchion import Action, DeadlineExceeded, NoRun, Refused, Shield, Stage
+from stanchion.kernel.findings import Patch
 from tests.runtime.guards import says
 
 BARE = {"name": "bare"}
@@ -308,7 +308,7 @@ def test_what_an_undo_raises_does_not_hide_the_refusal() -> None:
 
 
 def test_a_keyboard_interrupt_goes_through() -> None:
-    """Holdfast swallows nothing that is not its own."""
+    """Stanchion swallows nothing that is not its own."""
 
     def interrupted() -> None:
         raise KeyboardInterrupt

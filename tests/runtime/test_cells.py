@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, PolicyError, Refused, Run, Shield, Stage
-from holdfast.kernel.actions import PROCEEDS, STOPS
-from holdfast.kernel.findings import Patch, Wait
-from holdfast.kernel.table import TABLE, carried, sensible
+from stanchion import Action, PolicyError, Refused, Run, Shield, Stage
+from stanchion.kernel.actions import PROCEEDS, STOPS
+from stanchion.kernel.findings import Patch, Wait
+from stanchion.kernel.table import TABLE, carried, sensible
 from tests.runtime.guards import says
 
 CELLS = [(stage, action) for stage in Stage for action in Action]

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Shield, Stage
-from holdfast.kernel.state import Batch
-from holdfast.policy.differences import Change, differences
-from holdfast.policy.errors import PolicyError
-from holdfast.policy.load import load_policy
-from holdfast.runtime import degrading, pricing
-from holdfast.runtime.degrading import shorter
-from holdfast.runtime.effects import Pause
-from holdfast.runtime.modelling import converse
-from holdfast.runtime.reports import report
-from holdfast.testing import ScriptedModel, shield_for
+from stanchion import Action, Refused, Shield, Stage
+from stanchion.kernel.state import Batch
+from stanchion.policy.differences import Change, differences
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.load import load_policy
+from stanchion.runtime import degrading, pricing
+from stanchion.runtime.degrading import shorter
+from stanchion.runtime.effects import Pause
+from stanchion.runtime.modelling import converse
+from stanchion.runtime.reports import report
+from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
 
 PRICES = {

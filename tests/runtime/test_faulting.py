@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.kernel.events import Failure
-from holdfast.policy.load import load_policy
-from holdfast.runtime.faulting import described, kinds, status_of
-from holdfast.runtime.run import Run
-from holdfast.testing import ScriptedTool, shield_for
+from stanchion.kernel.events import Failure
+from stanchion.policy.load import load_policy
+from stanchion.runtime.faulting import described, kinds, status_of
+from stanchion.runtime.run import Run
+from stanchion.testing import ScriptedTool, shield_for
 
 POLICY = load_policy({"name": "plain"})
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Run, Shield, Stage
-from holdfast.audit.errors import AuditLost
-from holdfast.audit.journal import MemoryJournal
-from holdfast.kernel.findings import Patch
-from holdfast.kernel.state import Batch, Reply
-from holdfast.runtime.ledger import MAX_RESULT
-from holdfast.runtime.settling import EffectError, settle_effect
-from holdfast.runtime.tool import NothingDone
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, LostStore, shield_for
+from stanchion import Action, Refused, Run, Shield, Stage
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import MemoryJournal
+from stanchion.kernel.findings import Patch
+from stanchion.kernel.state import Batch, Reply
+from stanchion.runtime.ledger import MAX_RESULT
+from stanchion.runtime.settling import EffectError, settle_effect
+from stanchion.runtime.tool import NothingDone
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, LostStore, shield_for
 from tests.runtime.guards import says
 
 HOUR_MS = 3_600_000
@@ -159,7 +159,7 @@ def test_a_tool_can_be_registered_as_one_that_acts_once() -> None:
 
 
 def test_an_error_after_which_nobody_knows_is_not_followed_by_another_try() -> None:
-    """Not by Holdfast, not by the agent, not by a resumed run: a person has to say."""
+    """Not by Stanchion, not by the agent, not by a resumed run: a person has to say."""
     world, bank = World(), Bank(after=TimeoutError("slow"))
     run = world.run()
     with pytest.raises(TimeoutError):
@@ -207,7 +207,7 @@ def test_what_can_be_repeated_starts_again_after_any_error(annotation: str) -> N
 
 
 @pytest.mark.parametrize(("harmless", "times"), [(True, 3), (False, 1)])
-def test_holdfast_retries_it_only_where_nothing_happened(harmless: bool, times: int) -> None:
+def test_stanchion_retries_it_only_where_nothing_happened(harmless: bool, times: int) -> None:
     """Whatever the policy says about unsafe retries: the ledger knows better."""
     guard = {"use": "recovery", "backoff_base_s": 0, "max_retries": 2, "retry_unsafe": True}
     tools = {"pay": {"annotations": ["once"], "harmless": ["ConnectionError"] if harmless else []}}
@@ -352,8 +352,8 @@ def test_there_has_to_be_something_to_settle() -> None:
 
 def test_who_settled_what_is_in_the_trail(tmp_path: Path) -> None:
     """A person's word is a record."""
-    from holdfast.audit.options import Options
-    from holdfast.audit.trail import Trail
+    from stanchion.audit.options import Options
+    from stanchion.audit.trail import Trail
     from tests.audit.written import of_kind, whole
 
     world, bank = World(), Bank()

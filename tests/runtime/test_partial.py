@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Shield
-from holdfast.runtime.partial import MAX_BYTES, MAX_CHUNKS, PartialOverflow, PartialResults
+from stanchion import Shield
+from stanchion.runtime.partial import MAX_BYTES, MAX_CHUNKS, PartialOverflow, PartialResults
 
 
 def test_chunks_come_back_in_order_as_plain_data() -> None:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from holdfast import Refused, Shield
-from holdfast.kernel.state import StoreLost
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Refused, Shield
+from stanchion.kernel.state import StoreLost
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, shield_for
 from tests.runtime.payments import CAP, HOUR_MS, POLICY, Cut, Killed, Life, brought_to_an_end
 
 HOWS = ("killed", "interrupted", "lost")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused
-from holdfast.audit.options import Options
-from holdfast.audit.trail import Trail
-from holdfast.testing import shield_for
+from stanchion import Action, Refused
+from stanchion.audit.options import Options
+from stanchion.audit.trail import Trail
+from stanchion.testing import shield_for
 from tests.audit.written import of_kind, whole
 
 CONTENT = "the content of row seven"

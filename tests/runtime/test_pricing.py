@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from holdfast import Action, Refused, Shield, Stage
-from holdfast.kernel.findings import Patch
-from holdfast.policy.prices.costing import Usage
-from holdfast.policy.prices.lookup import UnknownModel
-from holdfast.policy.prices.shipped import shipped
-from holdfast.runtime.prompt_size import PER_TOOLSET, prompt_tokens, text_tokens
-from holdfast.runtime.usage import cost_of, usage_of
-from holdfast.testing import ScriptedModel, shield_for
+from stanchion import Action, Refused, Shield, Stage
+from stanchion.kernel.findings import Patch
+from stanchion.policy.prices.costing import Usage
+from stanchion.policy.prices.lookup import UnknownModel
+from stanchion.policy.prices.shipped import shipped
+from stanchion.runtime.prompt_size import PER_TOOLSET, prompt_tokens, text_tokens
+from stanchion.runtime.usage import cost_of, usage_of
+from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
 
 MEASURED = yaml.safe_load((Path(__file__).parent / "token_counts.yaml").read_text("utf-8"))

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Shield, Stage
-from holdfast.audit.errors import AuditLost, TrailError
-from holdfast.audit.journal import MemoryJournal
-from holdfast.audit.trail import Trail
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.events import Event, Moment
-from holdfast.kernel.findings import Finding, Patch
+from stanchion import Action, Refused, Shield, Stage
+from stanchion.audit.errors import AuditLost, TrailError
+from stanchion.audit.journal import MemoryJournal
+from stanchion.audit.trail import Trail
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import Finding, Patch
 from tests.audit.written import Record, of_kind, one, records, whole
 from tests.runtime.guards import says
 
@@ -347,9 +347,9 @@ def test_a_reload_in_the_middle_of_a_run_is_written_down(tmp_path: Path) -> None
 
 def test_by_default_state_and_records_are_in_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two shields of one process share a chain; the next process finds both, and what was counted."""
-    monkeypatch.delenv("HOLDFAST_STORE")
-    monkeypatch.delenv("HOLDFAST_AUDIT")
-    monkeypatch.setenv("HOLDFAST_STATE_DIR", str(tmp_path / "here"))
+    monkeypatch.delenv("STANCHION_STORE")
+    monkeypatch.delenv("STANCHION_AUDIT")
+    monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path / "here"))
     policy = {"name": "x", "guards": [{"use": "step_limit", "max_steps": 2, "per": "task"}]}
     with Shield.load(policy) as first, Shield.load(policy) as second:
         assert first.run(task="t").check("read", {}).proceeds
@@ -366,20 +366,20 @@ def test_the_environment_says_where_records_go_how_long_they_stay_and_who_seals_
 ) -> None:
     """A folder, a key file and retention; and what makes no sense is an error."""
     (tmp_path / "key").write_bytes(bytes(32))
-    monkeypatch.setenv("HOLDFAST_AUDIT", str(tmp_path / "there"))
-    monkeypatch.setenv("HOLDFAST_AUDIT_KEY", str(tmp_path / "key"))
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "there"))
+    monkeypatch.setenv("STANCHION_AUDIT_KEY", str(tmp_path / "key"))
     with Shield.load(BARE) as shield:
         shield.run().check("read", {})
     assert len(one(tmp_path / "there", tmp_path / "key")) == 5
-    monkeypatch.setenv("HOLDFAST_AUDIT_KEY", str(tmp_path / "gone"))
+    monkeypatch.setenv("STANCHION_AUDIT_KEY", str(tmp_path / "gone"))
     with pytest.raises(TrailError, match="cannot be read"):
         Shield.load(BARE)
-    for name in ("HOLDFAST_AUDIT_KEEP_DAYS", "HOLDFAST_AUDIT_KEEP_MB"):
+    for name in ("STANCHION_AUDIT_KEEP_DAYS", "STANCHION_AUDIT_KEEP_MB"):
         monkeypatch.setenv(name, "-3")
         with pytest.raises(ValueError, match=f"{name} is `-3`: give a positive number"):
             Shield.load(BARE)
         monkeypatch.delenv(name)
-    monkeypatch.setenv("HOLDFAST_AUDIT", "memory:")
+    monkeypatch.setenv("STANCHION_AUDIT", "memory:")
     with Shield.load(BARE) as shield:
         assert isinstance(shield.journal, MemoryJournal)
 
@@ -427,7 +427,7 @@ def test_a_late_answer_is_not_lost_with_an_event_that_could_not_be_recorded() ->
     run = shield.run()
     assert run.check("read", {}).proceeds
     asked.set()
-    for thread in [thread for thread in threading.enumerate() if thread.name == "holdfast-slow"]:
+    for thread in [thread for thread in threading.enumerate() if thread.name == "stanchion-slow"]:
         thread.join()
     journal.trouble = "the disk is full"
     assert run.check("read", {}).code == "kernel.audit_lost"

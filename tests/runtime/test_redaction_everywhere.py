@@ -14,15 +14,15 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from holdfast import Action, Finding, Refused, Shield, Stage, ToolFailed
-from holdfast.audit.reading import Reader
-from holdfast.audit.trail import Trail
-from holdfast.kernel.actions import Category
-from holdfast.kernel.findings import Retry, Wait
-from holdfast.kernel.guard import Kind
-from holdfast.lab.case import case_of
-from holdfast.lab.explain import explain
-from holdfast.runtime.run import Run
+from stanchion import Action, Finding, Refused, Shield, Stage, ToolFailed
+from stanchion.audit.reading import Reader
+from stanchion.audit.trail import Trail
+from stanchion.kernel.actions import Category
+from stanchion.kernel.findings import Retry, Wait
+from stanchion.kernel.guard import Kind
+from stanchion.lab.case import case_of
+from stanchion.lab.explain import explain
+from stanchion.runtime.run import Run
 from tests.runtime.finders import KEY, Keys
 from tests.runtime.guards import says
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Run, Shield, Stage, ToolFailed
-from holdfast.kernel.findings import Patch, Retry
-from holdfast.runtime.retrying import backoff_ms
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, LostStore, ScriptedTool, shield_for
+from stanchion import Action, Refused, Run, Shield, Stage, ToolFailed
+from stanchion.kernel.findings import Patch, Retry
+from stanchion.runtime.retrying import backoff_ms
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, LostStore, ScriptedTool, shield_for
 from tests.runtime.guards import says
 from tests.runtime.stepping import Stepped
 
@@ -234,7 +234,7 @@ def test_a_nested_call_shares_what_its_outermost_call_may_try_again() -> None:
 
 def current(shield: Shield) -> Run:
     """The run around the caller, or a child of it."""
-    from holdfast import current_run
+    from stanchion import current_run
 
     run = current_run()
     assert run is not None

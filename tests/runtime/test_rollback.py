@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Shield, Stage
-from holdfast.audit.options import Options
-from holdfast.audit.trail import Trail
-from holdfast.runtime import undoing
-from holdfast.testing import shield_for
+from stanchion import Action, Refused, Shield, Stage
+from stanchion.audit.options import Options
+from stanchion.audit.trail import Trail
+from stanchion.runtime import undoing
+from stanchion.testing import shield_for
 from tests.audit.written import of_kind, whole
 from tests.runtime.guards import says
 

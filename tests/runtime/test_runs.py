@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Shield, Stage
-from holdfast.kernel.findings import Isolate, Patch, Retry, Wait
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock
+from stanchion import Action, Refused, Shield, Stage
+from stanchion.kernel.findings import Isolate, Patch, Retry, Wait
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock
 from tests.runtime.guards import says
 
 BARE = {"name": "bare"}
@@ -228,7 +228,7 @@ def test_safe_mode_is_switched_for_all_runs_and_back() -> None:
     assert run.check("t", {}).proceeds
 
 
-@pytest.mark.parametrize("variable", ["HOLDFAST_SAFE_MODE", "VERONICA_SAFE_MODE"])
+@pytest.mark.parametrize("variable", ["STANCHION_SAFE_MODE", "VERONICA_SAFE_MODE"])
 def test_safe_mode_is_switched_on_by_environment(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours and VERONICA's variable, read when a shield is made, not on import."""
     monkeypatch.setenv(variable, "1")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Shield
-from holdfast.runtime.run import Run
-from holdfast.testing import FakeClock
-from holdfast.testing.shields import shield_for
+from stanchion import Action, Refused, Shield
+from stanchion.runtime.run import Run
+from stanchion.testing import FakeClock
+from stanchion.testing.shields import shield_for
 
 BUDGET: dict[str, Any] = {
     "name": "budget",

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused, Shield
-from holdfast.audit.journal import MemoryJournal
-from holdfast.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
-from holdfast.runtime.errors import StateError
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock
+from stanchion import Action, Refused, Shield
+from stanchion.audit.journal import MemoryJournal
+from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
+from stanchion.runtime.errors import StateError
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock
 
 WATCHED: dict[str, Any] = {
     "name": "watched",

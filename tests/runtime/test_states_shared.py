@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from holdfast import Shield
-from holdfast.kernel.changing import change
-from holdfast.kernel.state import StoreLost
-from holdfast.kernel.states import EDGES, Mark, Signal, Terms, moved, phase
-from holdfast.runtime.standing import shift, shown
-from holdfast.stores.protocol import Store
-from holdfast.testing import FakeClock
+from stanchion import Shield
+from stanchion.kernel.changing import change
+from stanchion.kernel.state import StoreLost
+from stanchion.kernel.states import EDGES, Mark, Signal, Terms, moved, phase
+from stanchion.runtime.standing import shift, shown
+from stanchion.stores.protocol import Store
+from stanchion.testing import FakeClock
 from tests.guards.test_queue import stores
 
 NAMES = ("", "tool:pay", "agent:ann")
@@ -89,7 +89,7 @@ def test_a_record_that_never_stands_still_is_given_up() -> None:
 
     class Restless:
         def carry(self, batch: Any) -> Any:
-            from holdfast.kernel.state import Fresh, Reply
+            from stanchion.kernel.state import Fresh, Reply
 
             return Reply(5, stale=True, fresh=(Fresh(batch.expects[0][0], 9, None),))
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import Refused
-from holdfast.runtime.partial import PartialOverflow
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Refused
+from stanchion.runtime.partial import PartialOverflow
+from stanchion.testing import FakeClock, shield_for
 
 
 def steps(**options: Any) -> dict[str, Any]:

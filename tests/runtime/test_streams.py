@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Finding, Piece, Refused, Shield, Stage
-from holdfast.runtime.holding import LONGEST
+from stanchion import Action, Finding, Piece, Refused, Shield, Stage
+from stanchion.runtime.holding import LONGEST
 from tests.runtime.finders import BLOCK, CARD, KEY, Cards, Keys
 from tests.runtime.guards import says
 

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from holdfast import Action, Finding, Piece, Shield, Stage
-from holdfast.audit.again import before_of, inputs_of, moment_of
-from holdfast.audit.record import Entry
-from holdfast.kernel.actions import Category
-from holdfast.kernel.guard import Kind
-from holdfast.kernel.replay import replay
+from stanchion import Action, Finding, Piece, Shield, Stage
+from stanchion.audit.again import before_of, inputs_of, moment_of
+from stanchion.audit.record import Entry
+from stanchion.kernel.actions import Category
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.replay import replay
 from tests.runtime.finders import PIN, Keys
 
 

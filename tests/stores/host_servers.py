@@ -37,7 +37,7 @@ def on_postgres(among: Hosts) -> Iterator[Scene]:
         with among.among_servers():
             made.start()
         url = made.tcp().replace(LOOPBACK, among.address)
-        yield Scene(among, url, made.url, lambda: made.do("DROP SCHEMA IF EXISTS holdfast CASCADE"), clients)
+        yield Scene(among, url, made.url, lambda: made.do("DROP SCHEMA IF EXISTS stanchion CASCADE"), clients)
     finally:
         made.remove()
 

@@ -14,9 +14,9 @@ from typing import Final
 
 import msgspec
 
-from holdfast import Shield
-from holdfast.kernel.decision import Decision
-from holdfast.runtime.run import Run
+from stanchion import Shield
+from stanchion.kernel.decision import Decision
+from stanchion.runtime.run import Run
 from tests.stores.slots import TAKEN, TOOL, Slots
 
 HOLD_MS: Final = 60_000

@@ -3,9 +3,9 @@
 import os
 import sys
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.state import Batch, Line, When, key
-from holdfast.stores.postgres import PostgresStore
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import Batch, Line, When, key
+from stanchion.stores.postgres import PostgresStore
 
 TRIED, BOUNDED, PERMITS, SPENT, RECORD = (key("t", name) for name in ("tried", "bounded", "permits", "spent", "record"))
 PERMIT_MS = 400

@@ -18,11 +18,11 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.kernel.state import StoreLost
-from holdfast.stores.redis import RedisStore
-from holdfast.stores.redis.address import parse
-from holdfast.stores.redis.connecting import connect
-from holdfast.stores.redis.link import Link, command
+from stanchion.kernel.state import StoreLost
+from stanchion.stores.redis import RedisStore
+from stanchion.stores.redis.address import parse
+from stanchion.stores.redis.connecting import connect
+from stanchion.stores.redis.link import Link, command
 
 OTHER_PROGRAM: Final = os.environ.get("TEST_REDIS_SERVER", "")
 """Another server to run the same tests on."""
@@ -64,7 +64,7 @@ class Server:
     """A server on a local socket and on a port; it keeps nothing on disk unless its settings say so."""
 
     def __init__(self, *settings: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="hf"))
+        self.folder = Path(tempfile.mkdtemp(prefix="st"))
         self.socket = self.folder / "redis.sock"
         self.port = free_port()
         self.settings = settings

@@ -4,9 +4,9 @@ import os
 import sys
 import time
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.state import Batch, Line, When, key
-from holdfast.stores.redis import RedisStore
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import Batch, Line, When, key
+from stanchion.stores.redis import RedisStore
 
 TRIED, BOUNDED, SPENT, PERMITS, RECORD = (key("t", name) for name in ("tried", "bounded", "spent", "permits", "record"))
 HOLD_MS = 60_000

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
+SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 
 Check = Callable[[], None]
 

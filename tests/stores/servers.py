@@ -18,8 +18,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from holdfast.stores.postgres import PostgresStore
-from holdfast.testing.clock import FakeClock
+from stanchion.stores.postgres import PostgresStore
+from stanchion.testing.clock import FakeClock
 from tests.stores.several import TakingTurns
 
 PASSWORD: Final = "s3cr3t&word"
@@ -50,7 +50,7 @@ class Server:
         assert spec is not None
         assert spec.origin is not None
         self._bin = Path(spec.origin).parent / "pginstall18" / "bin"
-        self.folder = Path(tempfile.mkdtemp(prefix="holdfast-postgres-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="stanchion-postgres-"))
         self._data = self.folder / "data"
         if USER is not None:
             shutil.chown(self.folder, USER)

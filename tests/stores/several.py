@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.kernel.state import Batch, Reply
-from holdfast.stores.protocol import Store
-from holdfast.stores.seen import Hold, Seen
-from holdfast.stores.sqlite import SqliteStore
+from stanchion.kernel.state import Batch, Reply
+from stanchion.stores.protocol import Store
+from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.sqlite import SqliteStore
 
 Clock = Callable[[], int]
 

@@ -4,12 +4,12 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from holdfast.kernel.actions import Action, Category
-from holdfast.kernel.events import Event
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Kind
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.state import Line, key
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Line, key
 
 TAKEN: Final = "slots.taken"
 TOOL: Final = "slot"

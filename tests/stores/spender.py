@@ -3,7 +3,7 @@
 import sys
 import threading
 
-from holdfast import Shield
+from stanchion import Shield
 
 
 def spend(store: str, task: str, limit: int, threads: int) -> int:

@@ -8,13 +8,13 @@ from typing import Final
 
 import pytest
 
-from holdfast import Shield
-from holdfast.kernel.decision import Decision
-from holdfast.runtime.run import Run
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.stores.redis import RedisStore
-from holdfast.testing.clock import FakeClock
+from stanchion import Shield
+from stanchion.kernel.decision import Decision
+from stanchion.runtime.run import Run
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.stores.redis import RedisStore
+from stanchion.testing.clock import FakeClock
 from tests.stores import redis_server
 from tests.stores.servers import new_place
 from tests.stores.several import two

@@ -14,16 +14,16 @@ from typing import Final
 import msgspec
 import pytest
 
-from holdfast.kernel.state import Batch
-from holdfast.stores.opening import open_store
-from holdfast.stores.protocol import Store
+from stanchion.kernel.state import Batch
+from stanchion.stores.opening import open_store
+from stanchion.stores.protocol import Store
 from tests.stores.host_servers import SERVERS, Scene, on_redis
 from tests.stores.host_spender import EXCEEDED, HOLD_MS, Orders, shielded
 from tests.stores.hosts import LOOPBACK, Hosts, hosts
 from tests.stores.slots import slots_key
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
+SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 SEEDS: Final = range(200 if SOAK else 2)
 HOSTS: Final = 4
 PROCESSES: Final = 2

@@ -11,15 +11,15 @@ from typing import Final
 
 import pytest
 
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.redis.script import source
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing.store_suite.desk import Make
 from model import mutants, mutations
 from model.drawn.case import Case, Feature
 from model.mutations import CARRY
 from model.properties import check_interleaved
 from model.trial import drawn_cases
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.redis.script import source
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing.store_suite.desk import Make
 from tests.stores import redis_server, test_postgres_mutants, test_redis_mutants
 from tests.stores.seeding import SOAK, Mutation, seeded
 from tests.stores.servers import Empty, new_place
@@ -56,7 +56,7 @@ def seed_kernel(fault: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     if not fault:
         return
     mutation = KERNEL[fault]
-    module = importlib.import_module(f"holdfast.{mutation.file.removesuffix('.py').replace('/', '.')}")
+    module = importlib.import_module(f"stanchion.{mutation.file.removesuffix('.py').replace('/', '.')}")
     file = folder / "seeded.py"
     file.write_text(mutants.seeded(inspect.getsource(module), mutation), encoding="utf-8")
     spec = importlib.util.spec_from_file_location("seeded", file)
@@ -102,7 +102,7 @@ def on_postgres(fault: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> It
 def on_redis(fault: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Redis stores whose script has a fault, or none."""
     text = seeded_text(source(), fault, REDIS)
-    monkeypatch.setattr("holdfast.stores.redis.store.source", lambda: text)
+    monkeypatch.setattr("stanchion.stores.redis.store.source", lambda: text)
     yield redis_server.make(redis_server.shared())
 
 

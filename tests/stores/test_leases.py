@@ -16,20 +16,20 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from holdfast import Shield
-from holdfast.kernel.actions import PROCEEDS, Action
-from holdfast.kernel.scopes import FLEET
-from holdfast.kernel.state import Batch, Line, Reply, Settle, StoreLost, When, key
-from holdfast.kernel.units import Unit
-from holdfast.stores.leasing import LeasingStore
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.opening import open_store
-from holdfast.stores.protocol import Store
-from holdfast.stores.redis import RedisStore
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.store_suite import CASES, Case
-from holdfast.testing.store_suite.random_batch import COUNTERS, random_batch
+from stanchion import Shield
+from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import Batch, Line, Reply, Settle, StoreLost, When, key
+from stanchion.kernel.units import Unit
+from stanchion.stores.leasing import LeasingStore
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.opening import open_store
+from stanchion.stores.protocol import Store
+from stanchion.stores.redis import RedisStore
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.store_suite import CASES, Case
+from stanchion.testing.store_suite.random_batch import COUNTERS, random_batch
 from tests.stores import redis_server
 from tests.stores.redis_server import Server
 from tests.stores.servers import Place, place
@@ -38,7 +38,7 @@ server = redis_server.server
 __all__ = ["place", "server"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
+SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 SEEDS: Final = 2_000 if SOAK else 200
 LONG_S: Final = 3_600.0
 """Longer than any test: nothing is given back by itself."""
@@ -412,10 +412,10 @@ def test_a_shield_decides_the_same(warn_at: int, last: Action) -> None:
 
 PROGRAM: Final = """
 import os, sys
-from holdfast.kernel.actions import Action
-from holdfast.kernel.state import Batch, Line
-from holdfast.stores.leasing import LeasingStore
-from holdfast.stores.sqlite import SqliteStore
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import Batch, Line
+from stanchion.stores.leasing import LeasingStore
+from stanchion.stores.sqlite import SqliteStore
 
 how, path = sys.argv[1:]
 store = LeasingStore(SqliteStore(path), keep_s=3600)
@@ -514,7 +514,7 @@ def database(place: Place) -> Iterator[str]:
     """A PostgreSQL whose shared schema is removed afterwards."""
     yield place.server.url
     with place.server.connect() as db:
-        db.execute("DROP SCHEMA IF EXISTS holdfast CASCADE")
+        db.execute("DROP SCHEMA IF EXISTS stanchion CASCADE")
 
 
 def test_servers_are_opened_with_leases_unless_for_reading(server: Server, database: str) -> None:
@@ -542,7 +542,7 @@ def test_a_halt_of_the_fleet_reaches_every_tenant_within_a_second(monkeypatch: p
             return getattr(inner, name)
 
     seconds = [0.0]
-    monkeypatch.setattr("holdfast.stores.leasing.knowing.time.monotonic", lambda: seconds[0])
+    monkeypatch.setattr("stanchion.stores.leasing.knowing.time.monotonic", lambda: seconds[0])
     policy = {"name": "counted", "guards": [{"use": "step_limit", "max_steps": 100}]}
     shield = Shield.load(policy, store=LeasingStore(Watched()), clock=clock)
     operator = Shield.load(policy, store=inner, clock=clock)

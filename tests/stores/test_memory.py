@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing.store_suite import CASES, Case
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing.store_suite import CASES, Case
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])

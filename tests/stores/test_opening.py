@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.kernel.state import Batch
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.opening import open_store
-from holdfast.stores.protocol import StoreError
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing.clock import FakeClock
+from stanchion.kernel.state import Batch
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.opening import open_store
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing.clock import FakeClock
 
 
 def test_memory() -> None:

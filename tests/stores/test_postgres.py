@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.state import CLOCK, STANDING, Batch, Line, Reply, StoreLost, When, key
-from holdfast.stores.opening import open_store
-from holdfast.stores.postgres import PostgresStore
-from holdfast.stores.postgres.carrying import ANSWERS_S, EVERY, MARGIN_S
-from holdfast.stores.protocol import StoreError
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.store_suite import CASES, Case
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import CLOCK, STANDING, Batch, Line, Reply, StoreLost, When, key
+from stanchion.stores.opening import open_store
+from stanchion.stores.postgres import PostgresStore
+from stanchion.stores.postgres.carrying import ANSWERS_S, EVERY, MARGIN_S
+from stanchion.stores.protocol import StoreError
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.store_suite import CASES, Case
 from tests.stores.servers import Place, place
 from tests.stores.several import TakingTurns
 
@@ -233,7 +233,7 @@ def test_many_tasks_share_few_connections_and_the_loop_goes_on(place: Place) -> 
     replies = asyncio.run(all_at_once())
     assert sorted(reply.values[0] for reply in replies) == list(range(1, 21))
     assert asyncio.run(store.acarry(Batch("another loop", lines=(Line(A),)))).values == (21,)
-    application = place.do("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holdfast'")
+    application = place.do("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'stanchion'")
     assert application[0][0] <= 2
 
 
@@ -299,4 +299,4 @@ def test_a_url_names_it(place: Place) -> None:
     finally:
         store.close()
         with place.server.connect() as db:
-            db.execute("DROP SCHEMA holdfast CASCADE")
+            db.execute("DROP SCHEMA stanchion CASCADE")

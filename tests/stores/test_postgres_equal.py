@@ -7,26 +7,26 @@ from typing import Any, Final
 
 import pytest
 
-from holdfast.kernel.engine import decide
-from holdfast.kernel.lookups import Answer, Lookup
-from holdfast.kernel.state import Batch
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.stores.seen import Seen
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.interleave import Interleaved, interleave
-from holdfast.testing.store_suite.random_batch import random_batch
 from model.drawn.case import Case
 from model.drawn.moments import draw_step
 from model.drawn.policy import DrawnPolicy
 from model.properties import NO_AGE, Processes
 from model.store import StoreModel
 from model.trial import drawn_cases
+from stanchion.kernel.engine import decide
+from stanchion.kernel.lookups import Answer, Lookup
+from stanchion.kernel.state import Batch
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.stores.seen import Seen
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.interleave import Interleaved, interleave
+from stanchion.testing.store_suite.random_batch import random_batch
 from tests.stores.servers import Empty, Place, place
 
 __all__ = ["place"]
 
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
+SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 SEEDS: Final = range(100 if SOAK else 3)
 CASES: Final = 1_000 if SOAK else 25
 

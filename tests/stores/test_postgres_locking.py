@@ -8,10 +8,10 @@ from typing import Final
 import psycopg
 import pytest
 
-from holdfast.kernel.state import Batch, Line, Reply, When, key
-from holdfast.stores.postgres import PostgresStore
-from holdfast.stores.postgres.request import Requests
-from holdfast.testing.clock import FakeClock
+from stanchion.kernel.state import Batch, Line, Reply, When, key
+from stanchion.stores.postgres import PostgresStore
+from stanchion.stores.postgres.request import Requests
+from stanchion.testing.clock import FakeClock
 from tests.stores.servers import Place, Row, place
 
 __all__ = ["place"]

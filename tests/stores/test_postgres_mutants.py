@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from holdfast.testing.store_suite import CASES
+from stanchion.testing.store_suite import CASES
 from tests.stores import test_postgres, test_postgres_locking as locking
 from tests.stores.seeding import SOAK, Check, Mutation, check_places, noticed, seeded, tried
 from tests.stores.servers import Empty, Place, place
@@ -188,7 +188,7 @@ def noticed_in(place: Place, source: str, most: int | None = None) -> str:
     return found
 
 
-SOURCE: Final = resources.files("holdfast.stores.postgres").joinpath("carry.sql").read_text("utf-8")
+SOURCE: Final = resources.files("stanchion.stores.postgres").joinpath("carry.sql").read_text("utf-8")
 
 
 @pytest.mark.parametrize("mutation", TRIED, ids=[mutation.name for mutation in TRIED])

@@ -12,14 +12,14 @@ from typing import Final
 
 import pytest
 
-from holdfast.kernel.state import Batch, Line, When
+from stanchion.kernel.state import Batch, Line, When
 from tests.stores.postgres_worker import BOUNDED, PERMIT_MS, PERMITS, RECORD, SPENT, TRIED, lines
 from tests.stores.servers import Place, place
 
 __all__ = ["place"]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
+SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 ROUNDS: Final = 200 if SOAK else 1
 THREADS: Final = 64 if SOAK else 16
 PROCESSES: Final = 8 if SOAK else 3

@@ -9,15 +9,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from holdfast.kernel.actions import STOPS, Action
-from holdfast.kernel.state import BUCKETS, IDLE, SKIPPED, Batch, Line, StoreLost, When, key
-from holdfast.kernel.units import Unit
-from holdfast.stores.postgres import PostgresStore, schema as schemas
-from holdfast.stores.postgres.address import Address
-from holdfast.stores.postgres.answer import SETTLED
-from holdfast.stores.postgres.link import Link
-from holdfast.stores.postgres.schema import MIGRATIONS, Schema, statements
-from holdfast.stores.protocol import StoreError
+from stanchion.kernel.actions import STOPS, Action
+from stanchion.kernel.state import BUCKETS, IDLE, SKIPPED, Batch, Line, StoreLost, When, key
+from stanchion.kernel.units import Unit
+from stanchion.stores.postgres import PostgresStore, schema as schemas
+from stanchion.stores.postgres.address import Address
+from stanchion.stores.postgres.answer import SETTLED
+from stanchion.stores.postgres.link import Link
+from stanchion.stores.postgres.schema import MIGRATIONS, Schema, statements
+from stanchion.stores.protocol import StoreError
 from tests.stores.servers import PASSWORD, Place, place
 
 __all__ = ["place"]
@@ -30,7 +30,7 @@ def test_many_open_a_new_schema_at_once(place: Place) -> None:
         stores = list(threads.map(lambda _: place.open(timeout_s=60), range(8)))
         replies = list(threads.map(lambda at: stores[at].carry(Batch(f"b{at}", lines=(Line(A),))), range(8)))
     assert sorted(reply.values[0] for reply in replies) == list(range(8))
-    assert place.do("SELECT version FROM {}.holdfast_version") == [(len(MIGRATIONS),)]
+    assert place.do("SELECT version FROM {}.stanchion_version") == [(len(MIGRATIONS),)]
 
 
 def test_an_older_schema_is_brought_up_to_date_and_keeps_what_it_has(
@@ -50,7 +50,7 @@ def test_an_older_schema_is_brought_up_to_date_and_keeps_what_it_has(
 
     with ThreadPoolExecutor(6) as threads:
         assert list(threads.map(migrate, range(6))) == [2] * 6
-    assert place.do("SELECT version FROM {}.holdfast_version ORDER BY version") == [(1,), (2,)]
+    assert place.do("SELECT version FROM {}.stanchion_version ORDER BY version") == [(1,), (2,)]
     assert place.do("SELECT key, number, note FROM {}.cell") == [(A, 1, None)]
 
 
@@ -64,21 +64,21 @@ def test_a_migration_that_fails_leaves_nothing(place: Place, monkeypatch: pytest
 
 def test_a_newer_schema_is_not_touched(place: Place) -> None:
     place.open().close()
-    place.do("INSERT INTO {}.holdfast_version (version) VALUES (99)")
+    place.do("INSERT INTO {}.stanchion_version (version) VALUES (99)")
     for reading in (False, True):
-        with pytest.raises(StoreError, match=rf"schema `{place.schema}` on .* newer Holdfast \(version 99, this one"):
+        with pytest.raises(StoreError, match=rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one"):
             place.open(reading=reading)
 
 
 def test_an_older_schema_cannot_be_read_as_it_is(place: Place) -> None:
     place.open().close()
-    place.do("UPDATE {}.holdfast_version SET version = 0")
+    place.do("UPDATE {}.stanchion_version SET version = 0")
     with pytest.raises(StoreError, match="is not there"):
         place.open(reading=True)
     with psycopg.connect(place.server.url, autocommit=True) as db:
-        place.do("UPDATE {}.holdfast_version SET version = 1")
+        place.do("UPDATE {}.stanchion_version SET version = 1")
         schema = Schema(Link(db), place.schema, "server", (*MIGRATIONS, ("later.sql",)))
-        with pytest.raises(StoreError, match=r"earlier Holdfast \(version 1, this one reads 2\): open it for writing"):
+        with pytest.raises(StoreError, match=r"earlier Stanchion \(version 1, this one reads 2\): open it for writing"):
             schema.check()
 
 
@@ -90,7 +90,7 @@ def test_tables_of_something_else_are_left_alone(place: Place) -> None:
     assert place.do("SELECT count(*) FROM {}.cell") == [(0,)]
 
 
-@pytest.mark.parametrize("name", ["", "Holdfast", "a-b", 'a"; DROP SCHEMA x', "pg_x", "1a", "x" * 64, "ä"])
+@pytest.mark.parametrize("name", ["", "Stanchion", "a-b", 'a"; DROP SCHEMA x', "pg_x", "1a", "x" * 64, "ä"])
 def test_a_name_that_would_have_to_be_quoted(name: str, place: Place) -> None:
     with pytest.raises(StoreError, match="cannot be used: name it with at most 63 of a-z"):
         PostgresStore(place.server.url, schema=name)
@@ -150,18 +150,18 @@ def test_a_database_in_another_encoding(place: Place) -> None:
 
 
 def test_without_the_driver(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("holdfast.stores.postgres.")]:
+    for name in [name for name in sys.modules if name.startswith("stanchion.stores.postgres.")]:
         if not name.endswith(".store"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StoreError, match=r"needs psycopg .*install `holdfast\[postgres\]`"):
+    with pytest.raises(StoreError, match=r"needs psycopg .*install `stanchion\[postgres\]`"):
         PostgresStore(place.server.url)
 
 
 def test_every_statement_names_the_schema() -> None:
     """So that no search path decides which tables are meant."""
     files = [file for migration in MIGRATIONS for file in migration]
-    folder = Path(str(resources.files("holdfast.stores.postgres")))
+    folder = Path(str(resources.files("stanchion.stores.postgres")))
     assert sorted(files) == sorted(path.name for path in folder.glob("*.sql"))
     for file in files:
         text = statements("own", file)

@@ -8,10 +8,10 @@ from time import monotonic
 
 import pytest
 
-from holdfast.kernel.state import Batch, Line, Reply, StoreLost, When, key
-from holdfast.stores.postgres import PostgresStore
-from holdfast.stores.postgres.circuit import FIRST_S, LONGEST_S, Circuit
-from holdfast.stores.protocol import StoreError
+from stanchion.kernel.state import Batch, Line, Reply, StoreLost, When, key
+from stanchion.stores.postgres import PostgresStore
+from stanchion.stores.postgres.circuit import FIRST_S, LONGEST_S, Circuit
+from stanchion.stores.protocol import StoreError
 from tests.stores.postgres_proxy import Mode, Proxy, proxy_before
 from tests.stores.servers import PASSWORD, Place, place
 from tests.stores.test_postgres_locking import Carried
@@ -21,7 +21,7 @@ __all__ = ["place"]
 A, B, R = key("t", "a"), key("t", "b"), key("t", "record")
 LINES = (Line(A),)
 
-END_THEM = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast'"
+END_THEM = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'stanchion'"
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_a_session_is_ended_in_the_middle_of_a_batch(place: Place) -> None:
     store.carry(Batch("one", lines=LINES))
     with place.holding_row(A) as db:
         carried = Carried(store, Batch("two", lines=LINES))
-        waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'holdfast'"
+        waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'stanchion'"
         while not (found := db.execute(waiting).fetchall()):
             assert carried.is_alive()
         db.execute("SELECT pg_terminate_backend(%s)", found[0])

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.state import CLOCK, IDLE_S, STANDING, Batch, Line, StoreLost, When, key
-from holdfast.kernel.units import LARGEST, Unit
-from holdfast.stores.leasing import LeasingStore
-from holdfast.stores.opening import open_store
-from holdfast.stores.protocol import StoreError
-from holdfast.stores.redis import RedisStore
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.store_suite import CASES, Case
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import CLOCK, IDLE_S, STANDING, Batch, Line, StoreLost, When, key
+from stanchion.kernel.units import LARGEST, Unit
+from stanchion.stores.leasing import LeasingStore
+from stanchion.stores.opening import open_store
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.redis import RedisStore
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.store_suite import CASES, Case
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Proxy
 from tests.stores.redis_server import Server, make
@@ -103,7 +103,7 @@ def test_totals_are_exact_below_2_53_and_refused_from_there(server: Server) -> N
     assert store.carry(Batch("full", "t", lines=(Line(A, ((EXACT - 1, Action.BLOCK),)),))).values == (EXACT - 2,)
     assert store.read(A) == (EXACT - 1, None)
     more = Batch("more", "t", lines=(Line(B), Line(A)), puts=((R, 1, When.PROCEED, 0, 0),))
-    with pytest.raises(StoreLost, match=f"cannot count `holdfast:{A}` exactly up to 2\\^53: begin another counter"):
+    with pytest.raises(StoreLost, match=f"cannot count `stanchion:{A}` exactly up to 2\\^53: begin another counter"):
         store.carry(more)
     settle = Batch("settle", "t", settles=(("b3", (LARGEST - 1 + 1, 0, 0, 0, 0)),), lines=(Line(B),))
     with pytest.raises(StoreLost, match=r"exactly up to 2\^53"):
@@ -164,9 +164,9 @@ def test_idle_cells_are_garbage_to_the_server_too_and_never_before_they_are_forg
     shield = key("t", "x") + STANDING
     lines = (Line(A, idle_s=10, hold_ms=5_000), Line(B, idle_s=0))
     store.carry(Batch("one", "t", lines=lines, puts=((R, 1, When.PROCEED, 0, 0), (shield, 1, When.PROCEED, 0, 0))))
-    assert 15_000 < server.ask("PTTL", f"holdfast:{A}") < 200_000
-    assert IDLE_S * 1000 < server.ask("PTTL", f"holdfast:{R}") < 2 * IDLE_S * 1000
-    assert (server.ask("PTTL", f"holdfast:{B}"), server.ask("PTTL", f"holdfast:{shield}")) == (-1, -1)
+    assert 15_000 < server.ask("PTTL", f"stanchion:{A}") < 200_000
+    assert IDLE_S * 1000 < server.ask("PTTL", f"stanchion:{R}") < 2 * IDLE_S * 1000
+    assert (server.ask("PTTL", f"stanchion:{B}"), server.ask("PTTL", f"stanchion:{shield}")) == (-1, -1)
     store.close()
 
 
@@ -177,14 +177,14 @@ def test_a_cell_in_use_is_kept_by_the_server(server: Server) -> None:
     line = Line(A, idle_s=1_000)
     for number in range(9):
         clock.advance(200_000)
-        server.ask("PEXPIRE", f"holdfast:{A}", "5000")
+        server.ask("PEXPIRE", f"stanchion:{A}", "5000")
         store.carry(Batch(f"b{number}", "t", lines=(line,)))
         crosses = clock() // 250_000 != (clock() - 200_000) // 250_000
-        assert (server.ask("PTTL", f"holdfast:{A}") > 1_000_000) == (crosses or number == 0)
+        assert (server.ask("PTTL", f"stanchion:{A}") > 1_000_000) == (crosses or number == 0)
     store.carry(Batch("longer", "t", lines=(Line(A, idle_s=0),)))
-    assert server.ask("PTTL", f"holdfast:{A}") == -1
+    assert server.ask("PTTL", f"stanchion:{A}") == -1
     store.carry(Batch("shorter", "t", lines=(line,)))
-    assert (server.ask("PTTL", f"holdfast:{A}"), store.read(A)) == (-1, (11, None))
+    assert (server.ask("PTTL", f"stanchion:{A}"), store.read(A)) == (-1, (11, None))
     store.close()
 
 
@@ -208,7 +208,7 @@ def test_answers_are_remembered_for_a_stated_time_and_holds_until_they_lapsed_lo
         store.carry(Batch(name, "t", lines=lines))
 
     def left(name: str) -> int:
-        return int(server.ask("PTTL", f"holdfast#{{t}}{name}"))
+        return int(server.ask("PTTL", f"stanchion#{{t}}{name}"))
 
     assert 70_000 < left("plain") <= 77_000
     assert week < left("spend") <= week + 5_000
@@ -231,16 +231,16 @@ def test_permits_of_many_holds_come_back_at_once(server: Server) -> None:
     assert store.carry(Batch("half", "t", lines=(Line(A, when=When.LOOK),))).values == (250,)
     clock.advance(1)
     assert store.carry(Batch("all", "t", lines=(Line(A, when=When.LOOK),))).values == (0,)
-    assert server.ask("ZCARD", "holdfast+{t}") == 0
+    assert server.ask("ZCARD", "stanchion+{t}") == 0
     store.close()
 
 
 def test_what_was_settled_is_not_watched_any_more(server: Server) -> None:
     store = RedisStore(server.url, clock=FakeClock())
     store.carry(Batch("held", "t", lines=(Line(A, hold_ms=1_000, keep=False),)))
-    assert server.ask("ZCARD", "holdfast+{t}") == 1
+    assert server.ask("ZCARD", "stanchion+{t}") == 1
     store.carry(Batch("settle", "t", settles=(("held", None),)))
-    assert server.ask("ZCARD", "holdfast+{t}") == 0
+    assert server.ask("ZCARD", "stanchion+{t}") == 0
     store.close()
 
 
@@ -264,17 +264,17 @@ def test_two_prefixes_are_two_stores(server: Server) -> None:
     first.carry(Batch("same", "t", lines=(Line(A, hold_ms=1_000),)))
     assert second.carry(Batch("same", "t", lines=(Line(A),))).values == (0,)
     assert (len(list(first.holds())), len(list(second.holds()))) == (1, 0)
-    assert server.ask("KEYS", "holdfast*") == []
+    assert server.ask("KEYS", "stanchion*") == []
     first.close()
     second.close()
 
 
 def test_what_is_not_a_cell_s_is_said(server: Server) -> None:
     store = RedisStore(server.url)
-    server.ask("SET", f"holdfast:{A}", "x")
-    server.ask("SET", "holdfast#{t}hold", "h")
+    server.ask("SET", f"stanchion:{A}", "x")
+    server.ask("SET", "stanchion#{t}hold", "h")
     for attempt in (lambda: store.read(A), lambda: list(store.look()), lambda: list(store.holds())):
-        with pytest.raises(StoreLost, match=r"has what no store wrote under `holdfast.*`: remove that key"):
+        with pytest.raises(StoreLost, match=r"has what no store wrote under `stanchion.*`: remove that key"):
             attempt()
     with pytest.raises(StoreLost, match="data string too short"):
         store.carry(Batch("one", "t", lines=(Line(A),)))
@@ -317,9 +317,9 @@ def test_a_closed_store_says_so(server: Server) -> None:
 WITHOUT = """
 import sys
 sys.modules["hiredis"] = None
-from holdfast.stores.protocol import StoreError
+from stanchion.stores.protocol import StoreError
 try:
-    from holdfast.stores.redis import RedisStore
+    from stanchion.stores.redis import RedisStore
 except StoreError as error:
     print(error)
 """
@@ -327,7 +327,7 @@ except StoreError as error:
 
 def test_without_hiredis_it_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True, env=os.environ)
-    assert done.stdout.strip() == "a Redis store needs the package `hiredis`: install `holdfast[redis]`"
+    assert done.stdout.strip() == "a Redis store needs the package `hiredis`: install `stanchion[redis]`"
 
 
 def test_opening_what_is_not_there_is_an_error(server: Server) -> None:

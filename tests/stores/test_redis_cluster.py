@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import hiredis
 import pytest
 
-from holdfast.kernel.state import Batch, Line, StoreLost, When, key
-from holdfast.stores.redis import RedisStore
-from holdfast.stores.redis.keys import Keys
-from holdfast.stores.redis.packing import Packing
-from holdfast.stores.redis.script import Script, source
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.store_suite import CASES, Case
-from holdfast.testing.store_suite.random_batch import random_batch
+from stanchion.kernel.state import Batch, Line, StoreLost, When, key
+from stanchion.stores.redis import RedisStore
+from stanchion.stores.redis.keys import Keys
+from stanchion.stores.redis.packing import Packing
+from stanchion.stores.redis.script import Script, source
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.store_suite import CASES, Case
+from stanchion.testing.store_suite.random_batch import random_batch
 from tests.stores.redis_server import Server, make
 
 TENANTS = ("t", "default", "a b", "{x}", "ü:%", "}{", "a" * 200)
@@ -67,7 +67,7 @@ def for_tenant(batch: Batch, tenant: str) -> Batch:
 
 
 def test_every_batch_is_in_one_slot() -> None:
-    packing = Packing(Keys("holdfast"), Script(source(), 60, False))
+    packing = Packing(Keys("stanchion"), Script(source(), 60, False))
     drawn = random.Random(7)
     seen = set()
     for number in range(700):

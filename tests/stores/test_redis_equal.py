@@ -8,21 +8,21 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from holdfast.kernel.state import Batch, Line, Reply
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.stores.redis import RedisStore
-from holdfast.stores.seen import Seen
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.store_suite.random_batch import COUNTERS, random_batch
 from model.properties import check_batches, check_decisions, check_interleaved
 from model.trial import drawn_cases
+from stanchion.kernel.state import Batch, Line, Reply
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.stores.redis import RedisStore
+from stanchion.stores.seen import Seen
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.store_suite.random_batch import COUNTERS, random_batch
 from tests.stores import redis_server
 from tests.stores.redis_server import Server, make
 
 server = redis_server.server
 
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
+SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 SEEDS: Final = range(200 if SOAK else 4)
 DRAWN: Final = 3_000 if SOAK else 60
 

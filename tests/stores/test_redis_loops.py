@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.state import Batch, Line, StoreLost, When, key
-from holdfast.stores.redis import RedisStore
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import Batch, Line, StoreLost, When, key
+from stanchion.stores.redis import RedisStore
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Proxy
 from tests.stores.redis_server import FOREVER_S, Server

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from holdfast.stores.redis.script import SETTINGS, Script, source
-from holdfast.testing.store_suite import CASES
+from stanchion.stores.redis.script import SETTINGS, Script, source
+from stanchion.testing.store_suite import CASES
 from tests.stores import redis_server, test_redis
 from tests.stores.redis_server import Server, make
 from tests.stores.seeding import SOAK, Check, Mutation, check_places, noticed, seeded, tried
@@ -154,7 +154,7 @@ def checks(server: Server) -> Iterator[Check]:
 
 def noticed_in(server: Server, text: str, monkeypatch: pytest.MonkeyPatch, most: int | None = None) -> str:
     """Which of so many checks notices what is wrong with a script, and how; nothing where none does."""
-    monkeypatch.setattr("holdfast.stores.redis.store.source", lambda: text)
+    monkeypatch.setattr("stanchion.stores.redis.store.source", lambda: text)
     return noticed(checks(server), lambda: server.ask("FLUSHALL"), most)
 
 

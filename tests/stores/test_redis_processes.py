@@ -11,9 +11,9 @@ from typing import Final
 
 import pytest
 
-from holdfast.kernel.state import Batch, Line, When
-from holdfast.stores.redis import RedisStore
-from holdfast.testing.clock import FakeClock
+from stanchion.kernel.state import Batch, Line, When
+from stanchion.stores.redis import RedisStore
+from stanchion.testing.clock import FakeClock
 from tests.stores import redis_server
 from tests.stores.redis_server import FOREVER_S, Server
 from tests.stores.redis_worker import BOUNDED, HOLD_MS, PERMITS, RECORD, SPENT, TRIED, lines
@@ -21,7 +21,7 @@ from tests.stores.redis_worker import BOUNDED, HOLD_MS, PERMITS, RECORD, SPENT, 
 server = redis_server.server
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-KILLS: Final = 300 if os.environ.get("HOLDFAST_SOAK") else 3
+KILLS: Final = 300 if os.environ.get("STANCHION_SOAK") else 3
 
 
 def start(*words: str) -> subprocess.Popen[str]:

@@ -12,9 +12,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from holdfast.kernel.state import Batch, Line, key
-from holdfast.stores.protocol import StoreError
-from holdfast.stores.redis import RedisStore
+from stanchion.kernel.state import Batch, Line, key
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.redis import RedisStore
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Proxy
 from tests.stores.redis_server import Server

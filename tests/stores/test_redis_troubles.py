@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.state import Batch, Line, StoreLost, When, key
-from holdfast.stores.protocol import StoreError
-from holdfast.stores.redis import RedisStore
-from holdfast.stores.redis.address import parse
-from holdfast.stores.redis.link import command
-from holdfast.stores.redis.pool import Pool
-from holdfast.stores.redis.resting import FIRST_S, LONGEST_S, Rest
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import Batch, Line, StoreLost, When, key
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.redis import RedisStore
+from stanchion.stores.redis.address import parse
+from stanchion.stores.redis.link import command
+from stanchion.stores.redis.pool import Pool
+from stanchion.stores.redis.resting import FIRST_S, LONGEST_S, Rest
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Answering, Proxy
 from tests.stores.redis_server import FOREVER_S, Server, recovered, say
@@ -79,7 +79,7 @@ def test_a_batch_whose_answer_was_lost_is_counted_once(server: Server, proxy: Pr
         store.carry(lost)
     proxy.lose = 0
     (sent,) = {command[4] for command in proxy.asked_for(b"EVALSHA")}
-    assert sent == b"holdfast@{t}"
+    assert sent == b"stanchion@{t}"
     again = recovered(lambda: store.carry(lost))
     assert (again.go, again.values, store.read(A)) == (True, (1,), (2, None))
     store.close()
@@ -90,7 +90,7 @@ def test_it_is_sent_once_more_by_itself_and_still_counted_once(proxy: Proxy) -> 
     store.carry(Batch("before", "t", lines=LINES))
     proxy.lose = 1
     assert store.carry(Batch("twice", "t", lines=LINES)).values == (1,)
-    assert [each[5] for each in proxy.asked_for(b"EVALSHA")][1:] == [b"holdfast#{t}twice"] * 2
+    assert [each[5] for each in proxy.asked_for(b"EVALSHA")][1:] == [b"stanchion#{t}twice"] * 2
     assert store.read(A) == (2, None)
     store.close()
 
@@ -284,7 +284,7 @@ def test_a_server_that_is_too_old() -> None:
 
 
 def test_users_passwords_and_databases(server: Server) -> None:
-    server.ask("ACL", "SETUSER", "agent", "on", ">s3cr3t/@:", "~holdfast*", "+@all")
+    server.ask("ACL", "SETUSER", "agent", "on", ">s3cr3t/@:", "~stanchion*", "+@all")
     place = f"127.0.0.1:{server.port}"
     store = RedisStore(f"redis://agent:s3cr3t%2F%40%3A@{place}/3")
     local = RedisStore(f"unix://agent:s3cr3t%2F%40%3A@{server.socket}?db=3")
@@ -442,7 +442,7 @@ def test_replicas_have_what_was_answered(server: Server) -> None:
         patient = RedisStore(server.url + "?wait_replicas=1", timeout_s=FOREVER_S)
         refuse = (Line(A, ((1, Action.BLOCK),)),)
         assert patient.carry(Batch("one", "t", lines=refuse)).go
-        assert replica.ask("EXISTS", f"holdfast:{A}") == 1
+        assert replica.ask("EXISTS", f"stanchion:{A}") == 1
         assert patient.carry(Batch("stale", "t", expects=((A, 5, 6),))).stale
         assert not patient.carry(Batch("two", "t", lines=refuse)).go
         replica.freeze()
@@ -453,7 +453,7 @@ def test_replicas_have_what_was_answered(server: Server) -> None:
         assert patient.read(A) == (2, None)
         replica.thaw()
         assert patient.carry(three).values == (1,)
-        assert replica.ask("EXISTS", "holdfast#{t}three") == 1
+        assert replica.ask("EXISTS", "stanchion#{t}three") == 1
         assert patient.read(A) == (2, None)
         patient.close()
         hasty.close()

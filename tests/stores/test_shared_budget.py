@@ -15,7 +15,7 @@ from tests.stores.redis_server import Server
 from tests.stores.servers import Place, place
 
 ROOT = Path(__file__).resolve().parents[2]
-SOAK = bool(os.environ.get("HOLDFAST_SOAK"))
+SOAK = bool(os.environ.get("STANCHION_SOAK"))
 PROCESSES, THREADS, LIMIT, ROUNDS = (8, 8, 200, 200) if SOAK else (3, 6, 40, 1)
 
 server = redis_server.server
@@ -34,7 +34,7 @@ def database(place: Place) -> Iterator[str]:
     """A PostgreSQL whose shared schema is removed afterwards."""
     yield place.server.url
     with place.server.connect() as db:
-        db.execute("DROP SCHEMA IF EXISTS holdfast CASCADE")
+        db.execute("DROP SCHEMA IF EXISTS stanchion CASCADE")
 
 
 def test_on_sqlite(tmp_path: Path) -> None:

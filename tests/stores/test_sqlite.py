@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.holds import REMEMBERED
-from holdfast.kernel.state import CLOCK, STANDING, Batch, Line, StoreLost, When, key
-from holdfast.stores.protocol import StoreError
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.store_suite import CASES, Case
+from stanchion.kernel.actions import Action
+from stanchion.kernel.holds import REMEMBERED
+from stanchion.kernel.state import CLOCK, STANDING, Batch, Line, StoreLost, When, key
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.store_suite import CASES, Case
 from tests.stores.several import TakingTurns, two
 
 A, B, R = key("t", "a"), key("t", "b"), key("t", "record")

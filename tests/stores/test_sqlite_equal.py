@@ -9,24 +9,24 @@ from typing import Final
 
 import pytest
 
-from holdfast.kernel.engine import decide
-from holdfast.kernel.lookups import Answer, Lookup
-from holdfast.kernel.state import Batch
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.protocol import Store
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing.clock import FakeClock
-from holdfast.testing.interleave import Interleaved, interleave
-from holdfast.testing.store_suite.random_batch import random_batch
 from model.drawn.case import Case
 from model.drawn.moments import draw_step
 from model.drawn.policy import DrawnPolicy
 from model.properties import NO_AGE, Processes
 from model.store import StoreModel
 from model.trial import drawn_cases
+from stanchion.kernel.engine import decide
+from stanchion.kernel.lookups import Answer, Lookup
+from stanchion.kernel.state import Batch
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.protocol import Store
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.interleave import Interleaved, interleave
+from stanchion.testing.store_suite.random_batch import random_batch
 from tests.stores.several import OpenedAgain, TakingTurns, two
 
-SOAK: Final = bool(os.environ.get("HOLDFAST_SOAK"))
+SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 SEEDS: Final = range(200 if SOAK else 6)
 CASES: Final = 2_000 if SOAK else 60
 MADE: Final[dict[str, Callable[[Path, FakeClock], Store]]] = {

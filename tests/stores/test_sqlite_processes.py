@@ -10,12 +10,12 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from holdfast.kernel.state import Batch
-from holdfast.stores.sqlite import SqliteStore
+from stanchion.kernel.state import Batch
+from stanchion.stores.sqlite import SqliteStore
 from tests.stores.worker import BOUNDED, RECORD, TRIED, lines
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-KILLS: Final = 500 if os.environ.get("HOLDFAST_SOAK") else 6
+KILLS: Final = 500 if os.environ.get("STANCHION_SOAK") else 6
 
 
 def start(*words: str) -> subprocess.Popen[str]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.kernel.state import Batch, Line, key
-from holdfast.stores.protocol import StoreError
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.stores.sqlite.schema import MIGRATIONS, check, migrate
+from stanchion.kernel.state import Batch, Line, key
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.stores.sqlite.schema import MIGRATIONS, check, migrate
 
 A = key("t", "a")
 LATER = (
@@ -85,7 +85,7 @@ def test_a_newer_file_is_refused(path: Path) -> None:
     before = list(db.iterdump())
     for reading in (False, True):
         with pytest.raises(
-            StoreError, match=f"`{path}` was written by a newer Holdfast .*bring this Holdfast up to date"
+            StoreError, match=f"`{path}` was written by a newer Stanchion .*bring this Stanchion up to date"
         ):
             SqliteStore(path, reading=reading)
     assert list(db.iterdump()) == before
@@ -95,7 +95,7 @@ def test_a_newer_file_is_refused(path: Path) -> None:
 def test_an_earlier_file_is_not_changed_by_reading(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     path.touch()
-    with pytest.raises(StoreError, match=f"`{path}` was written by an earlier Holdfast .*open it for writing once"):
+    with pytest.raises(StoreError, match=f"`{path}` was written by an earlier Stanchion .*open it for writing once"):
         SqliteStore(path, reading=True)
     assert path.read_bytes() == b""
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.kernel.state import Batch, Line, StoreLost, When, key
-from holdfast.stores.protocol import StoreError
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing.clock import FakeClock
+from stanchion.kernel.state import Batch, Line, StoreLost, When, key
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing.clock import FakeClock
 
 A, R = key("t", "a"), key("t", "record")
 LINES = (Line(A),)
@@ -173,8 +173,8 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 PLAIN_USER = """
 import json, os, sys
 import urllib.parse  # which pathlib imports late, when the library may be out of the plain user's reach
-from holdfast.stores.protocol import StoreError
-from holdfast.stores.sqlite import SqliteStore
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.sqlite import SqliteStore
 
 if os.geteuid() == 0:
     os.setgid(65534)

@@ -3,9 +3,9 @@
 import os
 import sys
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.state import Batch, Line, When, key
-from holdfast.stores.sqlite import SqliteStore
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import Batch, Line, When, key
+from stanchion.stores.sqlite import SqliteStore
 
 TRIED, BOUNDED, HELD, RECORD = (key("t", name) for name in ("tried", "bounded", "held", "record"))
 

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 import yaml
 
-import holdfast.testing
-from holdfast.testing import Case, Driver, Expect, RunSpec, Step, Table, run_table
+import stanchion.testing
+from stanchion.testing import Case, Driver, Expect, RunSpec, Step, Table, run_table
 from tests.docs.markdown import blocks
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/how-to/test-your-policy.md").read_text(encoding="utf-8")
@@ -22,7 +22,7 @@ def test_the_tables_on_the_page_hold(driver: Driver) -> None:
     assert [len(run_table(table, driver=driver)) for table in TABLES] == [4]
 
 
-@pytest.mark.parametrize("name", holdfast.testing.__all__)
+@pytest.mark.parametrize("name", stanchion.testing.__all__)
 def test_every_public_name_is_on_the_page(name: str) -> None:
     assert re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", PAGE)
 

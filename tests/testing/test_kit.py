@@ -9,10 +9,10 @@ import threading
 
 import pytest
 
-from holdfast import Refused
-from holdfast.kernel.state import Batch, Line, StoreLost
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import (
+from stanchion import Refused
+from stanchion.kernel.state import Batch, Line, StoreLost
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import (
     STORE_CASES,
     Blocks,
     FakeClock,
@@ -28,7 +28,7 @@ TWO_STEPS = {"name": "two", "guards": [{"use": "step_limit", "max_steps": 2}]}
 
 
 def test_the_kit_imports_without_the_packages_of_the_testing_extra() -> None:
-    code = "import sys; sys.modules.update(pytest=None, hypothesis=None); import holdfast.testing"
+    code = "import sys; sys.modules.update(pytest=None, hypothesis=None); import stanchion.testing"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -161,7 +161,7 @@ def test_a_shield_for_tests_repeats_itself_to_the_byte() -> None:
 
 
 def test_a_shield_for_tests_does_not_read_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLDFAST_SAFE_MODE", "1")
+    monkeypatch.setenv("STANCHION_SAFE_MODE", "1")
     assert shield_for({"name": "free"}).run("a").check("t", {}).proceeds
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Decision
-from holdfast.testing import Driver, read_table, run_case, run_table
+from stanchion import Action, Decision
+from stanchion.testing import Driver, read_table, run_case, run_table
 
 DENY = {"name": "deny", "guards": [{"use": "tool_denylist", "tools": ["rm"]}]}
 RM = {"stage": "tool_call", "tool": "rm", "args": {}}

@@ -1,8 +1,8 @@
 """The action × stage table: what each action does at each stage."""
 
-from holdfast.kernel.actions import Action
-from holdfast.kernel.stages import CAUGHT, Stage
-from holdfast.kernel.table import TABLE, carried
+from stanchion.kernel.actions import Action
+from stanchion.kernel.stages import CAUGHT, Stage
+from stanchion.kernel.table import TABLE, carried
 
 PATH = "docs/reference/actions.md"
 

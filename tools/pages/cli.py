@@ -1,13 +1,13 @@
 """The command line: every command's own help."""
 
-from holdfast.cli.main import COMMANDS, parser_for
+from stanchion.cli.main import COMMANDS, parser_for
 
 PATH = "docs/reference/cli.md"
 
 INTRODUCTION = """\
 # Command line
 
-`holdfast` and `python -m holdfast` are the same. What follows is what `--help` says.
+`stanchion` and `python -m stanchion` are the same. What follows is what `--help` says.
 
 Besides the statuses a command lists, every command ends with 130 after Ctrl-C, with 141 when nobody reads
 its output any more, and with 1 when its output cannot be written. None of these means that anything may go
@@ -17,9 +17,9 @@ ahead: only 0 does. Colours are for terminals; `NO_COLOR` takes them away there 
 
 def render() -> str:
     """Render the help of the command itself, then that of each of its commands."""
-    parts = [INTRODUCTION, *_section("holdfast", parser_for(None).parser.format_help())]
+    parts = [INTRODUCTION, *_section("stanchion", parser_for(None).parser.format_help())]
     for name in COMMANDS:
-        parts += _section(f"holdfast {name}", parser_for(name).own.format_help())
+        parts += _section(f"stanchion {name}", parser_for(name).own.format_help())
     return "\n".join(parts)
 
 

@@ -1,12 +1,12 @@
 """Every code a finding can carry, with what the agent reads."""
 
-import holdfast.guards
-from holdfast.approvals import words as approvals
-from holdfast.kernel.words import declared
-from holdfast.policy import rules
-from holdfast.policy.sequences import guard as sequences
-from holdfast.runtime import ledger
-from holdfast.runtime.http import codes as http
+import stanchion.guards
+from stanchion.approvals import words as approvals
+from stanchion.kernel.words import declared
+from stanchion.policy import rules
+from stanchion.policy.sequences import guard as sequences
+from stanchion.runtime import ledger
+from stanchion.runtime.http import codes as http
 
 PATH = "docs/reference/codes.md"
 
@@ -33,7 +33,7 @@ def render() -> str:
 
 def _areas() -> set[str]:
     """The areas of shipped codes: what a test or an application declared besides does not belong here."""
-    shipped = [f"holdfast.guards.{name}" for name in holdfast.guards.SHIPPED]
+    shipped = [f"stanchion.guards.{name}" for name in stanchion.guards.SHIPPED]
     codes = {code for module in shipped for code in __import__(module, fromlist=["CODES"]).CODES}
     others = (approvals, ledger, http, rules, sequences)
     return {code.split(".")[0] for code in (*codes, *[code for each in others for code in each.CODES])} | {"kernel"}

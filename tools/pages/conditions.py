@@ -1,9 +1,9 @@
 """The condition language: grammar, functions, names, limits, and what of CEL is outside it."""
 
-from holdfast.policy.conditions import limits
-from holdfast.policy.conditions.kinds import Type
-from holdfast.policy.conditions.signatures import FUNCTIONS, MACROS
-from holdfast.policy.conditions.tool_words import (
+from stanchion.policy.conditions import limits
+from stanchion.policy.conditions.kinds import Type
+from stanchion.policy.conditions.signatures import FUNCTIONS, MACROS
+from stanchion.policy.conditions.tool_words import (
     ALONE,
     COMMAND_KEYS,
     CONTENT_KEYS,
@@ -17,7 +17,7 @@ from holdfast.policy.conditions.tool_words import (
     WEB,
     WRITES,
 )
-from holdfast.policy.conditions.view import WORDS
+from stanchion.policy.conditions.view import WORDS
 from tools.pages.events import MEANINGS as FIELDS
 
 PATH = "docs/reference/conditions.md"

@@ -7,12 +7,12 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
-from holdfast import Stage
-from holdfast.cli.answers import Answer
-from holdfast.cli.batch import MAX_LINE_BYTES
-from holdfast.cli.events import FRAME, IDENTITY, JSON_WORDS, MAX_NAME, Field, fields_of
-from holdfast.cli.judging import MAX_RUNS
-from holdfast.kernel.stages import CAUGHT
+from stanchion import Stage
+from stanchion.cli.answers import Answer
+from stanchion.cli.batch import MAX_LINE_BYTES
+from stanchion.cli.events import FRAME, IDENTITY, JSON_WORDS, MAX_NAME, Field, fields_of
+from stanchion.cli.judging import MAX_RUNS
+from stanchion.kernel.stages import CAUGHT
 
 PATH = "docs/reference/events.md"
 GOLDEN = Path(__file__).resolve().parents[2] / "tests/golden/cli/batch"
@@ -20,7 +20,7 @@ GOLDEN = Path(__file__).resolve().parents[2] / "tests/golden/cli/batch"
 INTRODUCTION = """\
 # Events and answers
 
-`holdfast check --batch` reads one event a line and answers each with one line, before it reads the next.
+`stanchion check --batch` reads one event a line and answers each with one line, before it reads the next.
 This page has the fields of every event and of the answers. The examples are lines of the golden tests with
 their answers, byte for byte.
 

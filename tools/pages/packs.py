@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from holdfast.policy.load import described_packs, load_policy
-from holdfast.policy.schema import GUARDS, Placement, id_of, use_of
+from stanchion.policy.load import described_packs, load_policy
+from stanchion.policy.schema import GUARDS, Placement, id_of, use_of
 
 PATH = "docs/reference/packs.md"
 
@@ -17,7 +17,7 @@ INTRODUCTION: Final = """\
 # Packs
 
 A pack is a policy that is shipped. Load it by its name, `Shield.load("strict")`, or begin with it and change what you
-need: `extends: strict`. `holdfast policy show NAME` prints one whole.
+need: `extends: strict`. `stanchion policy show NAME` prints one whole.
 
 | pack | what it is for |
 |---|---|
@@ -26,9 +26,9 @@ need: `extends: strict`. `holdfast policy show NAME` prints one whole.
 MEASURED: Final = """
 ## What each stops
 
-`holdfast lab measure packs --corpora DIR` on the development part of public corpora: how many of the rows do not go
+`stanchion lab measure packs --corpora DIR` on the development part of public corpora: how many of the rows do not go
 ahead by themselves, or are redacted. Tools are called `bash`, `run_sql` and `read_page`; nobody answers questions. The
-worst case for hijacks is an agent that obeys every text. Over whole tasks, `holdfast lab agentdojo` under `strict`: of
+worst case for hijacks is an agent that obeys every text. Over whole tasks, `stanchion lab agentdojo` under `strict`: of
 7,744 attacks on `workspace` and `banking` none succeeds, 56 of 56 honest tasks go on undisturbed, and 7,636 of 7,744
 under attack; [the notes on `flow`](../design/flow.md) explain each miss.
 

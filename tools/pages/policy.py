@@ -5,11 +5,11 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from holdfast.policy.faults.entry import FaultEntries, TextEntry
-from holdfast.policy.load import packs
-from holdfast.policy.meanings import FIELDS
-from holdfast.policy.prices.entry import LongPrompt, PriceEntry
-from holdfast.policy.schema import (
+from stanchion.policy.faults.entry import FaultEntries, TextEntry
+from stanchion.policy.load import packs
+from stanchion.policy.meanings import FIELDS
+from stanchion.policy.prices.entry import LongPrompt, PriceEntry
+from stanchion.policy.schema import (
     GUARDS,
     AgentEntry,
     AppliesTo,
@@ -31,7 +31,7 @@ INTRODUCTION = """\
 
 One YAML document. Unknown keys, wrong types, unknown words, and whatever nothing acts on are errors with file, line,
 column and the nearest valid word, all of them at once. Only `true` and `false` are booleans; a name in a list is
-exact unless a glob (`*`, `?`) is written. `holdfast schema` prints the JSON Schema for editors. A first policy is
+exact unless a glob (`*`, `?`) is written. `stanchion schema` prints the JSON Schema for editors. A first policy is
 written step by step in the [tutorial](../tutorial/write-a-policy.md).
 """
 

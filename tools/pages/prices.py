@@ -1,9 +1,9 @@
 """The shipped price table, and how a price is found and applied."""
 
-from holdfast.policy.prices.entry import PriceEntry, Rates
-from holdfast.policy.prices.shipped import Vendor, shipped
-from holdfast.runtime.pricing import LIMITS, UNLIMITED
-from holdfast.runtime.prompt_size import PER_MESSAGE, PER_TOOLSET
+from stanchion.policy.prices.entry import PriceEntry, Rates
+from stanchion.policy.prices.shipped import Vendor, shipped
+from stanchion.runtime.pricing import LIMITS, UNLIMITED
+from stanchion.runtime.prompt_size import PER_MESSAGE, PER_TOOLSET
 
 PATH = "docs/reference/prices.md"
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast import Action, Finding, Patch
-from holdfast.kernel.content import content_of
+from stanchion import Action, Finding, Patch
+from stanchion.kernel.content import content_of
 
 KEY = re.compile(r"sk-[a-z0-9]+")
 

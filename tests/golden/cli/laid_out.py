@@ -5,18 +5,18 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from holdfast import Shield
-from holdfast.audit.journal import Fact, Finish, Start
-from holdfast.audit.keys import load_key
-from holdfast.audit.options import Options
-from holdfast.audit.trail import Trail
-from holdfast.kernel.actions import Action
-from holdfast.kernel.decision import Decision
-from holdfast.kernel.events import Moment
-from holdfast.kernel.findings import Patch
-from holdfast.kernel.state import Batch, Line, When, key
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Shield
+from stanchion.audit.journal import Fact, Finish, Start
+from stanchion.audit.keys import load_key
+from stanchion.audit.options import Options
+from stanchion.audit.trail import Trail
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Moment
+from stanchion.kernel.findings import Patch
+from stanchion.kernel.state import Batch, Line, When, key
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock, shield_for
 
 KEY = "".join(f"{number:02x}" for number in range(32))
 MORNING = 4_102_473_600_000

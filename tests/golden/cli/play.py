@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from holdfast import Shield
-from holdfast.cli.main import main
-from holdfast.testing.clock import FakeClock
+from stanchion import Shield
+from stanchion.cli.main import main
+from stanchion.testing.clock import FakeClock
 
-UPDATE = os.environ.get("HOLDFAST_UPDATE_GOLDEN") == "1"
+UPDATE = os.environ.get("STANCHION_UPDATE_GOLDEN") == "1"
 """Whether the files are rewritten with what comes out now. Read on import: tests have a world of their own."""
 
 
@@ -32,7 +32,7 @@ class Played(NamedTuple):
 
 
 def play(words: list[str], stdin: bytes = b"", nonce: str = "n") -> Played:
-    """Run `holdfast` with these words; the ids of its first run have the nonce and a 1 in them."""
+    """Run `stanchion` with these words; the ids of its first run have the nonce and a 1 in them."""
     nonces = (f"{nonce}{number}" for number in itertools.count(1))
     clock = FakeClock()
 
@@ -66,6 +66,6 @@ def same(file: Path, text: str) -> None:
     text = TICKET.sub("<ticket>", text)
     if UPDATE:
         file.write_text(text, encoding="utf-8")
-    hint = f"if this is right, run with HOLDFAST_UPDATE_GOLDEN=1 and look at the change of {file.name}"
+    hint = f"if this is right, run with STANCHION_UPDATE_GOLDEN=1 and look at the change of {file.name}"
     assert file.is_file(), f"{file.name} is missing: {hint}"
     assert text == file.read_text(encoding="utf-8"), hint

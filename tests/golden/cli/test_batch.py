@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast import Stage
+from stanchion import Stage
 from tests.golden.cli.play import play, same
 
 FOLDER = Path(__file__).parent / "batch"
@@ -38,7 +38,7 @@ def test_answers(batch: Path) -> None:
     assert len(answers) == len(batch.read_bytes().splitlines())
     assert played.status == (2 if bad else 0)
     assert played.err == (
-        f"holdfast: {len(bad)} of {len(answers)} lines are no events: correct those answered with `error`\n"
+        f"stanchion: {len(bad)} of {len(answers)} lines are no events: correct those answered with `error`\n"
         if bad
         else ""
     )

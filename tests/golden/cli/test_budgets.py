@@ -1,4 +1,4 @@
-"""`holdfast runs show` says how budgets were used up as its transcript shows."""
+"""`stanchion runs show` says how budgets were used up as its transcript shows."""
 
 import itertools
 from pathlib import Path
@@ -6,11 +6,11 @@ from shutil import copyfile
 
 import pytest
 
-from holdfast import Shield
-from holdfast.audit.options import Options
-from holdfast.audit.trail import Trail
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Shield
+from stanchion.audit.options import Options
+from stanchion.audit.trail import Trail
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock, shield_for
 from tests.golden.cli.laid_out import MORNING, Timed
 from tests.golden.cli.play import same
 from tests.golden.cli.test_check import replayed
@@ -56,7 +56,7 @@ def test_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copyfile(FOLDER / "policy.yaml", work / "policy.yaml")
     lay_out(work)
     monkeypatch.chdir(work)
-    monkeypatch.setenv("HOLDFAST_AUDIT", str(work / "trail"))
-    monkeypatch.setenv("HOLDFAST_STORE", str(work / "state.db"))
+    monkeypatch.setenv("STANCHION_AUDIT", str(work / "trail"))
+    monkeypatch.setenv("STANCHION_STORE", str(work / "state.db"))
     file = FOLDER / "runs.txt"
     same(file, masked(replayed(file.read_text(encoding="utf-8")).replace(str(work), "/home/me")))

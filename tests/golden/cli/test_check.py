@@ -9,7 +9,7 @@ import pytest
 from tests.golden.cli.play import play, same
 
 FOLDER = Path(__file__).parent / "check"
-PROMPT = "$ holdfast "
+PROMPT = "$ stanchion "
 
 
 def replayed(transcript: str) -> str:
@@ -43,9 +43,9 @@ def test_every_exit_status_and_action_is_shown() -> None:
 
 def test_a_mistake_is_one_line_for_each_fault() -> None:
     text = (FOLDER / "mistakes.txt").read_text(encoding="utf-8")
-    answers = re.split(r"^\$ holdfast .*\n", text, flags=re.MULTILINE)[1:]
+    answers = re.split(r"^\$ stanchion .*\n", text, flags=re.MULTILINE)[1:]
     for answer in answers:
         *lines, status = answer.strip().splitlines()
         assert status == "[exit 2]"
         assert lines
-        assert all(line.startswith("holdfast: ") for line in lines)
+        assert all(line.startswith("stanchion: ") for line in lines)

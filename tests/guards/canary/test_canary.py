@@ -12,13 +12,13 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast import Refused, Shield
-from holdfast.guards.canary import LabelError, token
-from holdfast.guards.canary.reading import bodies
-from holdfast.guards.canary.token import label_of
-from holdfast.kernel.actions import Action
-from holdfast.runtime.canaries import canary
-from holdfast.runtime.run import Run
+from stanchion import Refused, Shield
+from stanchion.guards.canary import LabelError, token
+from stanchion.guards.canary.reading import bodies
+from stanchion.guards.canary.token import label_of
+from stanchion.kernel.actions import Action
+from stanchion.runtime.canaries import canary
+from stanchion.runtime.run import Run
 from tests.properties.examples import SOAK
 
 TOKEN: Final = token("k" * 16, "acme", "run-1", "system prompt")
@@ -59,7 +59,7 @@ def found(text: str, owner: str = "run-1", key: str = "k" * 16, tenant: str = "a
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize("around", ["{}", "well {} then", "hf7-{}!", "abc,{},def"])
+@pytest.mark.parametrize("around", ["{}", "well {} then", "st7-{}!", "abc,{},def"])
 def test_a_canary_is_found_in_every_spelling(written: str, around: str) -> None:
     assert found(around.format(WRITTEN[written](TOKEN))) == "system prompt"
 
@@ -111,7 +111,7 @@ def test_nothing_carries_a_canary_out() -> None:
         assert (decision.action, decision.code) == (Action.BLOCK, "canary.leaked")
         assert "`system prompt`" in decision.message
         assert secret not in decision.message
-    for decision in ways_out(run, "hf7-nothingtoseeherenothingtoseehere"):
+    for decision in ways_out(run, "st7-nothingtoseeherenothingtoseehere"):
         assert decision.action is Action.ALLOW
 
 
@@ -185,7 +185,7 @@ STREAMING: Final = shield()
 
 def test_an_honest_stream_flows_word_by_word() -> None:
     run = shield().run("a")
-    words = ["The ", "half ", "of ", "hf ", "radio ", "is ", "static."]
+    words = ["The ", "half ", "of ", "st ", "radio ", "is ", "static."]
     passed = list(run.stream(words))
     assert "".join(passed) == "".join(words)
     assert len(passed) >= 5

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.guards.egress.guard import EgressGuard
-from holdfast.kernel.events import RunInfo, ToolCall
+from stanchion.guards.egress.guard import EgressGuard
+from stanchion.kernel.events import RunInfo, ToolCall
 
 GUARD = EgressGuard(resolve=False)
 

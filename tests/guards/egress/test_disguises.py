@@ -6,10 +6,10 @@ from ipaddress import ip_address
 
 import pytest
 
-from holdfast.guards.egress.addresses import address_of, inside, is_metadata
-from holdfast.guards.egress.guard import EgressGuard
-from holdfast.guards.egress.names import inside_name, written_in
-from holdfast.kernel.events import Egress, RunInfo, ToolCall
+from stanchion.guards.egress.addresses import address_of, inside, is_metadata
+from stanchion.guards.egress.guard import EgressGuard
+from stanchion.guards.egress.names import inside_name, written_in
+from stanchion.kernel.events import Egress, RunInfo, ToolCall
 
 GUARD = EgressGuard(resolve=False)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.guards.egress.guard import EgressGuard
-from holdfast.kernel.events import Egress, RunInfo
+from stanchion.guards.egress.guard import EgressGuard
+from stanchion.kernel.events import Egress, RunInfo
 
 
 def said(headers: dict[str, str], url: str = "https://example.com/", guard: EgressGuard | None = None) -> str:

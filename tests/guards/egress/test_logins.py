@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.guards.egress.guard import EgressGuard
-from holdfast.guards.egress.logins import HIDDEN, login_in, shown
-from holdfast.kernel.actions import Action
-from holdfast.kernel.events import Egress, RunInfo, ToolCall
-from holdfast.testing import shield_for
+from stanchion.guards.egress.guard import EgressGuard
+from stanchion.guards.egress.logins import HIDDEN, login_in, shown
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import Egress, RunInfo, ToolCall
+from stanchion.testing import shield_for
 
 PASSWORD = "hunter2"
 

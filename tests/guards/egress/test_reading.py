@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 import can_ada
 from hypothesis import example, given, strategies as st
 
-from holdfast.guards.egress.guard import EgressGuard
-from holdfast.guards.egress.hosts import Hosts
-from holdfast.guards.egress.reading import Target, Unreadable, read
-from holdfast.guards.egress.resolved import Resolved
-from holdfast.kernel.events import Egress, RunInfo, ToolCall
+from stanchion.guards.egress.guard import EgressGuard
+from stanchion.guards.egress.hosts import Hosts
+from stanchion.guards.egress.reading import Target, Unreadable, read
+from stanchion.guards.egress.resolved import Resolved
+from stanchion.kernel.events import Egress, RunInfo, ToolCall
 
 GUARD = EgressGuard(resolve=False)
 HOSTS = [

@@ -9,19 +9,19 @@ from typing import Any, ClassVar
 
 import pytest
 
-from holdfast import Run, Shield
-from holdfast.guards.egress.guard import EgressGuard
-from holdfast.guards.egress.resolved import Asked, Resolved
-from holdfast.kernel.actions import Action
-from holdfast.kernel.decision import Decision, Inputs
-from holdfast.kernel.events import Egress
-from holdfast.kernel.findings import Finding, Patch
-from holdfast.kernel.guard import Kind
-from holdfast.kernel.lookups import Answered, Expired
-from holdfast.kernel.stages import Stage
-from holdfast.policy.lint import lint
-from holdfast.runtime.resolving import KEPT, Resolving, addresses, pinned, proxy_listed, system
-from holdfast.testing import shield_for
+from stanchion import Run, Shield
+from stanchion.guards.egress.guard import EgressGuard
+from stanchion.guards.egress.resolved import Asked, Resolved
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision, Inputs
+from stanchion.kernel.events import Egress
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Answered, Expired
+from stanchion.kernel.stages import Stage
+from stanchion.policy.lint import lint
+from stanchion.runtime.resolving import KEPT, Resolving, addresses, pinned, proxy_listed, system
+from stanchion.testing import shield_for
 
 PUBLIC = "93.184.216.34"
 OTHER = "1.1.1.1"
@@ -293,8 +293,8 @@ def test_a_policy_with_the_guard_is_looked_over() -> None:
 
 
 def test_what_was_resolved_is_enough_to_decide_again() -> None:
-    from holdfast.kernel.events import Moment
-    from holdfast.kernel.replay import replay
+    from stanchion.kernel.events import Moment
+    from stanchion.kernel.replay import replay
 
     run = shielded(Rebinding(["10.0.0.1"])).run(id="r")
     decision = run.egress("https://example.com/")

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards.files import Files
-from holdfast.kernel.events import RunInfo, ToolCall
+from stanchion.guards.files import Files
+from stanchion.kernel.events import RunInfo, ToolCall
 from tests.guards.steps import steps_of
 
 BOXED = Files(root=("/work/box",))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.guards.files import Files
-from holdfast.guards.files.globs import fault, matches, pattern
-from holdfast.guards.files.place import place_of
-from holdfast.guards.files.protected import FAMILIES, RULES
-from holdfast.guards.files.protected.rule import Use
-from holdfast.kernel.events import RunInfo, ToolCall
+from stanchion.guards.files import Files
+from stanchion.guards.files.globs import fault, matches, pattern
+from stanchion.guards.files.place import place_of
+from stanchion.guards.files.protected import FAMILIES, RULES
+from stanchion.guards.files.protected.rule import Use
+from stanchion.kernel.events import RunInfo, ToolCall
 
 NOWHERE = Files(root=())
 TOOLS: dict[Use, str] = {"read": "read_file", "write": "write_file", "delete": "delete_file"}

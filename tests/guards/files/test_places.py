@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.guards.files.place import Place, inside, is_url, joined, place_of
-from holdfast.guards.files.spelling import LONGEST, LONGEST_NAME, spelling
+from stanchion.guards.files.place import Place, inside, is_url, joined, place_of
+from stanchion.guards.files.spelling import LONGEST, LONGEST_NAME, spelling
 
 
 def readings(text: str) -> list[str]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from holdfast import Refused, Shield
-from holdfast.guards.files.guard import Files
-from holdfast.guards.files.real import Asked, RealFiles
-from holdfast.runtime.real_paths import real_paths
-from holdfast.testing import shield_for
+from stanchion import Refused, Shield
+from stanchion.guards.files.guard import Files
+from stanchion.guards.files.real import Asked, RealFiles
+from stanchion.runtime.real_paths import real_paths
+from stanchion.testing import shield_for
 
 
 @pytest.fixture

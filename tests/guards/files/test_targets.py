@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.guards.files import words
-from holdfast.guards.files.protected.rule import Use
-from holdfast.guards.files.targets import Reading, Target, targets
-from holdfast.policy.conditions import tool_words
-from holdfast.policy.scoping import paths_in_shell
+from stanchion.guards.files import words
+from stanchion.guards.files.protected.rule import Use
+from stanchion.guards.files.targets import Reading, Target, targets
+from stanchion.policy.conditions import tool_words
+from stanchion.policy.scoping import paths_in_shell
 
 PLAIN = Reading(lambda _tool: None, {}, paths_in_shell)
 

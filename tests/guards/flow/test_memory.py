@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards.flow import index, memory
-from holdfast.guards.flow.index import Index
-from holdfast.guards.flow.memory import Memory
-from holdfast.guards.flow.rules import check
-from holdfast.guards.flow.tools import Tool
-from holdfast.guards.flow.values import Value, values, words
-from holdfast.runtime.provenance import structure
+from stanchion.guards.flow import index, memory
+from stanchion.guards.flow.index import Index
+from stanchion.guards.flow.memory import Memory
+from stanchion.guards.flow.rules import check
+from stanchion.guards.flow.tools import Tool
+from stanchion.guards.flow.values import Value, values, words
+from stanchion.runtime.provenance import structure
 
 READS = Tool("search_emails", "Searches mails")
 WORD = st.text("abcdefghij", min_size=3, max_size=8)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from holdfast.guards.pii import Pii
-from holdfast.kernel.events import ModelChunk, ModelReply, RunInfo, ToolCall
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.patches import apply
+from stanchion.guards.pii import Pii
+from stanchion.kernel.events import ModelChunk, ModelReply, RunInfo, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.patches import apply
 
 RUN = RunInfo("run", task="task")
 

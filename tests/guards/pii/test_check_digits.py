@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.guards.pii.check_digits import date, luhn, mod11_10, mod97, verhoeff
-from holdfast.guards.pii.keccak import keccak256
+from stanchion.guards.pii.check_digits import date, luhn, mod11_10, mod97, verhoeff
+from stanchion.guards.pii.keccak import keccak256
 
 CHECKS = [pytest.param(check, id=check.__name__) for check in (luhn, verhoeff, mod11_10)]
 NUMBERS = st.text("0123456789", min_size=6, max_size=18)

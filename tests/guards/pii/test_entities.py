@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from holdfast.guards.pii import Pii
-from holdfast.guards.pii.entities import ENTITIES, FAMILIES
-from holdfast.guards.pii.entity import Entity
+from stanchion.guards.pii import Pii
+from stanchion.guards.pii.entities import ENTITIES, FAMILIES
+from stanchion.guards.pii.entity import Entity
 from tests.guards.pii.reading import kinds, redacted
 
 ALL = Pii(entities=("*",))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Shield
-from holdfast.guards.pii import Pii
-from holdfast.kernel.actions import Action
-from holdfast.kernel.events import ModelReply, RunInfo
-from holdfast.kernel.stages import Stage
+from stanchion import Shield
+from stanchion.guards.pii import Pii
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import ModelReply, RunInfo
+from stanchion.kernel.stages import Stage
 from tests.guards.pii.reading import RUN, called, judged, kinds, redacted
 
 USUAL = Pii()

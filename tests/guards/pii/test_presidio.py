@@ -12,11 +12,11 @@ import pytest
 
 pytest.importorskip("presidio_analyzer", reason="needs the extra `presidio`")
 
-from holdfast.guards.presidio import Asked, Presidio
-from holdfast.kernel.actions import Action
-from holdfast.kernel.events import ModelReply, RunInfo, ToolCall
-from holdfast.kernel.patches import apply
-from holdfast.runtime.presidio import analyzer, found
+from stanchion.guards.presidio import Asked, Presidio
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import ModelReply, RunInfo, ToolCall
+from stanchion.kernel.patches import apply
+from stanchion.runtime.presidio import analyzer, found
 
 ARGS = {
     "note": "My SSN is 078-05-1123, mail info@presidio.site, call (415) 555-0132, see https://x.org",
@@ -115,5 +115,5 @@ def test_without_the_library_a_policy_is_told_what_to_install(monkeypatch: pytes
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(ValueError, match=r"install `holdfast\[presidio\]`"):
+    with pytest.raises(ValueError, match=r"install `stanchion\[presidio\]`"):
         Presidio()

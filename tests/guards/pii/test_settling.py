@@ -7,11 +7,11 @@ import os
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards.pii import Pii
-from holdfast.guards.pii.entities import ENTITIES, FAMILIES
+from stanchion.guards.pii import Pii
+from stanchion.guards.pii.entities import ENTITIES, FAMILIES
 from tests.guards.pii.reading import pieces, redacted, streamed
 
-SOAK = int(os.environ.get("HOLDFAST_SOAK", "1"))
+SOAK = int(os.environ.get("STANCHION_SOAK", "1"))
 USUAL = Pii()
 ALL = Pii(entities=("*",))
 NO_URLS = Pii(entities=("*",), without=("url",))

@@ -8,12 +8,12 @@ from typing import Final
 
 from hypothesis import assume, given, settings, strategies as st
 
-from holdfast.guards._scan import Hit, Pattern, PatternError, Scanner
-from holdfast.guards.secrets.rule import read_rule
+from stanchion.guards._scan import Hit, Pattern, PatternError, Scanner
+from stanchion.guards.secrets.rule import read_rule
 from tests.guards.scan.drawn_patterns import meant, patterns, texts
 from tools.secret_rules import files
 
-SOAK: Final = 20_000 if os.environ.get("HOLDFAST_SOAK") else 0
+SOAK: Final = 20_000 if os.environ.get("STANCHION_SOAK") else 0
 
 
 def found(scanner: Scanner, text: str) -> dict[int, set[tuple[int, int]]]:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.guards._scan import Pattern, Scanner
-from holdfast.policy.scan_cache import ScanCache
+from stanchion.guards._scan import Pattern, Scanner
+from stanchion.policy.scan_cache import ScanCache
 
 SOUGHT = [Pattern(f"\\bkey{number:02d}_[a-z]{{8}}\\b") for number in range(40)]
 LONG = "key07_abcdefgh " + "x " * 8_192
@@ -73,7 +73,7 @@ def test_work_is_done_in_a_thread_of_its_own(tmp_path: Path) -> None:
 
     ScanCache(tmp_path).later(work)
     assert done.wait(30)
-    assert seen == ["holdfast-patterns"]
+    assert seen == ["stanchion-patterns"]
 
 
 def test_few_patterns_need_no_compiling(tmp_path: Path) -> None:

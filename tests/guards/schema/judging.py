@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.guards.schema import Schema
-from holdfast.guards.schema.tools import Definition, Known, Tools
-from holdfast.kernel.events import RunInfo, ToolCall
-from holdfast.kernel.findings import Finding
+from stanchion.guards.schema import Schema
+from stanchion.guards.schema.tools import Definition, Known, Tools
+from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.kernel.findings import Finding
 
 RUN = RunInfo("r1")
 

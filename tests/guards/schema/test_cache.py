@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.runtime.validation_cache import ValidationCache
-from holdfast.testing import FakeClock, shield_for
+from stanchion.runtime.validation_cache import ValidationCache
+from stanchion.testing import FakeClock, shield_for
 
 SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}}
 POLICY: dict[str, Any] = {

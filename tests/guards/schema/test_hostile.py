@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards._jsonschema.checker import MAX_BYTES, MAX_NESTED, WORK, Checker
-from holdfast.guards._jsonschema.outline import MAX_CIRCULAR, MAX_DEPTH, MAX_UNFOLDED, SchemaFault
+from stanchion.guards._jsonschema.checker import MAX_BYTES, MAX_NESTED, WORK, Checker
+from stanchion.guards._jsonschema.outline import MAX_CIRCULAR, MAX_DEPTH, MAX_UNFOLDED, SchemaFault
 from tests.guards.schema.judging import call, guard_for, judged
 from tests.guards.steps import steps_of
 
@@ -211,7 +211,7 @@ def test_what_does_not_fit_is_always_refused_in_words_and_what_was_made_to_fit_d
         assert len(strict.message) < 2_000
     lenient = judged(schema, args, coerce=True, extra="drop")
     if lenient is not None and lenient.patches:
-        from holdfast.kernel.patches import apply
+        from stanchion.kernel.patches import apply
 
         patched = apply(args, lenient.patches)
         assert checker.fits(patched)

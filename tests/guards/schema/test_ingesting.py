@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from holdfast import Refused, Shield
-from holdfast.kernel.lookups import Answered
-from holdfast.policy.errors import PolicyError
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Refused, Shield
+from stanchion.kernel.lookups import Answered
+from stanchion.policy.errors import PolicyError
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, shield_for
 
 POLICY: dict[str, Any] = {"name": "x", "guards": [{"use": "schema", "hook_deadline_ms": 60_000}]}
 INPUT: dict[str, Any] = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
@@ -359,7 +359,7 @@ def test_a_remembered_answer_is_recorded_like_any_other() -> None:
 
 def test_nothing_of_it_is_loaded_until_a_schema_is_there() -> None:
     code = (
-        "import sys; from holdfast import Shield; s = Shield.load(%r, store='memory:', journal='memory:');"
+        "import sys; from stanchion import Shield; s = Shield.load(%r, store='memory:', journal='memory:');"
         "s.tool(lambda x: x); s.run('a').check('t', {}); print('jsonschema_rs' in sys.modules)"
     )
     for policy, loaded in (({"name": "x"}, "False"), ({**POLICY, "tools": {"t": {"schema": True}}}, "True")):

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, Optional, TypedDict
 
 import pytest
 
-from holdfast.guards._jsonschema.checker import Checker
-from holdfast.runtime.signatures import defined, schema_of
-from holdfast.runtime.tool import Tool
+from stanchion.guards._jsonschema.checker import Checker
+from stanchion.runtime.signatures import defined, schema_of
+from stanchion.runtime.tool import Tool
 
 
 class Colour(enum.Enum):
@@ -94,7 +94,7 @@ def test_calls_as_they_are_seen_fit_the_signature_they_are_made_by() -> None:
         (Shop().buy, ("tea",), {}),
         (open_, (1, Path("x"), date(2024, 1, 1), print, 2, 3, 4), {"z": 1}),
     ):
-        from holdfast.runtime.data import project
+        from stanchion.runtime.data import project
 
         tool = Tool(fn)
         assert Checker(schema_of(tool)).fits(project(tool.values(given, named)))

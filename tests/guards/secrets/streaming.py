@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from holdfast.guards.secrets import Secrets
-from holdfast.kernel.events import ModelChunk, ModelReply, RunInfo
-from holdfast.kernel.patches import apply
+from stanchion.guards.secrets import Secrets
+from stanchion.kernel.events import ModelChunk, ModelReply, RunInfo
+from stanchion.kernel.patches import apply
 
 RUN = RunInfo("r", task="t")
 

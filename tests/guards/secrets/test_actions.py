@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Refused
-from holdfast.kernel.states import QUARANTINE
-from holdfast.stores.memory import MemoryStore
-from holdfast.testing import FakeClock, LostStore, ScriptedTool, shield_for
+from stanchion import Action, Refused
+from stanchion.kernel.states import QUARANTINE
+from stanchion.stores.memory import MemoryStore
+from stanchion.testing import FakeClock, LostStore, ScriptedTool, shield_for
 
 KEY = "AKIAQ3EGRXYZ5ABCD7WQ"
 

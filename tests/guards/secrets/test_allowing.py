@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from holdfast import Action, Shield
-from holdfast.audit.again import inputs_of, moment_of, run_of
-from holdfast.guards.secrets.fingerprints import fingerprint
-from holdfast.kernel.replay import replay
-from holdfast.runtime.allowing import MOST, Allowances
-from holdfast.stores.memory import MemoryStore
-from holdfast.stores.sqlite import SqliteStore
-from holdfast.testing import FakeClock, shield_for
+from stanchion import Action, Shield
+from stanchion.audit.again import inputs_of, moment_of, run_of
+from stanchion.guards.secrets.fingerprints import fingerprint
+from stanchion.kernel.replay import replay
+from stanchion.runtime.allowing import MOST, Allowances
+from stanchion.stores.memory import MemoryStore
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock, shield_for
 
 KEY = "AKIAQ3EGRXYZ5ABCD7WQ"
 OTHER = "AKIAZ7MMWXYZ5ABCD2KQ"

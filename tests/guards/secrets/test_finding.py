@@ -12,12 +12,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast import Action, PolicyError, Shield
-from holdfast.guards.secrets import Secrets
-from holdfast.guards.secrets.fingerprints import fingerprint
-from holdfast.guards.secrets.rule import read_rule
-from holdfast.kernel.content import content_of, with_content
-from holdfast.kernel.events import (
+from stanchion import Action, PolicyError, Shield
+from stanchion.guards.secrets import Secrets
+from stanchion.guards.secrets.fingerprints import fingerprint
+from stanchion.guards.secrets.rule import read_rule
+from stanchion.kernel.content import content_of, with_content
+from stanchion.kernel.events import (
     Egress,
     Failure,
     Handoff,
@@ -28,7 +28,7 @@ from holdfast.kernel.events import (
     ToolCall,
     ToolResult,
 )
-from holdfast.testing import shield_for
+from stanchion.testing import shield_for
 from tests.guards.steps import steps_of
 from tools.secret_rules import files
 
@@ -44,7 +44,7 @@ def redacted(content: Any, guard: Secrets = GUARD, tool: str = "t") -> Any:
     finding = guard.judge(event)
     if finding is None:
         return content
-    from holdfast.kernel.patches import apply
+    from stanchion.kernel.patches import apply
 
     return apply(content, finding.patches)
 
@@ -118,7 +118,7 @@ def test_every_stage_with_content_is_judged() -> None:
         finding = GUARD.judge(event)
         assert finding is not None, event
         assert finding.action == Action.REDACT
-        from holdfast.kernel.patches import apply
+        from stanchion.kernel.patches import apply
 
         clean = with_content(event, apply(content_of(event), finding.patches))
         assert KEY not in str(content_of(clean))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.guards.secrets.index import FILE, index_of, indexed
-from holdfast.guards.secrets.rule import read_rule
+from stanchion.guards.secrets.index import FILE, index_of, indexed
+from stanchion.guards.secrets.rule import read_rule
 from tools.secret_rules import FOLDER, files
 
 RULE = 'kind = "own"\npattern = "abc[0-9]{4}"\n'

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-import holdfast.guards.secrets
-from holdfast.guards._scan import LONGEST, Pattern, Scanner
-from holdfast.guards._scan.facts import letters
-from holdfast.guards._scan.reading import read
-from holdfast.guards._scan.tree import SPACE, Group, Node, Or, Repeat, Seq
-from holdfast.guards.secrets.finder import Finder, Sought
-from holdfast.guards.secrets.rule import Rule, read_rule
-from holdfast.guards.secrets.validators import VALIDATORS
+import stanchion.guards.secrets
+from stanchion.guards._scan import LONGEST, Pattern, Scanner
+from stanchion.guards._scan.facts import letters
+from stanchion.guards._scan.reading import read
+from stanchion.guards._scan.tree import SPACE, Group, Node, Or, Repeat, Seq
+from stanchion.guards.secrets.finder import Finder, Sought
+from stanchion.guards.secrets.rule import Rule, read_rule
+from stanchion.guards.secrets.validators import VALIDATORS
 
-FOLDER = Path(holdfast.guards.secrets.__file__).parent / "rules"
+FOLDER = Path(stanchion.guards.secrets.__file__).parent / "rules"
 FILES = sorted(FOLDER.glob("*.toml"))
 KINDS = [file.stem for file in FILES]
 

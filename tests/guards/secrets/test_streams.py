@@ -11,12 +11,12 @@ from typing import Any, Final
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards.secrets import Secrets
-from holdfast.guards.secrets.rule import read_rule
+from stanchion.guards.secrets import Secrets
+from stanchion.guards.secrets.rule import read_rule
 from tests.guards.secrets.streaming import streamed, whole
 from tools.secret_rules import files
 
-SOAK: Final = 3_000 if os.environ.get("HOLDFAST_SOAK") else 0
+SOAK: Final = 3_000 if os.environ.get("STANCHION_SOAK") else 0
 GUARD: Final = Secrets()
 KEY: Final = "AKIAQ3EGRXYZ5ABCD7WQ"
 PEM: Final = (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.testing import shield_for
+from stanchion.testing import shield_for
 
 
 def decided(command: str, **options: Any) -> Any:

@@ -8,11 +8,11 @@ from functools import partial
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards.shell import Shell
-from holdfast.guards.shell.analysis import Analysis, _kept, analysed
-from holdfast.guards.shell.limits import MAX_CHARS, STEPS_AT_LEAST, STEPS_PER_CHAR
-from holdfast.guards.shell.verdict import Verdict
-from holdfast.kernel.actions import Risk
+from stanchion.guards.shell import Shell
+from stanchion.guards.shell.analysis import Analysis, _kept, analysed
+from stanchion.guards.shell.limits import MAX_CHARS, STEPS_AT_LEAST, STEPS_PER_CHAR
+from stanchion.guards.shell.verdict import Verdict
+from stanchion.kernel.actions import Risk
 from tests.guards.steps import steps_of
 
 VERDICT = Verdict(Shell())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from holdfast.lab.bench.shell import shells
-from holdfast.lab.bench.table import Effort
-from holdfast.lab.measuring.shell import DISGUISED, FILE, measure
+from stanchion.lab.bench.shell import shells
+from stanchion.lab.bench.table import Effort
+from stanchion.lab.measuring.shell import DISGUISED, FILE, measure
 
 
 def write(file: Path, rows: list[tuple[str, str, str]]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.guards.shell import analyse
-from holdfast.guards.shell.analysis import analysed
+from stanchion.guards.shell import analyse
+from stanchion.guards.shell.analysis import analysed
 
 CASES: list[tuple[str, list[str]]] = [
     ("ls -la src", ["ls|-la|src"]),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.guards.shell.analysis import analysed
-from holdfast.guards.shell.codes import CODES, FAMILIES
-from holdfast.guards.shell.judging import dangers
-from holdfast.guards.shell.places import roots_of
-from holdfast.guards.shell.rules import BY_NAME, MODULES
+from stanchion.guards.shell.analysis import analysed
+from stanchion.guards.shell.codes import CODES, FAMILIES
+from stanchion.guards.shell.judging import dangers
+from stanchion.guards.shell.places import roots_of
+from stanchion.guards.shell.rules import BY_NAME, MODULES
 
 ROOTS = roots_of((".", "/workspace"))
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.guards.sql import Sql, classify
-from holdfast.kernel.actions import Action, Risk
-from holdfast.kernel.events import RunInfo, ToolCall
-from holdfast.kernel.findings import Finding
-from holdfast.policy.load import load_policy
+from stanchion.guards.sql import Sql, classify
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.policy.load import load_policy
 
 RUN = RunInfo("r")
 
@@ -24,7 +24,7 @@ def judged(guard: Sql, args: dict[str, Any], tool: str = "run_sql", risk: Risk =
 
 def test_a_policy_does_not_load_without_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlglot", None)
-    with pytest.raises(Exception, match=r"it needs `sqlglot`, which is not installed: install `holdfast\[sql\]`"):
+    with pytest.raises(Exception, match=r"it needs `sqlglot`, which is not installed: install `stanchion\[sql\]`"):
         load_policy({"name": "p", "guards": [{"use": "sql"}]})
 
 

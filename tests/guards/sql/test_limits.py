@@ -13,10 +13,10 @@ from typing import Final
 
 import pytest
 
-from holdfast.guards.sql import classify
-from holdfast.guards.sql.comments import Unread
-from holdfast.guards.sql.lexing import reader_of
-from holdfast.guards.sql.limits import MAX_CHARS, MAX_DEPTH, MAX_TOKENS, work_of
+from stanchion.guards.sql import classify
+from stanchion.guards.sql.comments import Unread
+from stanchion.guards.sql.lexing import reader_of
+from stanchion.guards.sql.limits import MAX_CHARS, MAX_DEPTH, MAX_TOKENS, work_of
 from tests.guards.sql.shapes import BEGINNINGS, LONG, NESTED, PIECES, long
 from tests.guards.steps import steps_of
 
@@ -86,7 +86,7 @@ def counted(texts: list[tuple[str, str]]) -> list[list[int] | None]:
 
 
 def test_the_parser_takes_no_more_steps_than_expected() -> None:
-    soak = os.environ.get("HOLDFAST_SOAK") is not None
+    soak = os.environ.get("STANCHION_SOAK") is not None
     texts = drawn(20_000 if soak else 400, seed=7)
     texts += [(dialect, make(size)) for make in NESTED.values() for size in (3, 12, 30) for dialect in DIALECTS[:7]]
     texts += [("postgres", make(size)) for make in LONG.values() for size in (20, 200)]

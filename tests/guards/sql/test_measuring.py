@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from holdfast.lab.measuring.sql import FILE, measure
+from stanchion.lab.measuring.sql import FILE, measure
 
 
 def test_hits_and_misses_are_told(tmp_path: Path) -> None:

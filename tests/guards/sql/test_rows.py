@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.guards.sql import classify
+from stanchion.guards.sql import classify
 
 PICKING = """
 id = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.guards.sql import Does, Statement, classify
+from stanchion.guards.sql import Does, Statement, classify
 
 READS = """
 SELECT a FROM t

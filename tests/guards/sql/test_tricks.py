@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.guards.sql import Does, classify
-from holdfast.guards.sql.dialect import dialect_said_by
+from stanchion.guards.sql import Does, classify
+from stanchion.guards.sql.dialect import dialect_said_by
 
 HIDDEN = {
     "mysql": [

@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from holdfast.policy.conditions import Vocabulary
-from holdfast.policy.conditions.kinds import BOOL, DOUBLE, DYN, INT, STRING, list_of, map_of
+from stanchion.policy.conditions import Vocabulary
+from stanchion.policy.conditions.kinds import BOOL, DOUBLE, DYN, INT, STRING, list_of, map_of
 
 NAMES = Vocabulary(
     {

@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from holdfast.policy.conditions import syntax
-from holdfast.policy.conditions.kinds import Uint
+from stanchion.policy.conditions import syntax
+from stanchion.policy.conditions.kinds import Uint
 
 
 class Undefined(Exception):

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from holdfast.policy.conditions import ConditionError, EvaluationError, compile_expression
+from stanchion.policy.conditions import ConditionError, EvaluationError, compile_expression
 from tests.policy.conditions.vectors import FILE, Vector, names_of, outside, read, same
 from tools.pages.conditions import OUTSIDE
 

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from holdfast.policy.conditions import Vocabulary, compile_condition, limits
-from holdfast.policy.conditions.globs import glob_fault, glob_test, shape
-from holdfast.policy.conditions.kinds import STRING
-from holdfast.policy.conditions.paths import normal, under
+from stanchion.policy.conditions import Vocabulary, compile_condition, limits
+from stanchion.policy.conditions.globs import glob_fault, glob_test, shape
+from stanchion.policy.conditions.kinds import STRING
+from stanchion.policy.conditions.paths import normal, under
 from tests.policy.conditions import interpreter
 from tests.properties.examples import SOAK
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.policy.conditions import (
+from stanchion.policy.conditions import (
     Condition,
     ConditionError,
     EvaluationError,
@@ -15,9 +15,9 @@ from holdfast.policy.conditions import (
     compile_expression,
     limits,
 )
-from holdfast.policy.conditions.kinds import DYN, INT, STRING, list_of, map_of
-from holdfast.policy.conditions.tokens import LITERALS, RESERVED, WORDS
-from holdfast.policy.conditions.view import STANDARD
+from stanchion.policy.conditions.kinds import DYN, INT, STRING, list_of, map_of
+from stanchion.policy.conditions.tokens import LITERALS, RESERVED, WORDS
+from stanchion.policy.conditions.view import STANDARD
 from tests.policy.conditions import drawn
 from tests.properties.examples import SOAK
 

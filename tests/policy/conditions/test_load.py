@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.policy.conditions import ConditionError, compile_condition
-from holdfast.policy.conditions.view import STANDARD
+from stanchion.policy.conditions import ConditionError, compile_condition
+from stanchion.policy.conditions.view import STANDARD
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from typing import Any
 
 from hypothesis import assume, example, given, settings, strategies as st
 
-from holdfast.policy.conditions import ConditionError, EvaluationError, compile_expression
-from holdfast.policy.conditions.errors import TooCostly
-from holdfast.policy.conditions.parser import parse
+from stanchion.policy.conditions import ConditionError, EvaluationError, compile_expression
+from stanchion.policy.conditions.errors import TooCostly
+from stanchion.policy.conditions.parser import parse
 from tests.policy.conditions import drawn
 from tests.policy.conditions.interpreter import Undefined, interpret
 from tests.policy.conditions.vectors import same

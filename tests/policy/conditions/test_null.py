@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from holdfast.policy.conditions import EvaluationError, Vocabulary, compile_expression
-from holdfast.policy.conditions.kinds import BOOL, DYN, INT, NAMES, STRING, list_of, map_of
+from stanchion.policy.conditions import EvaluationError, Vocabulary, compile_expression
+from stanchion.policy.conditions.kinds import BOOL, DYN, INT, NAMES, STRING, list_of, map_of
 
 WORDS = Vocabulary(
     {

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from holdfast.policy.conditions import ConditionError, compile_condition
-from holdfast.policy.conditions.signatures import FUNCTIONS, MACROS
-from holdfast.policy.conditions.view import STANDARD, WORDS
+from stanchion.policy.conditions import ConditionError, compile_condition
+from stanchion.policy.conditions.signatures import FUNCTIONS, MACROS
+from stanchion.policy.conditions.view import STANDARD, WORDS
 from tools.pages.conditions import INTRODUCTION, render
 
 EXAMPLES = re.findall(r"```text\n(.*?)```", INTRODUCTION, re.DOTALL)[0].splitlines()

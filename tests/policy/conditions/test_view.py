@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from holdfast.kernel.actions import Risk
-from holdfast.kernel.events import OF_STAGE, Charge, Egress, Event, Failure, ModelCall, Prompt, RunInfo, ToolCall
-from holdfast.kernel.names import names
-from holdfast.kernel.stages import Stage
-from holdfast.kernel.units import amounts
-from holdfast.policy.conditions import compile_condition
-from holdfast.policy.conditions.actions import call_of
-from holdfast.policy.conditions.tool_words import TYPES
-from holdfast.policy.conditions.view import STANDARD, WORDS, View
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.events import OF_STAGE, Charge, Egress, Event, Failure, ModelCall, Prompt, RunInfo, ToolCall
+from stanchion.kernel.names import names
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.units import amounts
+from stanchion.policy.conditions import compile_condition
+from stanchion.policy.conditions.actions import call_of
+from stanchion.policy.conditions.tool_words import TYPES
+from stanchion.policy.conditions.view import STANDARD, WORDS, View
 
 RUN = RunInfo(
     "r1",

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from holdfast.policy.conditions import Vocabulary
-from holdfast.policy.conditions.kinds import DYN, Type, Uint, list_of, map_of, scalar_type
+from stanchion.policy.conditions import Vocabulary
+from stanchion.policy.conditions.kinds import DYN, Type, Uint, list_of, map_of, scalar_type
 
 ROOT = Path(__file__).resolve().parents[3]
 FILE = ROOT.parent / "shared" / "corpora" / "cel.jsonl"

@@ -12,7 +12,7 @@ import aiohttp
 import httpx
 import requests
 
-from holdfast.runtime.run import Run
+from stanchion.runtime.run import Run
 
 PATIENCE_S = 30
 TRUSTS_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from holdfast import Shield
-from holdfast.guards._texts import Leaf, Span, hiding, leaves
-from holdfast.kernel.actions import Action, Category
-from holdfast.kernel.content import content_of
-from holdfast.kernel.findings import Finding
-from holdfast.kernel.guard import Kind
-from holdfast.kernel.stages import Stage
-from holdfast.testing import shield_for
+from stanchion import Shield
+from stanchion.guards._texts import Leaf, Span, hiding, leaves
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.content import content_of
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.stages import Stage
+from stanchion.testing import shield_for
 
 WORD = "hunter2"
 

@@ -12,7 +12,7 @@ import aiohttp
 import httpx
 import pytest
 
-from holdfast import Refused, Shield
+from stanchion import Refused, Shield
 from tests.runtime.http.clients import Ask, Send
 from tests.runtime.http.policies import judged, shield
 from tests.runtime.http.servers import Server

@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from holdfast import Action, Refused
-from holdfast.kernel.stages import Stage
-from holdfast.runtime.http.opening import NoClient
+from stanchion import Action, Refused
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.http.opening import NoClient
 from tests.runtime.guards import says
 from tests.runtime.http.clients import Ask, Send, by_aiohttp
 from tests.runtime.http.policies import judged, shield
@@ -204,11 +204,11 @@ def test_certificates_are_those_of_the_name(send: Send, certificate: Path) -> No
 )
 def test_a_package_that_is_missing_is_named(package: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what to do about it."""
-    for name in [name for name in sys.modules if name.startswith("holdfast.runtime.http.")]:
+    for name in [name for name in sys.modules if name.startswith("stanchion.runtime.http.")]:
         if package in name:
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(NoClient, match=rf"pip install 'holdfast\[{package}\]'"):
+    with pytest.raises(NoClient, match=rf"pip install 'stanchion\[{package}\]'"):
         getattr(shield().run(), method)()
 
 

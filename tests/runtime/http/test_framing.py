@@ -11,8 +11,8 @@ import httpx
 import pytest
 import requests
 
-from holdfast import Refused, Shield
-from holdfast.testing import shield_for
+from stanchion import Refused, Shield
+from stanchion.testing import shield_for
 from tests.runtime.http.clients import Ask, Send
 from tests.runtime.http.policies import shield
 from tests.runtime.http.servers import Server

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.runtime.http.payload import Payload, Unfit, read, written
+from stanchion.runtime.http.payload import Payload, Unfit, read, written
 
 LONGEST = 10_000
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 import requests
 
-from holdfast import Refused
-from holdfast.testing import shield_for
+from stanchion import Refused
+from stanchion.testing import shield_for
 from tests.runtime.http.clients import Ask, Send, by_session
 from tests.runtime.http.policies import decided, shield
 from tests.runtime.http.servers import Server, serving

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from urllib3.exceptions import ProtocolError
 
-from holdfast import Refused
-from holdfast.runtime.http.aiohttp_connector import _socket
-from holdfast.runtime.http.pinning import pinning
-from holdfast.testing import shield_for
+from stanchion import Refused
+from stanchion.runtime.http.aiohttp_connector import _socket
+from stanchion.runtime.http.pinning import pinning
+from stanchion.testing import shield_for
 from tests.runtime.http.clients import Ask, Send
 from tests.runtime.http.policies import decided, shield
 from tests.runtime.http.servers import Server, serving

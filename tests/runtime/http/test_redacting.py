@@ -8,12 +8,12 @@ import json
 import msgspec
 import pytest
 
-from holdfast import Action, Refused, Shield
-from holdfast.kernel.events import Egress, RunInfo
-from holdfast.kernel.findings import Patch
-from holdfast.kernel.stages import Stage
-from holdfast.runtime.http.outgoing import Outgoing, rewritten
-from holdfast.runtime.http.payload import Payload, Unfit
+from stanchion import Action, Refused, Shield
+from stanchion.kernel.events import Egress, RunInfo
+from stanchion.kernel.findings import Patch
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.http.outgoing import Outgoing, rewritten
+from stanchion.runtime.http.payload import Payload, Unfit
 from tests.runtime.guards import says
 from tests.runtime.http.clients import Ask, Send
 from tests.runtime.http.policies import WORD, Hides, decided, judged, shield

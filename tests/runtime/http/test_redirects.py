@@ -7,7 +7,7 @@ import httpx
 import pytest
 import requests
 
-from holdfast import Refused, Shield
+from stanchion import Refused, Shield
 from tests.runtime.http.clients import Ask, Send
 from tests.runtime.http.policies import shield
 from tests.runtime.http.servers import Server

@@ -9,7 +9,7 @@ import aiohttp
 import httpx
 import pytest
 
-from holdfast import Refused
+from stanchion import Refused
 from tests.runtime.http.clients import PATIENCE_S, Ask, Send, by_session
 from tests.runtime.http.policies import decided, shield
 from tests.runtime.http.servers import Server

@@ -1,1 +1,0 @@
-"""The `holdfast` command: thin commands over the public face."""

@@ -1,1 +1,0 @@
-"""What `holdfast audit` does, one word a file."""

@@ -1,9 +1,0 @@
-"""Signs that a text wants something of the agent that reads it: commands, hostile phrases, disguises."""
-
-from __future__ import annotations
-
-from holdfast.guards._hostile.commands import GRAMMAR, Grammar
-from holdfast.guards._hostile.hostile import hostile, may_be_hostile
-from holdfast.guards._hostile.normal import blank, folded, normal
-
-__all__ = ["GRAMMAR", "Grammar", "blank", "folded", "hostile", "may_be_hostile", "normal"]

@@ -1,8 +1,0 @@
-"""Egress: where requests and the URLs in calls may go; nothing internal unless the policy says so."""
-
-from __future__ import annotations
-
-from holdfast.guards.egress.codes import CODES
-from holdfast.guards.egress.guard import EgressGuard
-
-__all__ = ["CODES", "EgressGuard"]

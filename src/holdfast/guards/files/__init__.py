@@ -1,8 +1,0 @@
-"""Files: paths in calls and commands, judged by where they lead and what is done with them."""
-
-from __future__ import annotations
-
-from holdfast.guards.files.codes import CODES
-from holdfast.guards.files.guard import Files
-
-__all__ = ["CODES", "Files"]

@@ -1,7 +1,0 @@
-"""Output: results and final answers say something, and have the form that was asked for."""
-
-from __future__ import annotations
-
-from holdfast.guards.output.guard import CODES, Output
-
-__all__ = ["CODES", "Output"]

@@ -1,7 +1,0 @@
-"""PII: personal data that has a shape, found inline and without a model."""
-
-from __future__ import annotations
-
-from holdfast.guards.pii.guard import CODES, Pii
-
-__all__ = ["CODES", "Pii"]

@@ -1,1 +1,0 @@
-"""Attackers that know how Holdfast works: no instruction, reported speech, split, encoded, in a tool's definition."""

@@ -1,5 +1,0 @@
-"""Leases: how a process spends from fleet-wide counters without a trip to them for each decision."""
-
-from holdfast.stores.leasing.store import LeasingStore
-
-__all__ = ["LeasingStore"]

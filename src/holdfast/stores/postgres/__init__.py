@@ -1,5 +1,0 @@
-"""A store in one schema of a PostgreSQL database, for any number of processes on any number of hosts."""
-
-from holdfast.stores.postgres.store import PostgresStore
-
-__all__ = ["PostgresStore"]

@@ -1,5 +1,0 @@
-"""A store in one SQLite file, for many threads and several processes of one host."""
-
-from holdfast.stores.sqlite.store import SqliteStore
-
-__all__ = ["SqliteStore"]

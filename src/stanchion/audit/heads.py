@@ -1,0 +1,61 @@
+"""Heads: how far a chain had come when it was last on the disk, sealed where there is a key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from stanchion.audit.keys import Key
+from stanchion.audit.layout import HEAD
+
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_sync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
+
+
+class Head(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A position in a chain that is on the disk, and the record that ends there."""
+
+    chain: str
+    segment: int
+    offset: int
+    seq: int
+    hash: str
+    closed: bool = msgspec.field(default=False)
+    seal: str = ""
+
+    @property
+    def text(self) -> str:
+        """What its seal is made of."""
+        return f"head:{self.chain}:{self.segment}:{self.offset}:{self.seq}:{self.hash}:{int(self.closed)}"
+
+
+def read_head(chain: Path) -> Head | None:
+    """A chain's head; `None` where there is none that can be read."""
+    try:
+        return msgspec.json.decode((chain / HEAD).read_bytes(), type=Head)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def write_head(chain: Path, head: Head, key: Key | None) -> Head:
+    """Put a head in the place of the one before, at once or not at all."""
+    if key is not None:
+        head = msgspec.structs.replace(head, seal=key.seal(head.text))
+    # `closed` is always said: who reads the file should not have to know what it is where it is missing.
+    body = msgspec.json.encode({**msgspec.to_builtins(head), "closed": head.closed}, order="deterministic")
+    new = chain / f"{HEAD}.new"
+    write_private(new, body + b"\n")
+    os.replace(new, chain / HEAD)
+    return head
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a small file that only its owner can read, and bring it to the disk."""
+    file = os.open(path, _FLAGS, 0o600)
+    with open(file, "wb", buffering=0) as out:
+        out.write(data)
+        _sync(file)

@@ -1,0 +1,244 @@
+"""Journals: where records go, in order, each bound to the one before."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+
+from stanchion.audit import notes
+from stanchion.audit.record import GENESIS, Entry, Redact, encode, entry_of
+from stanchion.audit.redaction import masked
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Moment, RunInfo
+from stanchion.kernel.findings import Patch
+
+NO_DATA: Final[Mapping[str, Any]] = {}
+MEMORY: Final = "0" * 16
+"""The chain of records that are kept in memory."""
+
+
+class Start(NamedTuple):
+    """A run as its first record tells it: who, when, under which policy, and where that came from.
+
+    `began` is when it really began, where it only goes on under another policy.
+    """
+
+    info: RunInfo
+    at: int
+    policy: str
+    source: str = ""
+    env: str | None = None
+    deadline_ms: int | None = None
+    began: int = 0
+
+
+class Finish(NamedTuple):
+    """How a run ended, how often what was decided, and what it had produced, oldest first."""
+
+    info: RunInfo
+    at: int
+    code: str
+    why: str
+    decided: dict[str, int]
+    produced: tuple[Any, ...] = ()
+    left_out: int = 0
+
+
+class Fact(NamedTuple):
+    """Something that is no decision about an event: what happened, to what, by whom, and why."""
+
+    at: int
+    what: str
+    about: str = ""
+    tenant: str = "default"
+    run: str = ""
+    by: str = ""
+    why: str = ""
+    data: Mapping[str, Any] = NO_DATA
+
+
+class Kept(NamedTuple):
+    """A record as it is kept: its bytes, their hash, and beside them how long the decision took."""
+
+    body: bytes
+    hash: str
+    took_ns: int
+
+    def read(self) -> Entry:
+        """The record parsed back from its bytes."""
+        return msgspec.json.decode(self.body, type=Entry)
+
+
+class Journal(Protocol):
+    """Takes records; raises `AuditLost` if it cannot, so that nothing goes ahead unrecorded."""
+
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
+        """Write one decision down, content redacted by `hide` as well; gives a mark by which `sync` knows the
+        record."""
+
+    def begin(self, start: Start) -> None:
+        """Write down that a run begins, or goes on under another policy."""
+
+    def end(self, finish: Finish) -> None:
+        """Write down that a run has ended."""
+
+    def tell(self, fact: Fact) -> None:
+        """Write down something that is no decision about an event."""
+
+    @property
+    def trouble(self) -> str:
+        """Why records could not be written lately; empty where they can."""
+
+    def probe(self) -> None:
+        """Find out whether records can be written again; raises `AuditLost` where they cannot."""
+
+    def sync(self, mark: int) -> None:
+        """Wait until the record with that mark, and all before it, would outlive a power failure."""
+
+    def close(self) -> None:
+        """Let go of files."""
+
+
+def begun(start: Start, prev: str, seq: int, chain: str) -> bytes:
+    """The record of a run's beginning."""
+    return notes.encode_note(
+        notes.Begun(
+            prev=prev,
+            seq=seq,
+            chain=chain,
+            kind=notes.RUN,
+            at=start.at,
+            run=start.info,
+            policy=start.policy,
+            source=start.source,
+            env=start.env,
+            deadline_ms=start.deadline_ms,
+            began=start.began,
+        )
+    )
+
+
+def ended(finish: Finish, prev: str, seq: int, chain: str, redact: Redact) -> bytes:
+    """The record of a run's end."""
+    info = finish.info
+    produced, left_out = notes.fitting(finish.produced, redact)
+    return notes.encode_note(
+        notes.Ended(
+            prev=prev,
+            seq=seq,
+            chain=chain,
+            kind=notes.END,
+            at=finish.at,
+            run=info.id,
+            tenant=info.tenant,
+            agent=info.agent,
+            task=info.task,
+            code=finish.code,
+            why=finish.why,
+            decided=finish.decided,
+            produced=produced,
+            left_out=finish.left_out + left_out,
+        )
+    )
+
+
+def told(fact: Fact, prev: str, seq: int, chain: str, redact: Redact) -> bytes:
+    """The record of a fact."""
+    at, what, about, tenant, run, by, why, data = fact
+    return notes.encode_note(
+        notes.Told(
+            prev=prev,
+            seq=seq,
+            chain=chain,
+            kind=notes.FACT,
+            at=at,
+            what=what,
+            about=about,
+            tenant=tenant,
+            run=run,
+            by=by,
+            why=why,
+            data=redact(dict(data)),
+        )
+    )
+
+
+class MemoryJournal:
+    """Keeps the newest decisions in memory, and the newest facts; older ones leave at the other end and are counted.
+
+    Nothing is left of it after the process, so beginnings and ends of runs are not worth a place.
+    """
+
+    def __init__(self, capacity: int = 10_000, redact: Redact = masked) -> None:
+        if capacity < 1:
+            raise ValueError(f"capacity is `{capacity}`: give at least 1")
+        from hashlib import sha256
+
+        self._sha256 = sha256
+        self._kept: deque[tuple[bytes, str, int]] = deque(maxlen=capacity)
+        self._facts: deque[Fact] = deque(maxlen=capacity)
+        self._lock = threading.Lock()
+        self._redact = redact
+        self.head = GENESIS
+        self.written = 0
+        self.trouble = ""
+
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
+        """Write one decision down, at the same cost whatever is already kept."""
+        with self._lock:
+            body = encode(entry_of(moment, decision, self.written, self.head, MEMORY, notes, self._redact, hide))
+            self.head = head = self._sha256(body).hexdigest()
+            self.written += 1
+            self._kept.append((body, head, took_ns))
+            return self.written
+
+    def begin(self, start: Start) -> None:
+        """Nothing is written: the run and this journal live in one process."""
+
+    def end(self, finish: Finish) -> None:
+        """Nothing is written: the run and this journal live in one process."""
+
+    def tell(self, fact: Fact) -> None:
+        """Keep a fact."""
+        self._facts.append(fact._replace(data=self._redact(dict(fact.data))))
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts still here, oldest first."""
+        return tuple(self._facts)
+
+    def probe(self) -> None:
+        """Memory takes every record."""
+
+    def sync(self, mark: int) -> None:
+        """Nothing here outlives the process, and nobody who chose it waits for that."""
+
+    def kept(self) -> tuple[Kept, ...]:
+        """The records still here, oldest first."""
+        with self._lock:
+            return tuple([Kept(*one) for one in self._kept])
+
+    @property
+    def dropped(self) -> int:
+        """How many records have left to make room."""
+        return self.written - len(self._kept)
+
+    def close(self) -> None:
+        """Nothing to let go of."""

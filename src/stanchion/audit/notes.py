@@ -1,0 +1,130 @@
+"""Records that are no decisions: runs that begin and end, and what a chain says of itself."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.audit.record import LONGEST, VERSION, Redact, plain, spelled_out
+from stanchion.audit.redaction import masked
+from stanchion.kernel.events import RunInfo
+
+RUN, END, SEGMENT, OPEN, CHECKPOINT, RETIRED, BYPASS, FACT = (
+    "run",
+    "end",
+    "segment",
+    "open",
+    "checkpoint",
+    "retired",
+    "bypass",
+    "fact",
+)
+
+
+class Note(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """What every record that is no decision begins with, in the order of the format."""
+
+    prev: str
+    seq: int
+    chain: str
+    kind: str
+    at: int
+
+
+class Begun(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """A run begins, or goes on under another policy: who is at work, and under which policy."""
+
+    run: RunInfo
+    policy: str
+    source: str = ""
+    env: str | None = None
+    deadline_ms: int | None = None
+    began: int = 0
+    """When the run began, where this is not its beginning."""
+
+
+class Ended(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """A run ends: why, how often what was decided, and what it had produced so far."""
+
+    run: str
+    tenant: str = "default"
+    agent: str = ""
+    task: str = ""
+    code: str
+    why: str = ""
+    decided: dict[str, int] = {}
+    produced: tuple[Any, ...] = ()
+    left_out: int = 0
+
+
+class Told(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """Something that is no decision about an event: a state that changed, a ticket that was answered, an undo."""
+
+    what: str
+    about: str = ""
+    tenant: str = "default"
+    run: str = ""
+    by: str = ""
+    why: str = ""
+    data: dict[str, Any] = {}
+
+
+class Opened(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """A process goes on with a chain."""
+
+    cut: int
+    unfit: tuple[str, ...]
+    pid: int
+
+
+class Segment(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """A segment begins."""
+
+    number: int
+
+
+class Checkpoint(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """The heads of all other chains as they were sealed."""
+
+    heads: dict[str, tuple[int, str]]
+
+
+class Retired(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """Segments that retention removes: number, first and last record, hash before the first and of the last."""
+
+    segments: tuple[tuple[int, int, int, str, str], ...]
+    why: str = ""
+
+
+PRODUCED_BYTES: Final = LONGEST // 2
+"""How much of what a run produced its end keeps."""
+
+_encode = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
+
+
+def encode_note(note: Note) -> bytes:
+    """The canonical bytes of a record that is no decision."""
+    try:
+        body = _encode(note)
+    except (UnicodeEncodeError, TypeError):
+        body = _encode(msgspec.convert(spelled_out(msgspec.to_builtins(note, enc_hook=plain)), type(note)))
+    return b'{"v":%d,%b' % (VERSION, body[1:])
+
+
+def fitting(produced: tuple[Any, ...], redact: Redact = masked) -> tuple[tuple[Any, ...], int]:
+    """The newest of what a run produced, redacted, as much as an end keeps, and how many are left out."""
+    kept: list[Any] = []
+    size = 0
+    for one in reversed(produced):
+        shown = redact(one)
+        try:
+            size += len(_encode(shown))
+        except UnicodeEncodeError:
+            shown = spelled_out(shown)
+            size += len(_encode(shown))
+        if size > PRODUCED_BYTES:
+            break
+        kept.append(shown)
+    kept.reverse()
+    return tuple(kept), len(produced) - len(kept)

@@ -1,0 +1,15 @@
+"""Records in PostgreSQL: a trail is copied there as it grows, can be written back, and verified where it is."""
+
+from stanchion.audit.postgres.database import export_trail, ship_trail, verify_database
+from stanchion.audit.postgres.shipping import Lag, Shipping
+from stanchion.audit.postgres.trail import PostgresTrail, open_postgres_trail
+
+__all__ = [
+    "Lag",
+    "PostgresTrail",
+    "Shipping",
+    "export_trail",
+    "open_postgres_trail",
+    "ship_trail",
+    "verify_database",
+]

@@ -1,0 +1,314 @@
+"""The record of a decision: canonical bytes that carry the hash of the record before them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.audit.redaction import masked
+from stanchion.kernel.actions import NAMES, Risk
+from stanchion.kernel.content import content_of
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment, ToolCall
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.lookups import Answer, Answered
+from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Stake
+from stanchion.kernel.units import JUST_ONE, Amounts
+
+VERSION: Final = 1
+
+GENESIS: Final = "0" * 64
+"""What stands for the hash before the first record."""
+
+LONGEST: Final = 262_144
+"""How long a record may get with its content; the content of a longer one is kept as a digest."""
+
+DEFAULT: Final = "default"
+"""The tenant of a run that names none. Defaults are left out of records where they are these very objects."""
+
+FINDING: Final = "$finding"
+"""The key under which an answer that is a finding stands, so that it is one again when it is read."""
+
+RISKS: Final = tuple(risk.name.lower() for risk in Risk)
+
+INTENT, OUTCOME, EVENT = "intent", "outcome", "event"
+KINDS: Final = {
+    **dict.fromkeys(Stage, EVENT),
+    **dict.fromkeys((Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF), INTENT),
+    **dict.fromkeys((Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE), OUTCOME),
+}
+"""What a record of each stage is: about to happen, what came of it, or neither."""
+
+BESIDE: Final[dict[Stage, tuple[str, ...]]] = {
+    Stage.PROMPT: ("source", "trusted"),
+    Stage.MODEL_CALL: (),
+    Stage.MODEL_CHUNK: ("channel", "index"),
+    Stage.MODEL_REPLY: ("model", "final"),
+    Stage.TOOL_CALL: (),
+    Stage.TOOL_RESULT: ("args", "part"),
+    Stage.EGRESS: ("method",),
+    Stage.ERROR: ("error", "args", "status", "attempt", "bases", "fault"),
+    Stage.CHARGE: ("tokens", "cost_microusd", "model", "settled"),
+    Stage.HANDOFF: ("to",),
+    Stage.HANDOFF_DONE: ("to",),
+}
+"""The fields of an event beside its content, its identity and its tool. Arguments of a call whose intent is recorded
+stand there."""
+
+
+class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A finding as it is written down: code and arguments, the words can be made again."""
+
+    guard: str
+    action: str
+    code: str
+    args: tuple[Any, ...] = ()
+    text: str = ""
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The record of one decision: what it was about, what was found, and everything it was made from.
+
+    `prev` is the hash of the record before; content is as it went ahead, after redaction. `judged` is the time the
+    engine judged by, `now` the store's; both are left out where they say nothing new.
+    """
+
+    v: int
+    prev: str
+    seq: int
+    chain: str
+    kind: str
+    at: int
+    id: str
+    run: str
+    stage: str
+    action: str
+    policy: str
+    tenant: str = DEFAULT
+    agent: str = ""
+    task: str = ""
+    call: str = ""
+    tool: str = ""
+    risk: str = "medium"
+    traits: tuple[str, ...] = ()
+    content: Any = None
+    beside: dict[str, Any] = {}
+    findings: tuple[Said, ...] = ()
+    skipped: tuple[str, ...] = ()
+    shadow: tuple[Said, ...] = ()
+    passed: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    with_: tuple[str, ...] = msgspec.field(default=(), name="with")
+    amounts: Amounts = JUST_ONE
+    late: tuple[Finding, ...] = ()
+    attempt: int = 1
+    stakes: tuple[Stake, ...] = ()
+    granted: str = ""
+    again: bool = False
+    settles: tuple[tuple[str, Amounts | None], ...] = ()
+    mode: str = ""
+    judged: int = 0
+    stale: int = 0
+    can: tuple[int, ...] = ()
+    lost: str = ""
+    taken: str = ""
+    records: tuple[tuple[str, int, Any], ...] = ()
+    answers: tuple[tuple[str, Answer], ...] = ()
+    now: int = 0
+    went: bool = True
+    values: tuple[int, ...] = ()
+    actions: tuple[int, ...] = ()
+    settled: tuple[str, ...] = ()
+
+
+def plain(value: Any) -> Any:
+    """What JSON does not have, from a guard or a host: a text or number of a type of its own is one all the same,
+    anything else is named by its type."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    return f"$type {type(value).__name__}"
+
+
+_encode = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
+
+Redact = Callable[[Any], Any]
+"""Makes data fit to be written down."""
+
+
+def entry_of(
+    moment: Moment,
+    decision: Decision,
+    seq: int,
+    prev: str,
+    chain: str,
+    notes: tuple[str, ...] = (),
+    redact: Redact = masked,
+    hide: tuple[Patch, ...] = (),
+) -> Entry:
+    """The record of a decision about a moment, placed behind the record with hash `prev`. `hide` is what guards would
+    have redacted that were not asked any more."""
+    events = moment.events
+    event = events[0]
+    run = event.run
+    inputs = decision.inputs
+    reply = inputs.reply
+    stage = event.stage
+    content = event.args if type(event) is ToolCall else content_of(event)
+    if decision.findings or decision.shadow or hide:
+        content = patched(content, decision, hide)
+    names = (*BESIDE[stage], "cleared") if event.cleared else BESIDE[stage]
+    return Entry(
+        VERSION,
+        prev,
+        seq,
+        chain,
+        KINDS[stage],
+        event.at,
+        decision.id,
+        run.id,
+        stage,
+        NAMES[decision.action],
+        decision.policy,
+        DEFAULT if run.tenant == DEFAULT else run.tenant,
+        run.agent,
+        run.task,
+        event.call,
+        event.tool,
+        RISKS[event.risk],
+        event.traits,
+        redact(content),
+        redact(_beside(event, names)) if names else {},
+        _said(decision.findings) if decision.findings else (),
+        decision.skipped,
+        _said(decision.shadow) if decision.shadow else (),
+        decision.passed,
+        decision.effects,
+        notes,
+        tuple([other.stage.value for other in events[1:]]) if len(events) > 1 else (),
+        JUST_ONE if moment.amounts == JUST_ONE else moment.amounts,
+        moment.late,
+        moment.attempt,
+        tuple([stake._replace(value=redact(stake.value)) for stake in moment.stakes]) if moment.stakes else (),
+        moment.granted,
+        moment.again,
+        moment.settles,
+        inputs.mode,
+        inputs.now if inputs.now != event.at else 0,
+        inputs.stale,
+        inputs.can,
+        inputs.lost,
+        inputs.taken,
+        _judged_on(inputs.records, redact),
+        tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
+        *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else ()),
+    )
+
+
+def _judged_on(records: tuple[tuple[str, int, Any], ...], redact: Redact) -> tuple[tuple[str, int, Any], ...]:
+    """The records that were judged on; those that were not there need not be named."""
+    for _, version, _ in records:
+        if version:
+            return tuple([(name, number, redact(value)) for name, number, value in records if number])
+    return ()
+
+
+def _answer(answer: Answer, redact: Redact) -> Answer:
+    """An answer as it may be written down; one that is no data is named by its type."""
+    if not isinstance(answer, Answered):
+        return answer
+    try:
+        value = redact(msgspec.to_builtins(answer.value, enc_hook=plain))
+        return Answered({FINDING: value} if isinstance(answer.value, Finding) else value)
+    except (TypeError, ValueError, RecursionError):
+        return Answered(plain(answer.value))
+
+
+def _beside(event: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    usual = _usual(type(event))
+    said = {}
+    for name in names:
+        value = getattr(event, name)
+        if value == usual.get(name) or (name == "args" and event.call):
+            continue
+        # No guard has seen the arguments of a call that nobody announced.
+        said[name] = _digest(value) if name == "args" else value
+    return said
+
+
+_defaults: dict[type[Any], dict[str, Any]] = {}
+
+
+def _usual(kind: type[Event]) -> dict[str, Any]:
+    """What an event's fields are where nobody says anything."""
+    known = _defaults.get(kind)
+    if known is None:
+        fields = msgspec.structs.fields(kind)
+        known = _defaults[kind] = {field.name: field.default for field in fields if not field.required}
+    return known
+
+
+def patched(content: Any, decision: Decision, hide: tuple[Patch, ...] = ()) -> Any:
+    """Content as it may be written down: the patches of every finding apply, whether or not the action went ahead,
+    and those of guards in shadow mode as well."""
+    found = (*decision.findings, *decision.shadow)
+    patches = (*[patch for finding in found for patch in (*finding.patches, *finding.hides)], *hide)
+    try:
+        return apply(content, patches) if patches else content
+    except PatchError:
+        return {"$withheld": "its redaction does not fit"}
+
+
+def encode(entry: Entry) -> bytes:
+    """The canonical bytes: what is hashed is what is kept. Content that is too long is kept as its length and hash."""
+    try:
+        body = _encode(entry)
+    except (UnicodeEncodeError, TypeError):
+        entry = msgspec.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
+        body = _encode(entry)
+    if len(body) <= LONGEST:
+        return body
+    shorter = msgspec.structs.replace(entry, content=_digest(entry.content))
+    body = _encode(shorter)
+    if len(body) <= LONGEST:
+        return body
+    return _encode(_shortened(shorter))
+
+
+def _shortened(entry: Entry) -> Entry:
+    """What is too long by more than its content: what it was made from becomes one digest."""
+    made_from = _digest([entry.beside, entry.records, entry.answers])
+    notes = (*entry.notes, "what it was made from is too long to be kept")
+    return msgspec.structs.replace(entry, beside={"$digest": made_from}, records=(), answers=(), notes=notes)
+
+
+def _digest(content: Any) -> dict[str, Any]:
+    from hashlib import sha256
+
+    body = _encode(content)
+    return {"$bytes": len(body), "$sha256": sha256(body).hexdigest()}
+
+
+def spelled_out(value: Any) -> Any:
+    """Data as JSON has it: halves of characters are written out as `\\udc00`, and names that are no texts made ones."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_name(name): spelled_out(item) for name, item in value.items()}
+    return [spelled_out(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _name(name: Any) -> str:
+    return str(spelled_out(name)) if isinstance(name, str | int | float | None) else str(plain(name))
+
+
+def _said(findings: tuple[Finding, ...]) -> tuple[Said, ...]:
+    return tuple([Said(f.guard, NAMES[f.action], f.code, f.args, f.text) for f in findings])

@@ -1,0 +1,145 @@
+"""Scanning a segment: its records forwards, backwards, or those that hold a pattern, straight from the file."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from stanchion.audit import notes
+from stanchion.audit.layout import segment_file
+from stanchion.audit.lines import Line, parse_line
+from stanchion.audit.record import EVENT, INTENT, OUTCOME, Entry
+
+DECISIONS: Final = frozenset({INTENT, OUTCOME, EVENT})
+
+
+class Stub(msgspec.Struct, frozen=True, gc=False):
+    """What can be told of any record at little cost. `run` is a run's id; for a run's beginning it is all of it."""
+
+    seq: int
+    chain: str
+    kind: str
+    at: int
+    id: str = ""
+    run: Any = ""
+    stage: str = ""
+    action: str = ""
+    tenant: str = "default"
+    agent: str = ""
+    task: str = ""
+    call: str = ""
+    tool: str = ""
+
+    @property
+    def run_id(self) -> str:
+        """The run that a record belongs to; empty where it belongs to none."""
+        return str(self.run.get("id", "")) if isinstance(self.run, dict) else str(self.run)
+
+
+class Found(NamedTuple):
+    """A record and where it stands."""
+
+    chain: str
+    segment: int
+    offset: int
+    line: Line
+    stub: Stub
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether it records a decision."""
+        return self.stub.kind in DECISIONS
+
+    def entry(self) -> Entry:
+        """The decision it records."""
+        return msgspec.json.decode(self.line.body, type=Entry)
+
+    def note(self, kind: type[notes.Note]) -> Any:
+        """What it records that is no decision."""
+        return msgspec.json.decode(self.line.body, type=kind)
+
+    def data(self) -> dict[str, Any]:
+        """The whole record as data, whatever its kind."""
+        data: dict[str, Any] = msgspec.json.decode(self.line.body)
+        return data
+
+
+_stub = msgspec.json.Decoder(Stub).decode
+
+
+class _Mapped:
+    """A segment's bytes; nothing where it is empty, or retention has just removed it."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self._path = segment_file(folder, number)
+
+    def __enter__(self) -> mmap.mmap | bytes:
+        self._data: mmap.mmap | bytes = b""
+        try:
+            with self._path.open("rb") as file:
+                if os.fstat(file.fileno()).st_size:
+                    self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except FileNotFoundError:
+            pass
+        return self._data
+
+    def __exit__(self, *_: object) -> None:
+        if isinstance(self._data, mmap.mmap):
+            self._data.close()
+
+
+def forwards(folder: Path, number: int) -> Iterator[Found]:
+    """The records of a segment, oldest first."""
+    with _Mapped(folder, number) as data:
+        start = 0
+        while (stop := data.find(b"\n", start)) >= 0:
+            found = found_in(folder, number, start, data[start:stop])
+            if found is not None:
+                yield found
+            start = stop + 1
+
+
+def backwards(folder: Path, number: int) -> Iterator[Found]:
+    """The records of a segment, newest first."""
+    with _Mapped(folder, number) as data:
+        stop = data.rfind(b"\n")
+        while stop >= 0:
+            before = data.rfind(b"\n", 0, stop)
+            found = found_in(folder, number, before + 1, data[before + 1 : stop])
+            if found is not None:
+                yield found
+            stop = before
+
+
+def hits(folder: Path, number: int, pattern: bytes, end: int | None) -> Iterator[Found]:
+    """The records of a segment that hold a pattern, newest first, before byte `end`."""
+    with _Mapped(folder, number) as data:
+        at = len(data) if end is None else end
+        while (at := data.rfind(pattern, 0, at)) >= 0:
+            start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            found = found_in(folder, number, start, data[start:stop]) if stop >= 0 else None
+            if found is not None:
+                yield found
+            at = start
+
+
+def of_kind(folder: Path, number: int, kind: str) -> Iterator[Found]:
+    """The records of one kind in a segment, newest first."""
+    each = hits(folder, number, b'"kind":"%b"' % kind.encode(), None)
+    return (found for found in each if found.stub.kind == kind)
+
+
+def found_in(folder: Path, number: int, offset: int, text: bytes) -> Found | None:
+    """The record that a line of a segment is; `None` where it is none."""
+    line = parse_line(text)
+    if line is None:
+        return None
+    try:
+        return Found(folder.name, number, offset, line, _stub(line.body))
+    except msgspec.MsgspecError:
+        return None

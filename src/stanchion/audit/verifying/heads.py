@@ -1,0 +1,90 @@
+"""Heads: how far a chain had come, from its own file or from a witness kept elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from .files import open_plain
+from .report import CannotVerify
+from .values import is_chain, is_count, is_hash, parsed
+
+LONGEST: Final = 1 << 16
+_FIELDS: Final = frozenset({"chain", "segment", "offset", "seq", "hash", "closed"})
+
+
+class Head(NamedTuple):
+    """How far a chain had come: its last sealed record, where that ends, and whether the writer ended there."""
+
+    chain: str
+    segment: int
+    offset: int
+    seq: int
+    hash: str
+    closed: bool
+    seal: str | None = None
+
+    @property
+    def sealed(self) -> str:
+        """The text that its seal is made for."""
+        place = f"{self.segment}:{self.offset}:{self.seq}"
+        return f"head:{self.chain}:{place}:{self.hash}:{int(self.closed)}"
+
+
+class HeadFile(NamedTuple):
+    """What the file of a head holds: its bytes, None where there is none, and what they say or why they say nothing."""
+
+    raw: bytes | None
+    head: Head | None = None
+    why: str = ""
+
+
+def head_file(folder: Path) -> HeadFile:
+    """Read the head in a chain's folder."""
+    try:
+        with open_plain(folder / "head") as file:
+            raw = file.read(LONGEST)
+    except FileNotFoundError:
+        return HeadFile(None)
+    except OSError as error:
+        return HeadFile(b"", None, error.strerror or str(error))
+    try:
+        return HeadFile(raw, head_of(raw.removesuffix(b"\n")))
+    except ValueError as error:
+        return HeadFile(raw, None, str(error))
+
+
+def head_of(raw: bytes) -> Head:
+    """A head from its JSON, which is written without a byte too many; raises `ValueError`."""
+    try:
+        said = parsed(raw)
+    except ValueError:
+        raise ValueError("it is no JSON") from None
+    if not isinstance(said, dict) or set(said) - {"seal"} != _FIELDS:
+        raise ValueError("it does not have the fields of a head")
+    if json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() != raw:
+        raise ValueError("it is not written as a head is")
+    head = Head(**said)
+    counts = is_count(head.segment) and is_count(head.offset) and is_count(head.seq)
+    named = is_chain(head.chain) and is_hash(head.hash)
+    if not (counts and named and type(head.closed) is bool and isinstance(head.seal, str | None)):
+        raise ValueError("a field of it holds what it cannot")
+    return head
+
+
+def witnessed(given: Path | str) -> list[Head]:
+    """The heads that a witness holds, one a line."""
+    try:
+        lines = Path(given).read_bytes().splitlines()
+    except OSError as error:
+        raise CannotVerify(f"cannot read the witness `{given}`: {error.strerror}") from None
+    heads = []
+    for number, line in enumerate(lines, 1):
+        try:
+            heads += [head_of(line.strip())] if line.strip() else []
+        except ValueError as error:
+            raise CannotVerify(f"line {number} of the witness `{given}` is no head: {error}") from None
+    if not heads:
+        raise CannotVerify(f"the witness `{given}` holds no heads: write it with `stanchion audit heads`")
+    return heads

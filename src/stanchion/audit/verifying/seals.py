@@ -1,0 +1,117 @@
+"""Keys, and whether a seal was made with one."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from binascii import Error as NotBase64, a2b_base64
+from enum import Enum, auto
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from .report import CannotVerify
+
+SHORTEST: Final = 32
+INSTALL: Final = "pip install 'stanchion[signing]'"
+
+_SEAL: Final = re.compile(r"(hmac-sha256:[0-9a-f]{16}:[0-9a-f]{64}|ed25519:[0-9a-f]{16}:[0-9a-f]{128})")
+_HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2})*")
+_PEM: Final = re.compile(rb"\s*-----BEGIN ([A-Z ]+)-----\s+([A-Za-z0-9+/=\s]+)-----END \1-----\s*")
+_PUBLIC: Final = bytes.fromhex("302a300506032b6570032100")
+_PRIVATE: Final = bytes.fromhex("302e020100300506032b657004220420")
+_ED25519: Final = "cryptography.hazmat.primitives.asymmetric.ed25519"
+
+
+class Sealing(Enum):
+    """What is to be said of a seal."""
+
+    FITS = auto()
+    MISSING = auto()
+    NO_SEAL = auto()
+    OTHER_KEY = auto()
+    WRONG = auto()
+    UNCHECKED = auto()
+
+
+class Key(NamedTuple):
+    """A key that checks seals: its algorithm, its bytes (of the public key for `ed25519`), and its id."""
+
+    algorithm: str
+    secret: bytes
+    id: str
+
+    def __repr__(self) -> str:
+        return f"Key({self.algorithm}:{self.id})"
+
+    def judge(self, seal: str | None, sealed: str) -> Sealing:
+        """Say whether a seal was made with this key for that text."""
+        if seal is None:
+            return Sealing.MISSING
+        if not looks_like_seal(seal):
+            return Sealing.NO_SEAL
+        algorithm, identity, mark = seal.split(":")
+        if (algorithm, identity) != (self.algorithm, self.id):
+            return Sealing.OTHER_KEY
+        if algorithm == "hmac-sha256":
+            fits = hmac.compare_digest(mark, hmac.new(self.secret, sealed.encode(), sha256).hexdigest())
+            return Sealing.FITS if fits else Sealing.WRONG
+        try:
+            ed25519: Any = import_module(_ED25519)
+            invalid = import_module("cryptography.exceptions").InvalidSignature
+        except ImportError:
+            return Sealing.UNCHECKED
+        try:
+            ed25519.Ed25519PublicKey.from_public_bytes(self.secret).verify(bytes.fromhex(mark), sealed.encode())
+        except (invalid, ValueError):
+            return Sealing.WRONG
+        return Sealing.FITS
+
+
+def looks_like_seal(seal: str) -> bool:
+    """Whether a text has the form of a seal, whoever made it."""
+    return _SEAL.fullmatch(seal) is not None
+
+
+def key_from(given: bytes | str | Path) -> Key:
+    """Make a key of a key file, or of the bytes that such a file holds."""
+    if isinstance(given, bytes):
+        return _key(given, "the key")
+    try:
+        return _key(Path(given).read_bytes(), f"`{given}`")
+    except OSError as error:
+        raise CannotVerify(f"cannot read the key file `{given}`: {error.strerror}") from None
+
+
+def _key(content: bytes, name: str) -> Key:
+    if b"-----BEGIN " in content:
+        return _named("ed25519", _public(content, name))
+    text = content.removesuffix(b"\n").removesuffix(b"\r")
+    secret = bytes.fromhex(text.decode()) if _HEX.fullmatch(text) else content
+    if len(secret) < SHORTEST:
+        raise CannotVerify(f"{name} has {len(secret)} bytes: a key for hmac-sha256 has at least {SHORTEST}")
+    return _named("hmac-sha256", secret)
+
+
+def _named(algorithm: str, secret: bytes) -> Key:
+    return Key(algorithm, secret, sha256(b"stanchion-audit-key:" + secret).hexdigest()[:16])
+
+
+def _public(content: bytes, name: str) -> bytes:
+    """The 32 bytes of an ed25519 public key in a PEM file, which may hold the private one instead."""
+    match = _PEM.fullmatch(content)
+    try:
+        encoded = a2b_base64(match[2]) if match else b""
+    except NotBase64:
+        encoded = b""
+    if encoded.startswith(_PUBLIC) and len(encoded) == len(_PUBLIC) + 32:
+        return encoded[len(_PUBLIC) :]
+    if not encoded.startswith(_PRIVATE) or len(encoded) != len(_PRIVATE) + 32:
+        raise CannotVerify(f"{name} is a PEM file without an ed25519 key: give the public key of the trail")
+    try:
+        ed25519: Any = import_module(_ED25519)
+    except ImportError:
+        raise CannotVerify(f"{name} is a private key, which cannot be read here: {INSTALL}") from None
+    public: bytes = ed25519.Ed25519PrivateKey.from_private_bytes(encoded[-32:]).public_key().public_bytes_raw()
+    return public

@@ -1,0 +1,1 @@
+"""The `stanchion` command: thin commands over the public face."""

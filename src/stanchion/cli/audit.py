@@ -1,0 +1,123 @@
+"""`stanchion audit`: read, verify and export the trail of everything that was decided."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from stanchion.cli.auditing.export import export
+from stanchion.cli.auditing.heads import heads
+from stanchion.cli.auditing.show import show
+from stanchion.cli.auditing.tail import tail
+from stanchion.cli.auditing.verify import check_trail
+from stanchion.cli.parser import Parser, count, nearest
+from stanchion.cli.trails import is_database, said
+from stanchion.cli.trouble import BadInput
+
+USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
+       stanchion audit show ID|CHAIN:SEQ [--json]
+       stanchion audit verify [DIR|URL] [--key FILE] [--witness FILE] [--json]
+       stanchion audit heads [DIR|URL]
+       stanchion audit export [--format jsonl|parquet|trail] [--out FILE] [CHOICE]"""
+
+DESCRIPTION: Final = """\
+tail    the newest records, oldest of them first, one a line; with -f also those that come
+show    one record, whole, with its hash and its place; as JSON the very bytes that are hashed
+verify  whether the trail is as it was written, and if not, what was done to it and where
+heads   how far each chain has come, one line of JSON each: keep them elsewhere as a witness
+export  records for other programs, as JSON lines or as a Parquet file; those of a database
+        also as a trail, in a folder"""
+
+EPILOG: Final = """\
+examples:
+  stanchion audit tail -f --refused
+  stanchion audit tail -n 100 --agent 'builder-*' --tool bash
+  stanchion audit show 5f1d0c2a:411
+  stanchion audit verify --key audit.pub
+  stanchion audit heads > witness.jsonl
+  stanchion audit export --since 7d --out week.parquet
+  stanchion audit verify postgresql://auditor@db.internal/agents
+  stanchion audit export --trail postgresql://auditor@db.internal/agents --format trail --out copy
+
+The trail is in your state folder (STANCHION_STATE_DIR), or where STANCHION_AUDIT says: a
+folder, or the URL of a PostgreSQL that it is copied to, whose records are then read there.
+A password is better kept in a file (PGPASSFILE) than on a command line.
+A TIME is ISO 8601, in UTC unless it says otherwise, or how long ago: 90s, 15m, 2h, 7d.
+Names of agents and tools may be patterns with * and ?; options that name something can
+be given several times. The key to verify with is that of STANCHION_AUDIT_KEY, unless
+another is given; without one no seal is checked.
+
+exit status:
+  0  it is done; for verify: the trail is whole
+  1  for verify: it is not, or a seal cannot be checked; for heads: a chain has none
+  2  there is no such trail or record, or it cannot be read"""
+
+
+class Verb(NamedTuple):
+    """A word of `stanchion audit`: what does it, what may stand behind it, and which options it takes."""
+
+    work: Callable[[argparse.Namespace], int]
+    takes: str = ""
+    options: frozenset[str] = frozenset()
+
+
+CHOICE: Final = frozenset({"run", "agent", "tool", "stage", "action", "refused", "since", "until"})
+
+VERBS: Final = {
+    "tail": Verb(tail, "", CHOICE | {"lines", "follow", "json"}),
+    "show": Verb(show, "a record", frozenset({"json"})),
+    "verify": Verb(check_trail, "a trail", frozenset({"key", "witness", "json"})),
+    "heads": Verb(heads, "a trail"),
+    "export": Verb(export, "", CHOICE | {"format", "out", "force"}),
+}
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "read, verify and export the trail of everything that was decided"
+    parser: Parser = commands.add_parser("audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("verb", metavar="tail|show|verify|heads|export", help="what to do")
+    parser.add_argument("what", metavar="WHAT", nargs="?", help="the record to show, or the trail to verify")
+    parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
+    parser.add_argument("--schema", metavar="NAME", help="where it is in the database (default: stanchion_audit)")
+    parser.add_argument("--json", action="store_true", default=None, help="answer with JSON")
+    newest = parser.add_argument_group("tail")
+    newest.add_argument("-n", "--lines", metavar="N", type=count, help="how many records (default: 20)")
+    newest.add_argument("-f", "--follow", action="store_true", default=None, help="go on with what is written")
+    choice = parser.add_argument_group("which records (tail, export)")
+    choice.add_argument("--run", metavar="ID", help="those of this run")
+    choice.add_argument("--agent", metavar="NAME", action="append", help="those of this agent")
+    choice.add_argument("--tool", metavar="NAME", action="append", help="decisions about this tool")
+    choice.add_argument("--stage", metavar="STAGE", action="append", help="decisions at this stage")
+    choice.add_argument("--action", metavar="ACTION", action="append", help="decisions that came to this")
+    choice.add_argument("--refused", action="store_true", default=None, help="what did not go ahead")
+    choice.add_argument("--since", metavar="TIME", help="not what is older")
+    choice.add_argument("--until", metavar="TIME", help="only what is older")
+    verify = parser.add_argument_group("verify")
+    verify.add_argument("--key", metavar="FILE", help="the key of its seals: the secret, or the public key")
+    verify.add_argument("--witness", metavar="FILE", help="heads that were kept elsewhere")
+    out = parser.add_argument_group("export")
+    out.add_argument("--format", metavar="FORMAT", help="jsonl, parquet or trail (default: as the file is named)")
+    out.add_argument("--out", metavar="FILE", help="write there, not to standard output; a trail is a folder")
+    out.add_argument("--force", action="store_true", default=None, help="write over a file that is there")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    verb = VERBS.get(args.verb)
+    if verb is None:
+        known = f"write {', '.join(f'`{name}`' for name in VERBS)}"
+        raise BadInput(f"`stanchion audit` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
+    every = CHOICE | {"lines", "follow", "json", "key", "witness", "format", "out", "force"}
+    for name in sorted(every - verb.options):
+        if getattr(args, name) is not None:
+            raise BadInput(f"`stanchion audit {args.verb}` takes no `--{name}`: see `stanchion audit --help`")
+    if args.what is not None and not verb.takes:
+        name = "name a trail with `--trail`" if is_database(args.what) else "it takes options alone"
+        raise BadInput(f"`{said(args.what)}` is one word too many for `stanchion audit {args.verb}`: {name}")
+    if args.what is not None and verb.takes == "a trail":
+        if args.trail is not None:
+            raise BadInput(f"`{said(args.what)}` and `--trail {said(args.trail)}` both name a trail: give one of them")
+        args.trail = args.what
+    return verb.work(args)

@@ -1,0 +1,1 @@
+"""What `stanchion audit` does, one word a file."""

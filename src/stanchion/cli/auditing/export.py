@@ -1,0 +1,127 @@
+"""`stanchion audit export`: records for other programs, as JSON lines or Parquet."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from stanchion.audit.choosing import Wanted
+from stanchion.audit.errors import TrailError
+from stanchion.audit.export import NoParquet, write_jsonl, write_parquet
+from stanchion.audit.reading import Found, Reader
+from stanchion.cli.auditing.choice import wanted_of
+from stanchion.cli.progress import progress, records
+from stanchion.cli.terminal import say
+from stanchion.cli.trails import database_of, no_schema, records_in, trail_at
+from stanchion.cli.trouble import BadInput
+from stanchion.stores.memory import wall_ms
+
+FORMATS: Final[dict[str, Callable[[Iterable[Found], BinaryIO], int]]] = {"jsonl": write_jsonl, "parquet": write_parquet}
+TRAIL: Final = "trail"
+"""The format that is a trail again; only a database has to be written back."""
+
+
+def export(args: argparse.Namespace) -> int:
+    """Write the records that are asked for, oldest first."""
+    form = _form(args)
+    wanted = wanted_of(args, wall_ms())
+    if form == TRAIL:
+        return _write_back(args, wanted)
+    printed = args.out is None and sys.stdout.isatty()
+    with (
+        records_in(args.trail, args.schema) as reader,
+        _sink(args.out, args.force) as sink,
+        progress("exporting", None if isinstance(reader, Reader) else records) as told,
+    ):
+        heard = None if printed else told
+        if isinstance(reader, Reader):
+            each = reader.forwards(heard)
+        else:
+            each = reader.forwards(heard, wanted.since, wanted.until)
+        try:
+            count = FORMATS[form]((found for found in each if wanted.has(found.stub)), sink)
+        except NoParquet as error:
+            raise BadInput(str(error)) from None
+    if args.out is not None:
+        say(sys.stderr, f"stanchion: {count:,} records are in {args.out}")
+    return 0
+
+
+def _write_back(args: argparse.Namespace, wanted: Wanted) -> int:
+    """Write the records of a database into a folder, which is then a trail, byte for byte."""
+    url = database_of(args.trail)
+    if url is None:
+        no_schema(args.schema)
+        raise BadInput(f"`{trail_at(args.trail)}` is the folder of a trail already: copy it, or name a database")
+    if wanted != Wanted():
+        raise BadInput("a trail is written back whole, because its records hang together: leave the choice out")
+    from stanchion.audit.postgres import export_trail
+    from stanchion.audit.postgres.shipping import SCHEMA
+
+    try:
+        with progress("exporting", records) as told:
+            done = export_trail(url, Path(args.out), SCHEMA if args.schema is None else args.schema, told)
+    except TrailError as error:
+        raise BadInput(str(error)) from None
+    said = f"{records(done.records)} of {len(done.chains):,} {'chain' if len(done.chains) == 1 else 'chains'}"
+    say(sys.stderr, f"stanchion: {said} are in {args.out}: see `stanchion audit verify {args.out}`")
+    return 0
+
+
+def _form(args: argparse.Namespace) -> str:
+    form = args.format
+    if form is None:
+        form = "parquet" if args.out is not None and args.out.endswith(".parquet") else "jsonl"
+    if form not in (*FORMATS, TRAIL):
+        raise BadInput(f"`--format` is `{form}`: give one of {', '.join((*FORMATS, TRAIL))}")
+    if form == TRAIL and (args.out is None or args.force):
+        raise BadInput("a trail is a folder: name a new or an empty one with `--out DIR`, without `--force`")
+    if form == "parquet" and args.out is None:
+        raise BadInput("a Parquet file is nothing to print: name a file with `--out FILE`")
+    if args.force and args.out is None:
+        raise BadInput("`--force` is for `--out FILE`: name the file, or leave it out")
+    return str(form)
+
+
+@contextmanager
+def _sink(out: str | None, force: bool) -> Iterator[BinaryIO]:
+    """Where to write: standard output, or a file that gets its name when it is whole."""
+    if out is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(out)
+    new = target.with_name(f".{target.name}.{os.getpid()}.new")
+    _refuse(target, force)
+    try:
+        sink = new.open("xb")
+    except OSError as error:
+        raise BadInput(_unwritable(out, error)) from None
+    try:
+        with sink:
+            yield sink
+            sink.flush()
+            os.fsync(sink.fileno())
+        _refuse(target, force)
+        os.replace(new, target)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
+
+
+def _refuse(target: Path, force: bool) -> None:
+    if target.is_dir():
+        raise BadInput(f"`{target}` is a folder: name a file in it")
+    if target.exists() and not force:
+        raise BadInput(f"`{target}` is there already: name another file, or write over it with `--force`")
+
+
+def _unwritable(out: str, error: OSError) -> str:
+    reason = error.strerror.lower() if error.strerror else str(error)
+    return f"`{out}` cannot be written: {reason}; name a file that can"

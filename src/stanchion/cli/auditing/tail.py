@@ -1,0 +1,88 @@
+"""`stanchion audit tail`: the newest records, and with `--follow` those that come."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from stanchion.audit.choosing import Wanted
+from stanchion.audit.export import line_of
+from stanchion.audit.reading import Found, Reader
+from stanchion.cli.auditing.choice import wanted_of
+from stanchion.cli.progress import Told, progress, records
+from stanchion.cli.record_line import Lines
+from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.trails import chains_of, digits_among, follower_of, records_in
+from stanchion.stores.memory import wall_ms
+
+if TYPE_CHECKING:
+    from stanchion.audit.postgres.reading import DatabaseReader
+
+SHOWN: Final = 20
+EVERY_S: Final = 0.5
+
+
+def tail(args: argparse.Namespace) -> int:
+    """Show the newest records, oldest of them first."""
+    wanted = wanted_of(args, wall_ms())
+    most = SHOWN if args.lines is None else args.lines
+    with records_in(args.trail, args.schema, empty=bool(args.follow)) as reader:
+        show = _json if args.json else _words(digits_among(chains_of(reader)))
+        if args.follow:
+            follow(reader, wanted, most, show, lambda: time.sleep(EVERY_S))
+        show(newest(reader, wanted, most))
+    return 0
+
+
+def newest(
+    reader: Reader | DatabaseReader, wanted: Wanted, most: int, behind: Callable[[Found], bool] = lambda _: True
+) -> list[Found]:
+    """The newest records that are wanted, oldest of them first."""
+    with progress("looking", None if isinstance(reader, Reader) else records) as told:
+        found = list(
+            islice((one for one in _newest(reader, wanted, told) if wanted.has(one.stub) and behind(one)), most)
+        )
+    return found[::-1]
+
+
+def _newest(reader: Reader | DatabaseReader, wanted: Wanted, told: Told | None) -> Iterator[Found]:
+    if isinstance(reader, Reader):
+        return reader.backwards(told) if wanted.run is None else reader.of_run(wanted.run, told)
+    span = (told, wanted.since, wanted.until)
+    return reader.backwards(*span) if wanted.run is None else reader.of_run(wanted.run, *span)
+
+
+def follow(
+    reader: Reader | DatabaseReader,
+    wanted: Wanted,
+    most: int,
+    show: Callable[[Iterable[Found]], None],
+    pause: Callable[[], None],
+) -> None:
+    """Show the newest records and then those that come, until somebody interrupts."""
+    follower = follower_of(reader)
+    show(newest(reader, wanted, most, follower.is_behind))
+    while True:
+        show([found for found in follower.new() if wanted.has(found.stub)])
+        pause()
+
+
+def _json(records: Iterable[Found]) -> None:
+    sys.stdout.buffer.write(b"".join(line_of(found) for found in records))
+    sys.stdout.buffer.flush()
+
+
+def _words(digits: int) -> Callable[[Iterable[Found]], None]:
+    lines = Lines(Terminal.of(sys.stdout, os.environ), digits)
+
+    def show(records: Iterable[Found]) -> None:
+        for found in records:
+            for line in lines.of(found):
+                put(sys.stdout, line)
+
+    return show

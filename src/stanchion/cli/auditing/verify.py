@@ -1,0 +1,81 @@
+"""`stanchion audit verify`: whether a trail is as it was written, and if not, what was done to it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from stanchion.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
+from stanchion.cli.progress import progress, records, size
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.times import shown
+from stanchion.cli.trails import database_of, no_schema, trail_at
+from stanchion.cli.trouble import BadInput
+from stanchion.cli.verdict import row
+from stanchion.runtime.places import KEY
+
+WHOLE: Final = 0
+FAULTY: Final = 1
+
+COLUMNS: Final = ("chain", "state", "records", "size", "sealed", "from", "to")
+NUMBERS: Final = frozenset({"records", "size", "sealed"})
+
+
+def check_trail(args: argparse.Namespace) -> int:
+    """Verify a trail and say what was found."""
+    given = args.key if args.key is not None else os.environ.get(KEY, "")
+    try:
+        report = _report(args, given if given else None)
+    except CannotVerify as error:
+        raise BadInput(str(error)) from None
+    if args.json:
+        sys.stdout.write(as_json(report) + "\n")
+    else:
+        for line in _lines(report, Terminal.of(sys.stdout, os.environ)):
+            put(sys.stdout, line)
+    return WHOLE if report.whole else FAULTY
+
+
+def _report(args: argparse.Namespace, key: str | None) -> Report:
+    """What the verifier says of a folder, or of a database."""
+    url = database_of(args.trail)
+    if url is None:
+        no_schema(args.schema)
+        with progress("verifying") as told:
+            return verify(trail_at(args.trail), key, args.witness, told)
+    from stanchion.audit.postgres import verify_database
+    from stanchion.audit.postgres.shipping import SCHEMA
+
+    with progress("verifying", records) as told:
+        return verify_database(url, key, args.witness, told, SCHEMA if args.schema is None else args.schema)
+
+
+def _lines(report: Report, terminal: Terminal) -> Iterator[str]:
+    yield from table(COLUMNS, [_row(chain) for chain in report.chains], NUMBERS, terminal)
+    for fault in report.faults:
+        yield ""
+        yield terminal.paint(f"{fault.deed.value.upper()}  {visible(fault.place)}", "bad")
+        yield from row("found", fault.sentence, terminal)
+        yield from row("that is", fault.deed.meaning, terminal)
+    if report.remarks:
+        yield ""
+    for remark in report.remarks:
+        about = f"{remark.chain}: " if remark.chain else ""
+        yield from row("note", f"{about}{remark.sentence}", terminal)
+    yield ""
+    yield terminal.paint(visible(verdict(report)), "good" if report.whole else "bad")
+
+
+def _row(chain: Chain) -> tuple[str, ...]:
+    state = "closed" if chain.closed else "open"
+    if chain.retired:
+        state += f", {chain.retired:,} retired"
+    if chain.behind_head:
+        state += f", {chain.behind_head:,} behind the head"
+    times = ["-" if at is None else shown(at) for at in (chain.first_at, chain.last_at)]
+    sealed = f"{chain.sealed}/{chain.checkpoints}"
+    return (chain.id, state, f"{chain.records:,}", size(chain.bytes), sealed, *times)

@@ -1,0 +1,95 @@
+"""What `stanchion check` decides, kept in a small trail of its own so that `stanchion explain` can explain it later.
+
+It is a convenience: what it cannot keep is told once, and changes no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import Fact, Finish, MemoryJournal, Start
+from stanchion.audit.options import Options
+from stanchion.audit.reading import Reader
+from stanchion.audit.retention import Keep
+from stanchion.audit.trail import Trail
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Moment
+from stanchion.kernel.findings import Patch
+from stanchion.lab.case import Case, args_of
+
+KEPT: Final = Options(segment_bytes=1024 * 1024, keep=Keep(size=2 * 1024 * 1024))
+
+Tell = Callable[[str], None]
+
+
+class Checks:
+    """A journal that takes every record: the newest is at hand, and all are kept in a trail as far as that goes."""
+
+    trouble: Final = ""
+
+    def __init__(self, folder: Callable[[], Path], tell: Tell) -> None:
+        self._folder, self._tell = folder, tell
+        self._trail: Trail | None = None
+        self._lost = False
+        self._newest = MemoryJournal(capacity=1)
+        self._start: Start | None = None
+
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
+        """Take one decision."""
+        self._newest.write(moment, decision, took_ns, notes, hide)
+        self._keep(lambda trail: trail.write(moment, decision, took_ns, notes, hide))
+        return 0
+
+    def begin(self, start: Start) -> None:
+        """Take a run's beginning."""
+        self._start = start
+        self._keep(lambda trail: trail.begin(start))
+
+    def end(self, finish: Finish) -> None:
+        """Take a run's end."""
+        self._keep(lambda trail: trail.end(finish))
+
+    def tell(self, fact: Fact) -> None:
+        """Take a fact."""
+        self._keep(lambda trail: trail.tell(fact))
+
+    def probe(self) -> None:
+        """There is always room for one more."""
+
+    def sync(self, mark: int) -> None:
+        """Nobody waits for the disk: nothing happens because of a check."""
+
+    def close(self) -> None:
+        """Let go of the trail."""
+        if self._trail is not None:
+            self._trail.close()
+
+    def last(self) -> Case:
+        """The newest decision, as a case to explain."""
+        kept = self._newest.kept()
+        if not kept or self._start is None:
+            raise LookupError("nothing was decided")
+        entry, start = kept[-1].read(), self._start
+        args = None if self._trail is None else args_of(Reader(self._trail.folder), entry)
+        return Case(entry, start.info, start.source, start.env, args)
+
+    def _keep(self, write: Callable[[Trail], object]) -> None:
+        if self._lost:
+            return
+        try:
+            if self._trail is None:
+                self._trail = Trail(self._folder(), KEPT)
+            write(self._trail)
+        except (AuditLost, OSError) as error:
+            self._lost = True
+            self._tell(str(error))

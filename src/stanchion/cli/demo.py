@@ -1,0 +1,198 @@
+"""`stanchion demo`: watch a scripted agent walk into hazards, and what catches it."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import closing
+from itertools import groupby
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.cli.screen import Screen
+from stanchion.cli.trouble import BadInput
+from stanchion.lab.demo.hazard import Outcome, Step, Tally
+from stanchion.lab.demo.hazards import HAZARDS
+from stanchion.lab.demo.play import POLICY, Books, Demo
+from stanchion.policy.errors import PolicyError
+
+USAGE: Final = "stanchion demo [--fast] [--json] [--policy POLICY] [--show-policy]"
+
+DESCRIPTION: Final = """\
+A scripted agent, without a model or a network, walks into hazards one by one, and a real
+shield judges every step: what you see are its decisions under the demo's policy."""
+
+EPILOG: Final = """\
+examples:
+  stanchion demo
+  stanchion demo --show-policy > mine.yaml
+  stanchion demo --policy mine.yaml
+
+Take a rule out of mine.yaml, and the demo says what is no longer caught.
+
+exit status:
+  0  every hazard was handled as expected
+  1  one was not, or the trail does not verify
+  2  the policy cannot be used"""
+
+BAR: Final = 16
+"""How wide the bar is that shows how far the demo has come."""
+
+COLOURS: Final = {
+    "ALLOW": "good",
+    "WARN": "note",
+    "REDACT": "change",
+    "DEGRADE": "change",
+    "RETRY": "note",
+    "QUEUE": "wait",
+    "ESCALATE": "wait",
+    "BLOCK": "bad",
+    "QUARANTINE": "bad",
+    "HALT": "bad",
+    "DEADLINE": "note",
+    "FAILED": "note",
+}
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "watch a scripted agent being kept safe"
+    parser = commands.add_parser("demo", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--fast", action="store_true", help="do not pause between hazards")
+    parser.add_argument("--json", action="store_true", help="one line of JSON for each hazard")
+    parser.add_argument("--policy", metavar="POLICY", default=POLICY, help="judge by this policy, a file or a pack")
+    parser.add_argument("--show-policy", action="store_true", help="print the demo's own policy and do nothing else")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play the demo; 0 if every hazard was handled as expected, 1 if not."""
+    if args.show_policy:
+        print(POLICY.read_text("utf-8"), end="")
+        return 0
+    try:
+        demo = Demo(args.policy)
+    except PolicyError as error:
+        raise BadInput(*[str(fault) for fault in error.faults]) from None
+    with closing(demo):
+        if args.json:
+            return _print_lines(demo)
+        screen = Screen.on_stdout(hurry=args.fast)
+        try:
+            return _show(demo, screen)
+        finally:
+            screen.close()
+
+
+def _print_lines(demo: Demo) -> int:
+    handled = True
+    for outcome in demo.play(HAZARDS):
+        handled = handled and not outcome.faults
+        line = {
+            "hazard": outcome.hazard.name,
+            "title": outcome.hazard.title,
+            "handled": not outcome.faults,
+            "faults": outcome.faults,
+            "expected": outcome.hazard.expects,
+            "steps": outcome.steps,
+            "rule": outcome.rule,
+            "proof": outcome.proof.words,
+            "tally": outcome.tally,
+            "records": outcome.records,
+            "head": outcome.head,
+        }
+        print(msgspec.json.encode(line).decode(), flush=True)
+    return 0 if handled and demo.books().verifies else 1
+
+
+def _show(demo: Demo, screen: Screen) -> int:
+    screen.text()
+    screen.text(f"Stanchion demo: a scripted agent walks into {len(HAZARDS)} hazards.", "title", 1)
+    screen.text("No model, no network. Every verdict is a real decision, every record is kept.", "dim", 1)
+    screen.pause(0.7)
+    missed = []
+    for outcome in demo.play(HAZARDS):
+        _show_outcome(screen, outcome)
+        if outcome.faults:
+            missed.append(outcome.hazard.name)
+    screen.close()
+    books = demo.books()
+    _show_end(screen, demo.tally(), books, missed)
+    return 1 if missed or not books.verifies else 0
+
+
+def _show_outcome(screen: Screen, outcome: Outcome) -> None:
+    screen.text()
+    screen.text(f"{outcome.number:2}  {outcome.hazard.title}", "title")
+    screen.text(outcome.hazard.story, "dim", 4)
+    screen.pause(0.25)
+    for _, alike in groupby(outcome.steps, key=_alike):
+        _show_steps(screen, list(alike))
+    if outcome.rule:
+        screen.labelled("policy", outcome.rule, "dim")
+    if outcome.faults:
+        screen.labelled(screen.sign("✗", "!!"), "NOT HANDLED AS EXPECTED", "on bad", "bad")
+        for fault in outcome.faults:
+            screen.labelled("", fault, "bad")
+    else:
+        screen.labelled(screen.sign("✓", "ok"), outcome.proof.words, label_style="good")
+    screen.status(*_standing(screen, outcome))
+    screen.pause(0.45)
+
+
+def _alike(step: Step) -> tuple[Any, ...]:
+    """Steps that are shown once, with how often they were taken."""
+    return step.who, step.did, step.brief, [also.code for also in step.also]
+
+
+def _show_steps(screen: Screen, steps: list[Step]) -> None:
+    step = steps[0]
+    often = f"  {screen.sign('×', 'x')}{len(steps)}" if len(steps) > 1 else ""
+    screen.labelled(step.who, f"{step.did}{often}")
+    screen.pause(0.22)
+    if not step.verdict:
+        return
+    screen.labelled(step.verdict, step.why if step.why else "goes ahead", label_style=f"on {COLOURS[step.verdict]}")
+    named = [(also.guard, also.code) for also in step.also]
+    if step.guard and (step.guard, step.code) not in named:
+        screen.labelled("guard", f"{step.guard} ({step.code})")
+    if step.advice and not named:
+        screen.labelled("advice", step.advice)
+    for also in step.also:
+        screen.labelled("guard", f"{also.guard} ({also.code}): {also.why}")
+    for would in step.shadow:
+        screen.labelled("shadow", f"{would.guard} would say {would.verdict}: {would.why}", "note")
+
+
+def _standing(screen: Screen, outcome: Outcome) -> tuple[str, ...]:
+    """How things stand, in forms from the longest to the shortest."""
+    tally = outcome.tally
+    full = outcome.number * BAR // outcome.of
+    bar = screen.sign("━", "#") * full + screen.sign("┄", "-") * (BAR - full)
+    done = f"{outcome.number}/{outcome.of}"
+    counts = f"went ahead {tally.went_ahead}  changed {tally.changed}  refused {tally.refused}  waiting {tally.waiting}"
+    return f" {bar} {done}   {counts}", f" {done}  {counts}", f" {bar} {done}", f" {done}"
+
+
+def _show_end(screen: Screen, tally: Tally, books: Books, missed: list[str]) -> None:
+    screen.text()
+    screen.text("Summary", "title", 4)
+    screen.labelled("went ahead", f"{tally.went_ahead:2}  of {tally.actions} actions", label_style="good")
+    screen.labelled("changed", f"{tally.changed:2}  and went ahead", label_style="change")
+    screen.labelled("refused", f"{tally.refused:2}", label_style="bad")
+    screen.labelled("waiting", f"{tally.waiting:2}  for a person, or for a place in line", label_style="wait")
+    whole = "its files verify, read by code that shares only the format"
+    screen.labelled("trail", f"{books.records} records; {'THEY DO NOT VERIFY' if books.faults else whole}")
+    for fault in books.faults:
+        screen.labelled("", fault, "on bad")
+    screen.labelled("head", books.head, "dim")
+    noticed = books.noticed if books.noticed else "NOT NOTICED"
+    screen.labelled("forgery", f"one bit of record {books.forged} turned over in a copy: {noticed}")
+    handled = len(HAZARDS) - len(missed)
+    screen.text()
+    if missed:
+        screen.text(
+            f"{len(missed)} of {len(HAZARDS)} hazards NOT handled as expected: {', '.join(missed)}", "on bad", 4
+        )
+    else:
+        screen.text(f"All {handled} hazards were handled as expected.", "good", 4)
+    screen.text()

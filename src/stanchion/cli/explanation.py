@@ -1,0 +1,137 @@
+"""An explanation as people read it, or as one line of JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.times import shown
+from stanchion.cli.verdict import row, style_of
+from stanchion.kernel.actions import Action
+from stanchion.lab.conditions import Part
+from stanchion.lab.explain import Counter, Explanation, Reason
+
+LONGEST: Final = 80
+"""How much of a value is shown."""
+
+CHANGED: Final = (
+    "it has changed since, or the host added guards of its own: "
+    "what is quoted below is as it is now, and is not tested again"
+)
+
+
+def show(explained: Explanation, as_json: bool) -> None:
+    """Print an explanation."""
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.encode(explained) + b"\n")
+        return
+    terminal = Terminal.of(sys.stdout, os.environ)
+    for line in _lines(explained, terminal):
+        put(sys.stdout, line)
+
+
+def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
+    action = Action[explained.action]
+    yield f"{terminal.paint(explained.action, style_of(action))}  {explained.happens}"
+    yield ""
+    rows = [
+        ("id", f"{explained.id}, {shown(explained.at_ms)}"),
+        ("event", _event(explained)),
+        ("policy", _policy(explained)),
+    ]
+    if explained.changed and explained.policy:
+        rows.append(("", CHANGED))
+    for label, words in rows:
+        yield from row(label, words, terminal)
+    several = len(explained.findings) > 1
+    for number, reason in enumerate(explained.findings, start=1):
+        yield from _reason(reason, terminal, f"{number}. " if several else "")
+    for reason in explained.shadow:
+        yield from _reason(reason, terminal, "in shadow mode, without effect: ")
+    yield ""
+    counters = [_counter(counter) for counter in explained.counters]
+    if counters and explained.store_ms:
+        counters.append(f"as the store had it at {shown(explained.store_ms)}")
+    rest = [
+        ("state", "\n".join(counters)),
+        ("passed", ", ".join(explained.passed)),
+        ("skipped", ", ".join(explained.skipped) + " (not asked any more)" if explained.skipped else ""),
+        ("notes", "\n".join(explained.notes)),
+        ("content", _short(explained.content) if explained.content is not None else ""),
+    ]
+    for label, words in rest:
+        if words:
+            yield from row(label, words, terminal)
+
+
+def _event(explained: Explanation) -> str:
+    tool = f" of tool `{explained.tool}`" if explained.tool else ""
+    agent = f" by agent `{explained.agent}`" if explained.agent else ""
+    role = f" ({explained.role})" if explained.role else ""
+    task = f" on task `{explained.task}`" if explained.task else ""
+    return f"{explained.stage}{tool}{agent}{role}{task} in run `{explained.run}`"
+
+
+def _policy(explained: Explanation) -> str:
+    env = f" in environment `{explained.env}`" if explained.env is not None else ""
+    name = explained.policy
+    if not name:
+        name = {
+            None: "(not known: how the run began is not recorded)",
+            "": "(handed in as data, so it is not kept)",
+        }.get(explained.source, "(cannot be loaded any more)")
+    source = f", {explained.source}" if explained.source and explained.source != name else ""
+    return f"{name}{source}{env}, hash {explained.hash[:12]}"
+
+
+def _reason(reason: Reason, terminal: Terminal, before: str) -> Iterator[str]:
+    yield ""
+    painted = terminal.paint(reason.action, style_of(Action[reason.action]))
+    yield f"{visible(before)}{painted}  by {visible(reason.guard)} ({visible(reason.code)})"
+    for label, words in (("why", reason.message), ("instead", reason.advice)):
+        if words:
+            yield from row(label, words, terminal)
+    if reason.evidence:
+        yield from row("origin", "\n".join(f"{name}: {words}" for name, words in reason.evidence.items()), terminal)
+    if reason.place:
+        yield from row("entry", reason.place, terminal)
+    if reason.entry:
+        yield from row("", "\n".join(f"{name}: {_flow(value)}" for name, value in reason.entry.items()), terminal)
+    for label, part in (("when", reason.when), ("check", reason.check)):
+        if part is not None:
+            shown = [line for each in part.leaves("and") for line in _parts(each, 0)]
+            yield from row(label, "\n".join(shown), terminal)
+    if reason.to_pass:
+        yield from row("to pass", "\n".join(reason.to_pass), terminal)
+
+
+def _parts(part: Part, depth: int) -> Iterator[str]:
+    holds = {True: "true ", False: "false", None: "?    "}[part.holds]
+    read = "; ".join(f"{name} is {_short(value)}" for name, value in part.values.items())
+    if part.parts:
+        yield f"{holds}  {'  ' * depth}{'all of' if part.joined == 'and' else 'one of'}"
+        for inner in part.parts:
+            yield from _parts(inner, depth + 1)
+    else:
+        yield f"{holds}  {'  ' * depth}{part.text}" + (f"   ({read})" if read else "")
+
+
+def _counter(counter: Counter) -> str:
+    limits = ", ".join(f"{action} after {limit}" for limit, action in counter.limits)
+    shadow = " (in shadow mode)" if counter.shadow else ""
+    return f"{counter.guard}: {counter.before} {counter.counts} before this{f', {limits}' if limits else ''}{shadow}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _flow(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

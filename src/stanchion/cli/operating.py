@@ -1,0 +1,72 @@
+"""What an operator's commands share: whose state is meant, by whom it is changed, and what it is afterwards."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from stanchion import Shield
+from stanchion.cli.parser import Parser
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.kernel.state import StoreLost
+from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark
+from stanchion.runtime.errors import StateError
+from stanchion.stores.protocol import StoreError
+
+SCOPES: Final = """\
+SCOPE is `tool:NAME`, `agent:NAME`, `run:ID` or `fleet`; without it the whole tenant is
+meant. Every process that uses the store knows it with its next decision. The store is a
+file in your state folder (STANCHION_STATE_DIR), or where STANCHION_STORE says; the change
+is written to the trail."""
+
+NOW: Final = {
+    NORMAL: "normal",
+    WARNING: "watched",
+    QUARANTINE: "in quarantine",
+    SAFE: "in safe mode",
+    HALTED: "halted",
+}
+EXIT: Final = """\
+exit status:
+  0  it is done
+  2  it cannot be: a halt stands in the way, or the store cannot be used"""
+
+
+def add_options(parser: Parser, why: bool = True) -> None:
+    """Add the options that all of them have."""
+    if why:
+        parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for agents and for the trail")
+    parser.add_argument("--by", metavar="NAME", default="", help="who does it; you, if nobody else is named")
+    parser.add_argument("--tenant", metavar="NAME", default="default", help="whose; `default` if none is named")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+
+
+def operate(args: argparse.Namespace, change: Callable[[Shield, str], Any]) -> int:
+    """Change a state in the store, as somebody, and say what it is now."""
+    by = args.by if args.by else who()
+    try:
+        shield = args.load("default", store=args.store)
+    except StoreError as error:
+        raise BadInput(str(error)) from None
+    with shield:
+        try:
+            change(shield, by)
+            tenant, name = ("*", "") if args.scope == "fleet" else (args.tenant, args.scope)
+            standing = shield.standing(tenant)
+        except (StateError, ValueError, StoreLost) as error:
+            raise BadInput(str(error)) from None
+    mark = standing.marks.get(name, Mark()) if name else standing.own
+    say(sys.stdout, f"{args.scope if args.scope else f'tenant {args.tenant}'} is {NOW[mark.state]}")
+    return 0
+
+
+def who() -> str:
+    """Whoever is at the command line."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "an operator"

@@ -1,0 +1,216 @@
+"""`stanchion policy`: show a policy as it takes effect, compare two, list those that are shipped."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.cli.parser import nearest
+from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.trouble import BadInput
+from stanchion.kernel.guard import order
+from stanchion.kernel.stages import Stage
+from stanchion.policy.compiled import CompiledPolicy, Seat
+from stanchion.policy.differences import TABLES, Change, differences, effect_of
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.load import described_packs, load_policy
+from stanchion.policy.said import beyond_defaults, said_of
+
+SAME: Final = 0
+DIFFERENT: Final = 1
+APART: Final = frozenset({"id", "use", "priority", "category", "mode", "stages"})
+"""What the table of a chain shows already."""
+
+USAGE: Final = """stanchion policy show POLICY [--env NAME] [--json]
+       stanchion policy diff OLD NEW [--env NAME [--env NAME]] [--json]
+       stanchion policy packs [--json]"""
+
+DESCRIPTION: Final = """\
+show   a policy as it takes effect: with what it extends and in its environment, the guards
+       of each stage in the order in which they judge, where each comes from, its hash
+diff   what differs between two policies in effect: old and new values, guard by guard
+packs  the policies that are shipped, by name"""
+
+EPILOG: Final = """\
+examples:
+  stanchion policy show policy.yaml --env trial
+  stanchion policy diff policy.yaml new.yaml
+  stanchion policy diff policy.yaml policy.yaml --env trial --env live
+  stanchion policy packs
+
+The first `--env` is for both policies; a second one is for the new policy alone. An
+empty name stands for none: `--env '' --env trial` shows what an environment changes.
+
+exit status:
+  0  it is shown; for diff: nothing differs in effect
+  1  for diff: something differs
+  2  a policy does not load"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "show a policy as it takes effect, compare two, list those that are shipped"
+    parser = commands.add_parser("policy", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("verb", metavar="show|diff|packs", help="what to do")
+    parser.add_argument("policies", metavar="POLICY", nargs="*", help="a policy file or the name of a pack")
+    parser.add_argument("--env", metavar="NAME", action="append", default=[], help="in this environment")
+    parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what was asked for; a policy that does not load is bad input."""
+    if args.verb not in VERBS:
+        known = f"write {', '.join(f'`{verb}`' for verb in VERBS)}"
+        raise BadInput(f"`stanchion policy` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
+    takes, work = VERBS[args.verb]
+    if len(args.policies) != takes:
+        wanted = ("no policy", "one policy", "two policies")[takes]
+        raise BadInput(f"`stanchion policy {args.verb}` takes {wanted}: see `stanchion policy --help`")
+    if len(args.env) > takes:
+        raise BadInput(f"`--env` is given {len(args.env)} times: give it for each policy at most once")
+    try:
+        return work(args)
+    except PolicyError as error:
+        raise BadInput(*[str(fault) for fault in error.faults]) from None
+
+
+def _show(args: argparse.Namespace) -> int:
+    env = args.env[0] if args.env else None
+    policy = load_policy(args.policies[0], env)
+    if args.json:
+        shown = {
+            "name": policy.file.name,
+            "version": policy.file.version,
+            "mode": policy.file.mode,
+            "env": env,
+            "hash": policy.hash,
+            "files": [str(file) for file in policy.files],
+            "chains": {
+                stage: [_guard(seat) for seat in _chain(policy, stage)] for stage in Stage if stage in policy.stages
+            },
+            "policy": policy.file,
+        }
+        sys.stdout.write(msgspec.json.encode(shown).decode() + "\n")
+        return SAME
+    for line in _lines(policy, env, Terminal.of(sys.stdout, os.environ)):
+        put(sys.stdout, line)
+    return SAME
+
+
+def _chain(policy: CompiledPolicy, stage: Stage) -> list[Seat]:
+    return sorted((seat for seat in policy.seats if stage in seat.placed.stages), key=lambda seat: order(seat.placed))
+
+
+def _guard(seat: Seat) -> dict[str, Any]:
+    return {"id": seat.placed.id, "place": seat.place, **effect_of(seat)}
+
+
+def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Iterator[str]:
+    file = policy.file
+    where = f", environment {env}" if env is not None else ""
+    about = visible(f"version {file.version}, {file.mode}{where}")
+    yield f"{terminal.paint(visible(file.name), 'bold')}  {about}"
+    yield terminal.paint(f"hash {policy.hash}", "dim")
+    alike: dict[tuple[str, ...], list[Stage]] = {}
+    for stage in Stage:
+        alike.setdefault(tuple(seat.placed.id for seat in _chain(policy, stage)), []).append(stage)
+    for guards, stages in alike.items():
+        if guards:
+            yield ""
+            yield terminal.paint(", ".join(stages), "bold")
+            yield from _table(_chain(policy, stages[0]), terminal)
+    if policy.seats:
+        yield ""
+        yield terminal.paint("guards", "bold")
+        for seat in sorted(policy.seats, key=lambda seat: order(seat.placed)):
+            yield f"  {visible(seat.placed.id)}  {terminal.paint(visible(seat.place), 'dim')}"
+            for name, value in said_of(file, seat.placed.id).items():
+                if name not in APART:
+                    yield f"      {name}: {visible(_flow(value))}"
+    tables = {table: {name: beyond_defaults(e) for name, e in getattr(file, table).items()} for table in TABLES}
+    tables |= {
+        "policy": {
+            name: said for name in ("limits", "escalation", "degrade") if (said := beyond_defaults(getattr(file, name)))
+        }
+    }
+    for table, entries in tables.items():
+        if entries:
+            yield ""
+            yield terminal.paint(table, "bold")
+            yield from (f"  {visible(name)}: {visible(_flow(said))}" for name, said in entries.items())
+
+
+def _table(seats: list[Seat], terminal: Terminal) -> Iterator[str]:
+    rows = [
+        (str(p.priority), p.category.name.lower(), p.id, p.guard.name, "shadow" if p.shadow else "")
+        for p in (seat.placed for seat in seats)
+    ]
+    widths = [max(len(visible(cells[at])) for cells in rows) for at in range(5)]
+    for cells in rows:
+        number, *rest = [visible(cell) for cell in cells]
+        padded = [f"{cell:<{width}}" for cell, width in zip(rest, widths[1:], strict=True)]
+        yield f"  {number:>{widths[0]}}  {'  '.join(padded)}".rstrip()
+
+
+def _diff(args: argparse.Namespace) -> int:
+    envs = [env if env else None for env in (args.env[:1] + args.env[-1:] if args.env else ("", ""))]
+    old, new = (load_policy(name, env) for name, env in zip(args.policies, envs, strict=True))
+    found = differences(old, new)
+    if args.json:
+        shown = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
+        sys.stdout.write(msgspec.json.encode(shown).decode() + "\n")
+        return DIFFERENT if found else SAME
+    terminal = Terminal.of(sys.stdout, os.environ)
+    for change in found:
+        for line in _change(change, terminal):
+            put(sys.stdout, line)
+    if old.hash == new.hash:
+        put(sys.stdout, f"the same policy, hash {old.hash}")
+    elif not found:
+        put(sys.stdout, f"the same in effect, written otherwise: hash {old.hash[:12]} and {new.hash[:12]}")
+    else:
+        put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
+    return DIFFERENT if found else SAME
+
+
+def _change(change: Change, terminal: Terminal) -> Iterator[str]:
+    sign, style = {"added": ("+", "good"), "removed": ("-", "bad"), "changed": ("~", "mild")}[change.kind]
+    yield terminal.paint(f"{sign} {visible(change.what)}", style)
+    for name, (old, new) in change.values.items():
+        before = "" if change.kind == "added" else f"{_flow(old)} → "
+        yield visible(f"    {name}: {before}{_flow(new)}")
+
+
+def _packs(args: argparse.Namespace) -> int:
+    found = described_packs()
+    if args.json:
+        shown = [{"name": name, "description": description} for name, description in found.items()]
+        sys.stdout.write(msgspec.json.encode(shown).decode() + "\n")
+        return SAME
+    terminal = Terminal.of(sys.stdout, os.environ)
+    for name, description in found.items():
+        put(sys.stdout, f"{terminal.paint(f'{name:<12}', 'bold')}  {description}")
+    return SAME
+
+
+def _flow(value: Any) -> str:
+    """A value in one line: text as it is, the rest as YAML would have it in brackets."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return value if isinstance(value, str) and value else "none" if value is None else json.dumps(value)
+
+
+VERBS: Final[dict[str, tuple[int, Callable[[argparse.Namespace], int]]]] = {
+    "show": (1, _show),
+    "diff": (2, _diff),
+    "packs": (0, _packs),
+}
+"""How many policies each word takes, and what it does."""

@@ -1,0 +1,44 @@
+"""`stanchion quarantine`: isolate a tool, an agent or a run for a time, while others go on."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Final
+
+from stanchion.cli.operating import EXIT, SCOPES, add_options, operate
+from stanchion.cli.parser import Parser
+from stanchion.cli.times import lasting_s
+
+USAGE: Final = """stanchion quarantine SCOPE [--for TIME] [--why WORDS] [--by NAME]
+       [--tenant NAME] [--store URL]"""
+
+DESCRIPTION: Final = """\
+Isolate a tool, an agent or a run: whatever it is asked for, or asks for, is refused, while
+all others go on. It ends by itself; `stanchion resume SCOPE` ends it earlier."""
+
+EPILOG: Final = f"""\
+examples:
+  stanchion quarantine tool:send_mail --for 15m --why 'it leaks addresses'
+  stanchion quarantine agent:writer-1
+
+{SCOPES}
+
+{EXIT}"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "isolate a tool, an agent or a run for a time, while others go on"
+    parser: Parser = commands.add_parser(
+        "quarantine", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument("scope", metavar="SCOPE", help="`tool:NAME`, `agent:NAME` or `run:ID`")
+    parser.add_argument(
+        "--for", metavar="TIME", dest="for_s", type=lasting_s, default=300.0, help="90s, 15m, 2h, 1d; 5m"
+    )
+    add_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Isolate it."""
+    return operate(args, lambda shield, by: shield.quarantine(args.scope, args.for_s, args.why, args.tenant, by))

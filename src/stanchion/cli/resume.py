@@ -1,0 +1,37 @@
+"""`stanchion resume`: back to normal after a halt, safe mode, a quarantine or a warning."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Final
+
+from stanchion.cli.operating import EXIT, SCOPES, add_options, operate
+from stanchion.cli.parser import Parser
+
+USAGE: Final = "stanchion resume [SCOPE] [--by NAME] [--tenant NAME] [--store URL]"
+
+DESCRIPTION: Final = """\
+Put something back to normal, whatever state it is in: halted, in safe mode, in quarantine,
+or watched because it failed too often. Other scopes stay as they are."""
+
+EPILOG: Final = f"""\
+examples:
+  stanchion resume
+  stanchion resume tool:send_mail
+
+{SCOPES}
+
+{EXIT}"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "back to normal after a halt, safe mode, a quarantine or a warning"
+    parser: Parser = commands.add_parser("resume", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("scope", metavar="SCOPE", nargs="?", default="", help="what; the whole tenant without it")
+    add_options(parser, why=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Resume it."""
+    return operate(args, lambda shield, by: shield.resume(args.tenant, args.scope, by))

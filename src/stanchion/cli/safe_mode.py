@@ -1,0 +1,41 @@
+"""`stanchion safe-mode`: refuse every tool call and every retry, until it is switched off again."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Final
+
+from stanchion.cli.operating import EXIT, SCOPES, add_options, operate
+from stanchion.cli.parser import Parser
+
+USAGE: Final = """stanchion safe-mode on|off [SCOPE] [--why WORDS] [--by NAME] [--tenant NAME]
+       [--store URL]"""
+
+DESCRIPTION: Final = """\
+Switch safe mode on or off: no tool runs and nothing is retried, while models still answer
+and requests still leave. Nothing leaves safe mode by itself."""
+
+EPILOG: Final = f"""\
+examples:
+  stanchion safe-mode on --why 'the mail server is being moved'
+  stanchion safe-mode on agent:writer-1
+  stanchion safe-mode off
+
+{SCOPES}
+
+{EXIT}"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "refuse every tool call and every retry, until it is switched off again"
+    parser: Parser = commands.add_parser("safe-mode", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("what", metavar="on|off", choices=("on", "off"), help="on, or off again")
+    parser.add_argument("scope", metavar="SCOPE", nargs="?", default="", help="whose; the whole tenant's without it")
+    add_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Switch it."""
+    on = args.what == "on"
+    return operate(args, lambda shield, by: shield.safe_mode(on, args.why, args.tenant, args.scope, by))

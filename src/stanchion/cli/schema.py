@@ -1,0 +1,55 @@
+"""`stanchion schema`: write the JSON Schema of policy files, for editors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.policy.json_schema import policy_schema
+
+USAGE: Final = "stanchion schema [--out FILE] [--json]"
+
+DESCRIPTION: Final = """\
+Print the JSON Schema (2020-12) of policy files, made from what this version loads. An
+editor that knows it completes keys, explains them, and marks mistakes as you write."""
+
+EPILOG: Final = """\
+examples:
+  stanchion schema --out policy.schema.json
+  stanchion schema | jq '."$defs".StepLimitEntry'
+
+For editors with the YAML language server, put this line on top of a policy:
+  # yaml-language-server: $schema=policy.schema.json
+
+exit status:
+  0  the schema is written
+  2  the file cannot be written"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "write the JSON Schema of policy files, for editors"
+    parser = commands.add_parser("schema", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--out", metavar="FILE", help="write it to this file instead of printing it")
+    parser.add_argument("--json", action="store_true", help="in one line")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the schema."""
+    text = json.dumps(policy_schema(), indent=None if args.json else 2) + "\n"
+    if args.out is None:
+        sys.stdout.write(text)
+        return 0
+    try:
+        Path(args.out).write_text(text, encoding="utf-8", newline="\n")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise BadInput(f"`{args.out}` cannot be written: {reason.lower()}") from None
+    say(sys.stdout, f"{args.out} is written. Put this line on top of a policy beside it:")
+    say(sys.stdout, f"  # yaml-language-server: $schema={Path(args.out).name}")
+    return 0

@@ -1,0 +1,125 @@
+"""`stanchion secrets`: what the secrets guard knows, and what it finds that is none, allowed by its fingerprint."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any, Final
+
+from stanchion.cli.operating import add_options, who
+from stanchion.cli.parser import Parser, nearest
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.times import shown
+from stanchion.cli.trouble import BadInput
+from stanchion.kernel.state import StoreLost
+from stanchion.runtime.allowing import Allowance, Allowances
+from stanchion.stores.protocol import StoreError
+
+NOTHING: Final = 1
+
+USAGE: Final = """stanchion secrets allow FINGERPRINT [--once] [--tool NAME] [--why WORDS] [--by NAME]
+       stanchion secrets allowed [--tenant NAME] [--store URL]
+       stanchion secrets forget FINGERPRINT [--why WORDS] [--by NAME]
+       stanchion secrets kinds"""
+
+DESCRIPTION: Final = """\
+allow    let pass what was taken for a secret and is none: from now on, or once
+allowed  what is allowed, the newest first
+forget   take an allowance back
+kinds    every kind of secret that is known"""
+
+EPILOG: Final = """\
+examples:
+  stanchion secrets allow 3f0c22a19b1e --once --why 'a key of the documentation'
+  stanchion secrets allow 3f0c22a19b1e --tool send_mail
+  stanchion secrets allowed
+  stanchion secrets forget 3f0c22a19b1e
+
+FINGERPRINT is what a finding shows; it does not tell the secret. What is allowed once is
+used up by the first action that starts with it. An allowance that belongs to a policy
+stands in the policy: `allow: [FINGERPRINT]`. The store is a file in your state folder
+(STANCHION_STATE_DIR), or where STANCHION_STORE says; changes are written to the trail.
+
+exit status:
+  0  it is done, or shown
+  1  there was nothing to forget
+  2  it cannot be: this is no fingerprint, or the store cannot be used"""
+
+COLUMNS: Final = ("fingerprint", "allowed", "by", "since", "why")
+TAKES: Final = {
+    "allow": frozenset({"fingerprint", "once", "tool", "why", "by"}),
+    "allowed": frozenset[str](),
+    "forget": frozenset({"fingerprint", "why", "by"}),
+    "kinds": frozenset[str](),
+}
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "allow what was taken for a secret and is none, and list what is known"
+    parser: Parser = commands.add_parser("secrets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("verb", metavar="allow|allowed|forget|kinds", help="what to do")
+    parser.add_argument("fingerprint", metavar="FINGERPRINT", nargs="?", help="the 12 digits that the finding shows")
+    parser.add_argument("--once", action="store_true", help="the first action that uses it uses it up")
+    parser.add_argument("--tool", metavar="NAME", default="", help="only in calls and results of this tool")
+    add_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it."""
+    taken = TAKES.get(args.verb)
+    if taken is None:
+        known = f"write {', '.join(f'`{name}`' for name in TAKES)}"
+        raise BadInput(f"`stanchion secrets` cannot `{args.verb}`: {nearest(args.verb, TAKES, known)}")
+    for name in sorted(frozenset().union(*TAKES.values()) - taken):
+        if getattr(args, name):
+            said = f"`{args.fingerprint}`" if name == "fingerprint" else f"`--{name}`"
+            raise BadInput(f"`stanchion secrets {args.verb}` takes no {said}: see `stanchion secrets --help`")
+    if "fingerprint" in taken and args.fingerprint is None:
+        raise BadInput(f"which one? write `stanchion secrets {args.verb} FINGERPRINT`; findings show it")
+    if args.verb == "kinds":
+        return _kinds()
+    try:
+        with args.load("default", store=args.store) as shield:
+            return _kept(args, Allowances(shield, args.tenant))
+    except (StoreError, StoreLost, ValueError) as error:
+        raise BadInput(str(error)) from None
+
+
+def _kept(args: argparse.Namespace, kept: Allowances) -> int:
+    by = args.by if args.by else who()
+    if args.verb == "allow":
+        made = kept.allow(args.fingerprint, args.once, args.tool, args.why, by)
+        say(sys.stdout, f"{made.fingerprint} is allowed {_how(made)}")
+        return 0
+    if args.verb == "forget":
+        if kept.forget(args.fingerprint, by, args.why):
+            say(sys.stdout, f"{args.fingerprint} is not allowed any more")
+            return 0
+        say(sys.stdout, f"{args.fingerprint} was not allowed")
+        return NOTHING
+    listed = kept.listed()
+    if not listed:
+        say(sys.stdout, "nothing is allowed")
+    else:
+        for line in table(COLUMNS, [_row(one) for one in listed], (), Terminal.of(sys.stdout, os.environ)):
+            put(sys.stdout, line)
+    return 0
+
+
+def _row(one: Allowance) -> tuple[str, ...]:
+    return one.fingerprint, _how(one), one.by, shown(one.at), one.why
+
+
+def _how(one: Allowance) -> str:
+    return ("once" if one.once else "always") + (f" for {one.tool}" if one.tool else "")
+
+
+def _kinds() -> int:
+    from stanchion.guards.secrets.index import indexed
+
+    for rule, _ in indexed():
+        say(sys.stdout, rule.kind)
+    return 0

@@ -1,0 +1,48 @@
+"""The store that a command looks into: named by an option, by the environment, or in the user's state folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.kernel.state import StoreLost
+from stanchion.runtime.places import MEMORY, store_name
+from stanchion.stores.memory import wall_ms
+from stanchion.stores.opening import file_of, open_store
+from stanchion.stores.protocol import Store, StoreError
+
+
+@contextmanager
+def opened(given: str | None) -> Iterator[Store | None]:
+    """The store, open for reading; `None`, and a word on standard error why, where there is nothing to read yet."""
+    try:
+        name = str(store_name(given, os.environ))
+    except OSError as error:
+        raise BadInput(str(error)) from None
+    try:
+        why = _nothing_in(name)
+        if why:
+            # Not among the answers: programs that read lines of JSON get none.
+            say(sys.stderr, why)
+            yield None
+            return
+        store = open_store(name, wall_ms, reading=True)
+        try:
+            yield store
+        finally:
+            store.close()
+    except (StoreError, StoreLost) as error:
+        raise BadInput(str(error)) from None
+
+
+def _nothing_in(name: str) -> str:
+    if name == MEMORY:
+        return "state is kept in memory: it lives and ends with a process, and only that one can see it"
+    path = file_of(name)
+    if path is not None and not os.path.lexists(path):
+        return f"nothing is kept yet: `{path}` begins with the first shield that uses it"
+    return ""

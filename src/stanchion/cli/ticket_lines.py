@@ -1,0 +1,130 @@
+"""Tickets as people read them: a table of many, and everything that is known of one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from stanchion.approvals.ticket import State, Ticket
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, visible
+from stanchion.cli.times import shown, span
+from stanchion.cli.verdict import row
+from stanchion.kernel.stages import CAUGHT, Stage
+
+STYLES: Final = {
+    State.OPEN: "asks",
+    State.APPROVED: "good",
+    State.USED: "dim",
+    State.EXPIRED: "dim",
+    State.DENIED: "bad",
+    State.WITHDRAWN: "bad",
+}
+COLUMNS: Final = ("ticket", "state", "age", "left", "agent", "about", "risk", "why")
+MAX_LINES: Final = 60
+"""How many lines of content are shown."""
+
+
+def listing(tickets: list[Ticket], now: int, terminal: Terminal) -> Iterator[str]:
+    """A table of tickets as they stand at a time."""
+    rows = [
+        (
+            ticket.id,
+            str(ticket.state),
+            span(now - ticket.opened_at),
+            _left(ticket, now),
+            ticket.agent,
+            ticket.about,
+            ticket.risk,
+            ticket.message,
+        )
+        for ticket in tickets
+    ]
+    styles = [{"state": STYLES[ticket.state]} for ticket in tickets]
+    yield from table(COLUMNS, rows, ("age", "left"), terminal, styles)
+
+
+def whole(ticket: Ticket, now: int, terminal: Terminal) -> Iterator[str]:
+    """Everything that a person needs to decide about a ticket, or that became of it."""
+    state = terminal.paint(str(ticket.state).upper(), STYLES[ticket.state])
+    yield f"{state}  {visible(_headline(ticket))}"
+    yield ""
+    for label, words in _rows(ticket, now):
+        if words:
+            yield from row(label, words, terminal)
+    if ticket.state is State.OPEN:
+        yield ""
+        yield f"  stanchion tickets approve {ticket.id} --by NAME"
+        yield f"  stanchion tickets deny {ticket.id} --by NAME --comment WHY"
+
+
+def _headline(ticket: Ticket) -> str:
+    who = f"agent {ticket.agent}" if ticket.agent else "an agent"
+    match ticket.stage, ticket.tool:
+        case Stage.TOOL_CALL, tool:
+            return f"{who} wants to call {tool}"
+        case stage, "":
+            return f"{who}: {CAUGHT[Stage(stage)]}"
+        case stage, tool:
+            return f"{who}: {tool}, {CAUGHT[Stage(stage)]}"
+
+
+def _rows(ticket: Ticket, now: int) -> Iterator[tuple[str, str]]:
+    yield "ticket", ticket.id if ticket.generation == 1 else f"{ticket.id}, asked for the {_th(ticket.generation)} time"
+    yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
+    yield "beside", _text(ticket.beside) if ticket.beside else ""
+    yield "why", ticket.message
+    yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
+    yield "risk", ticket.risk
+    yield "task", ticket.task
+    yield "run", ticket.run
+    yield "tenant", ticket.tenant if ticket.tenant != "default" else ""
+    yield "asks", " or ".join(ticket.roles)
+    yield "opened", f"{shown(ticket.opened_at)}, {span(now - ticket.opened_at)} ago"
+    yield "answer", _answer(ticket)
+    yield "comment", ticket.comment
+    yield "until", _until(ticket, now)
+    yield "used by", ticket.used_by
+    yield "policy", ticket.policy
+    yield "digest", ticket.digest
+
+
+def _answer(ticket: Ticket) -> str:
+    if not ticket.answered_by:
+        return ""
+    word = {State.DENIED: "denied", State.WITHDRAWN: "approval taken back"}.get(ticket.state, "approved")
+    role = f", as {ticket.answered_as}" if ticket.answered_as else ""
+    return f"{word} by {ticket.answered_by}{role}, {shown(ticket.answered_at)}"
+
+
+def _until(ticket: Ticket, now: int) -> str:
+    match ticket.state:
+        case State.OPEN:
+            return f"{shown(ticket.expires_at)}, {_left(ticket, now)} left to answer; then it is refused"
+        case State.APPROVED:
+            return f"{shown(ticket.grant_until)}, {_left(ticket, now)} left to repeat the call"
+        case State.EXPIRED:
+            return f"{shown(ticket.grant_until if ticket.grant_until else ticket.expires_at)}, which is over"
+        case _:
+            return ""
+
+
+def _left(ticket: Ticket, now: int) -> str:
+    ends = {State.OPEN: ticket.expires_at, State.APPROVED: ticket.grant_until}.get(ticket.state)
+    return "" if ends is None else span(max(0, ends - now))
+
+
+def _th(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{ending}"
+
+
+def _text(content: Any) -> str:
+    if content is None:
+        return ""
+    text = content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+    lines = text.split("\n")
+    if len(lines) > MAX_LINES:
+        lines = [*lines[:MAX_LINES], f"… {len(lines) - MAX_LINES} more lines: `--json` shows all"]
+    return "\n".join(lines)

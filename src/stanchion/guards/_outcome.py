@@ -1,0 +1,60 @@
+"""Outcomes of calls: equal where nothing new came of a call, whatever the time was and however ids were drawn."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from stanchion.guards._fingerprint import canonical, digest, fingerprint
+from stanchion.kernel.events import Failure
+
+READ: Final = 400
+"""How much of an error's text tells one error from another."""
+
+DRAWN: Final = re.compile(
+    r"""[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
+    |\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?
+    |\b0x[0-9a-f]{6,}\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What differs between two results that say the same: drawn ids, times of the clock, addresses in memory."""
+
+_HINT: Final = re.compile(r"-(?=(?P<id>[0-9a-fA-F]{4}-)|\d\d[Tt ]\d\d:)")
+"""A sign that is in drawn ids behind eight characters, and in times behind seven. Texts are searched for it rather than
+for the whole, because they are passed quickly where they do not have it."""
+
+_QUOTED: Final = re.compile(r"""(?<!\w)(?:"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)""")
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)*")
+
+
+def result_digest(result: Any) -> tuple[str, int]:
+    """The digest of a result, and how much it says, in characters."""
+    text = undrawn(canonical(result))
+    return digest("=", text), len(text)
+
+
+def error_digest(failure: Failure) -> str:
+    """The signature of a failure: its kind and its words, without what they quote and count.
+
+    Where there are no words, failures of calls with other arguments are other failures.
+    """
+    words = undrawn(failure.text[: READ * 4])
+    words = " ".join(_NUMBER.sub("0", _QUOTED.sub("?", words)).casefold().split())[:READ]
+    about = words if words else fingerprint(failure.tool, failure.args).exact
+    return digest("!", failure.error, str(failure.status), about)
+
+
+def undrawn(text: str) -> str:
+    """A text with a `~` for everything that is drawn."""
+    if "0x" in text or "0X" in text:
+        return DRAWN.sub("~", text)
+    if "-" not in text:
+        return text
+    kept, end = [], 0
+    for hint in _HINT.finditer(text):
+        start = hint.start() - (8 if hint["id"] else 7)
+        drawn = DRAWN.match(text, start) if start >= end else None
+        if drawn is not None:
+            kept += [text[end:start], "~"]
+            end = drawn.end()
+    return "".join([*kept, text[end:]]) if end else text

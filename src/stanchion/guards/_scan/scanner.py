@@ -1,0 +1,176 @@
+"""The scanner: all matches of many patterns, by a sieve that says where to look and RE2 that looks there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple
+
+from stanchion.guards._scan import hyper
+from stanchion.guards._scan.hyper import Kept
+from stanchion.guards._scan.literals import LiteralSieve
+from stanchion.guards._scan.pattern import LONGEST, Match, Pattern, begun
+
+__all__ = ["CONTEXT", "Engine", "Hit", "Kept", "Scanner"]
+
+Engine = Literal["auto", "hyperscan", "re2"]
+
+CONTEXT: Final = LONGEST + 1
+"""How many characters before a place can matter for what is found behind it."""
+MANY: Final = 32
+"""From how many patterns on Hyperscan is the faster sieve."""
+SOON: Final = 80
+"""Within how many characters a literal comes soon."""
+LONG: Final = 8_192
+"""From what length of a text on the faster sieve is worth being compiled."""
+
+
+class Hit(NamedTuple):
+    """What was found: the pattern's number, the part of the match that counts, and the whole match."""
+
+    pattern: int
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+class Scanner:
+    """Looks for many patterns together. Both engines find the same.
+
+    `auto` begins with RE2. Hyperscan takes its place where there are many patterns, it is installed, and what it
+    compiles is kept; where that is not there yet it is made beside, once there is a long text.
+    """
+
+    def __init__(self, patterns: Sequence[Pattern], engine: Engine = "auto", kept: Kept | None = None) -> None:
+        self.patterns = tuple(patterns)
+        self.shortest = min([pattern.shortest for pattern in self.patterns], default=1)
+        self._sieve: Any = None
+        self._later: Kept | None = None
+        if engine == "hyperscan":
+            self._sieve = hyper.compiled(self.patterns)[0]
+        elif engine == "auto" and kept is not None and len(self.patterns) >= MANY and hyper.installed():
+            made = kept.get(hyper.name_of(self.patterns))
+            self._sieve = None if made is None else hyper.loaded(self.patterns, made)
+            self._later = kept if self._sieve is None else None
+        if self._sieve is None:
+            self._sieve = self._literals
+
+    @property
+    def engine(self) -> Engine:
+        """Which engine says where to look."""
+        return "re2" if self._sieve is self._literals else "hyperscan"
+
+    def _compile(self) -> None:
+        kept, self._later = self._later, None
+        if kept is not None:
+            kept.later(lambda: self._compiled(kept))
+
+    def _compiled(self, kept: Kept) -> None:
+        sieve, made = hyper.compiled(self.patterns)
+        self._sieve = sieve
+        kept.put(hyper.name_of(self.patterns), made)
+
+    @cached_property
+    def _literals(self) -> LiteralSieve:
+        return LiteralSieve(self.patterns)
+
+    def scan(self, text: str) -> list[Hit]:
+        """What is in a text, in no order; spans are in characters."""
+        return self._found(flat(text)) if len(text) >= self.shortest else []
+
+    def scan_all(self, texts: Sequence[str]) -> list[list[Hit]] | None:
+        """The same for several texts in one pass; nothing reaches from one into the next. `None` where nothing is in
+        any of them."""
+        long = [at for at, text in enumerate(texts) if len(text) >= self.shortest]
+        if not long or not (hits := self._found(flat(BETWEEN.join([texts[at] for at in long])))):
+            return None
+        found: list[list[Hit]] = [[] for _ in texts]
+        hits.sort(key=lambda hit: hit.first)
+        begins, number = 0, 0
+        for hit in hits:
+            while hit.first > begins + len(texts[long[number]]):
+                begins += len(texts[long[number]]) + 1
+                number += 1
+            spans = [place - begins for place in hit[1:]]
+            found[long[number]].append(Hit(hit.pattern, *spans))
+        return found
+
+    def _found(self, text: bytes) -> list[Hit]:
+        if self._later is not None and len(text) >= LONG:
+            self._compile()
+        regions = self._sieve.regions(text)
+        if not regions:
+            return []
+        found: dict[tuple[int, int, int], Hit] = {}
+        for number, parts in regions.items():
+            for first, last in parts:
+                for match in self.patterns[number].matches(text, first, last):
+                    self._keep(found, number, match)
+        return list(found.values())
+
+    @staticmethod
+    def _keep(found: dict[tuple[int, int, int], Hit], number: int, match: Match) -> None:
+        """Matches that begin differently and mean the same are one, as long as the longest of them."""
+        what = (number, match.left, match.right)
+        known = found.get(what)
+        first, last = match.start, match.end
+        if known is not None:
+            first, last = min(first, known.first), max(last, known.last)
+        found[what] = Hit(number, match.left, match.right, first, last)
+
+    def open_at(self, text: str) -> int:
+        """Where the first match begins that what follows the text may still make, unmake or change. What stands before
+        it is found, or not found, whatever follows: apart from matches that end right there."""
+        seen = flat(text)
+        size = len(seen)
+        held = _run(seen, self._narrow[0], size, self._narrow[1])
+        needed = self._literals.needed(seen)
+        if self._near is not None:
+            expression, reach = self._near
+            held = min(held, int(expression.search(seen, max(0, size - reach)).start()))
+        for number in {*needed, *self._wide}:
+            held = min(held, self.patterns[number].open_at(seen, number in needed))
+        return held
+
+    @cached_property
+    def _narrow(self) -> tuple[bytes, int]:
+        """What stands in patterns until a literal of theirs is over, and how much of it at the most."""
+        heads = [pattern.head for pattern in self.patterns]
+        narrow = [head for head in heads if head is not None and head.narrow]
+        letters = 0
+        for head in narrow:
+            letters |= head.letters
+        held = bytes([byte for byte in range(256) if letters >> byte & 1])
+        return held, max([head.width for head in narrow], default=0)
+
+    @cached_property
+    def _near(self) -> tuple[Any, int] | None:
+        """What says whether a pattern has begun that may begin with anything and whose literal comes soon, and how
+        soon."""
+        heads = [(pattern, pattern.head) for pattern in self.patterns]
+        near = [(one, head.width) for one, head in heads if head is not None and not head.narrow and head.width <= SOON]
+        if not near:
+            return None
+        return begun([pattern for pattern, _ in near]), max([width for _, width in near])
+
+    @cached_property
+    def _wide(self) -> tuple[int, ...]:
+        """Patterns that may begin with anything and need no literal, or none soon, and so are looked at alone."""
+        heads = enumerate([pattern.head for pattern in self.patterns])
+        return tuple([n for n, head in heads if head is None or (not head.narrow and head.width > SOON)])
+
+
+BETWEEN: Final = "\x1f"
+"""What stands between texts; where it stands in a text it is the end of one."""
+
+
+def flat(text: str) -> bytes:
+    """A text as one byte for each character, so that places in both are the same."""
+    return text.encode("latin-1", "replace").replace(b"\n", b"\x1e").replace(b"\x1f", b"\n")
+
+
+def _run(text: bytes, of: bytes, end: int, most: int) -> int:
+    """Where the run of certain characters begins that reaches to the end; as long as `most` at the most."""
+    first = max(0, end - most)
+    return first + len(text[first:end].rstrip(of))

@@ -1,0 +1,132 @@
+"""The texts of structured content: every string, number and name in it, and the patches that hide parts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from stanchion.kernel.findings import Patch, PathStep
+from stanchion.kernel.patches import apply
+
+LONG: Final = 10**7
+"""A number below it has no room for anything worth hiding."""
+LONG_NAME: Final = 12
+"""A shorter name that is a plain word has no room for anything, either."""
+
+
+class Span(NamedTuple):
+    """Characters of a text that are something, and what: a word for people, such as `aws-access-token`."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Leaf(NamedTuple):
+    """One text of some content and where it stands: a value, a long number as it is written, or a name (`named`: the
+    path is that of the object that has it)."""
+
+    path: tuple[PathStep, ...]
+    text: str
+    named: bool = False
+    number: bool = False
+
+
+Find = Callable[[Sequence[Leaf]], Sequence[Sequence[Span]]]
+"""Gives the spans of each leaf, for all of them together."""
+Word = Callable[[str, str], str]
+"""Gives what stands in the place of something: by its kind and its text."""
+
+
+_last: list[tuple[Any, list[Leaf]]] = [(None, [])]
+
+
+def leaves(content: Any) -> list[Leaf]:
+    """All texts of some content, in its order, a name before its value; short plain names are left out.
+
+    Guards that read the same content one after the other share what was found.
+    """
+    if type(content) is str:
+        return [Leaf((), content)]
+    known, found = _last[0]
+    if known is not content:
+        found = _leaves(content)
+        _last[0] = (content, found)
+    return found
+
+
+def _leaves(content: Any) -> list[Leaf]:
+    found: list[Leaf] = []
+    waiting: list[tuple[tuple[PathStep, ...], Any]] = [((), content)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            found.append(Leaf(path, value))
+        elif isinstance(value, dict):
+            inner: list[tuple[tuple[PathStep, ...], Any]] = []
+            for name, item in value.items():
+                if not isinstance(name, str):
+                    continue
+                if len(name) >= LONG_NAME or not name.isidentifier():
+                    found.append(Leaf(path, name, named=True))
+                if type(item) is str and not inner:
+                    found.append(Leaf((*path, name), item))
+                else:
+                    inner.append(((*path, name), item))
+            waiting += reversed(inner)
+        elif isinstance(value, list | tuple):
+            waiting += [((*path, at), value[at]) for at in range(len(value) - 1, -1, -1)]
+        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= LONG:
+            found.append(Leaf(path, str(value), number=True))
+    return found
+
+
+def hiding(content: Any, found: Sequence[Leaf], spans: Sequence[Sequence[Span]], word: Word) -> tuple[Patch, ...]:
+    """The patches that put words in the place of spans. A number becomes a text; an object of which a name holds
+    something is written anew as a whole, as names cannot be patched."""
+    patches: list[Patch] = []
+    anew: dict[tuple[PathStep, ...], dict[str, str]] = {}
+    for leaf, here in zip(found, spans, strict=True):
+        if not here:
+            continue
+        if leaf.named:
+            anew.setdefault(leaf.path, {})[leaf.text] = hidden(leaf.text, here, word)
+        elif leaf.number:
+            patches.append(Patch(leaf.path, hidden(leaf.text, here, word), kind=here[0].kind))
+        else:
+            text = leaf.text
+            patches += [Patch(leaf.path, word(s.kind, text[s.start : s.end]), s.start, s.end, s.kind) for s in here]
+    if anew:
+        top = [path for path in anew if not any(path != above and path[: len(above)] == above for above in anew)]
+        inner = apply(content, patches)
+        patches += [Patch(path, _renamed(_at(inner, path), path, anew), kind="name") for path in top]
+    return tuple(patches)
+
+
+def hidden(text: str, spans: Sequence[Span], word: Word) -> str:
+    """A text with words in the place of spans; spans that overlap are one, named by the first and longest of them."""
+    cut = apply(text, [Patch((), word(span.kind, text[span.start : span.end]), span.start, span.end) for span in spans])
+    return str(cut)
+
+
+def _at(content: Any, path: tuple[PathStep, ...]) -> Any:
+    for step in path:
+        content = content[step]
+    return content
+
+
+def _renamed(value: Any, path: tuple[PathStep, ...], anew: dict[tuple[PathStep, ...], dict[str, str]]) -> Any:
+    if isinstance(value, dict):
+        names = anew.get(path, {})
+        times: dict[str, int] = {}
+        made: dict[str, Any] = {}
+        for name, item in value.items():
+            word = new = str(names.get(name, name))
+            while new in made:
+                times[word] = times.get(word, 1) + 1
+                new = f"{word} {times[word]}"
+            made[new] = _renamed(item, (*path, name), anew)
+        return made
+    if isinstance(value, list | tuple):
+        return [_renamed(item, (*path, at), anew) for at, item in enumerate(value)]
+    return value

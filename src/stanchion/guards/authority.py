@@ -1,0 +1,84 @@
+"""Authority: what is above an agent's level of autonomy is for a person to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Annotated, ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "authority.exceeded": Words(
+            "tool `{}` needs autonomy level {}, and agent `{}` has {}",
+            "wait for a person to agree, or leave the decision to somebody who may take it",
+        )
+    }
+)
+
+Level = Annotated[int, msgspec.Meta(ge=0)]
+Levels = Callable[[str], int | None]
+"""Gives a level of autonomy by a name; `None` where nothing is said."""
+
+
+class Authority(msgspec.Struct, frozen=True, dict=True):
+    """Escalates a tool whose authority is above the agent's level of autonomy.
+
+    A tool's authority stands in the policy under `tools.<name>.authority`, an agent's level under
+    `agents.<id>.autonomy_level`, or under its role. With `by_risk` a tool without an authority of its own has that of
+    its risk: low 0, medium 1, high 2, critical 3.
+    """
+
+    name: ClassVar[str] = "authority"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SCOPE
+    priority: ClassVar[int] = 5
+
+    by_risk: bool = False
+    undeclared: Level = 0
+    action: PlainActionName = "escalate"
+
+    @cached_property
+    def _levels(self) -> tuple[Levels, Levels, Levels]:
+        return _unknown, _unknown, _unknown
+
+    def within(self, agents: Levels, roles: Levels, tools: Levels) -> Authority:
+        """The same guard that knows these levels."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["_levels"] = (agents, roles, tools)
+        return made
+
+    def judge(self, event: ToolCall, /) -> Finding | None:
+        """Escalate what needs more authority than the agent has."""
+        needed = self._levels[2](event.tool)
+        if needed is None:
+            if not self.by_risk:
+                return None
+            needed = int(event.risk)
+        level = self._level(event.run)
+        if needed <= level:
+            return None
+        return Finding(ACTIONS[self.action], "authority.exceeded", (event.tool, needed, event.run.agent, level))
+
+    def _level(self, run: RunInfo) -> int:
+        agents, roles, _ = self._levels
+        said = (agents(run.agent), roles(run.role), self.undeclared)
+        return next(level for level in said if level is not None)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)
+
+
+def _unknown(_name: str) -> None:
+    return None

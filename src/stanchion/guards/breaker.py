@@ -1,0 +1,178 @@
+"""Breaker: a tool that keeps failing is left alone for a time, then tried by one call after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Failure, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.faults import UNKNOWN, FaultName
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind, Ruling
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import When, key
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "breaker.open": Words(
+            "tool `{}` keeps failing, so nobody calls it for {}, until {}",
+            "use another tool, or go on with something else and call it after that time",
+        ),
+        "breaker.probing": Words(
+            "tool `{}` has failed, and another call is trying whether it works again",
+            "wait for a moment and call it again, or use another tool",
+        ),
+        "breaker.probe": Words("this call tries whether tool `{}` works again; {} of {} have gone well so far"),
+        "breaker.opened": Words(
+            "tool `{}` keeps failing: nobody calls it for {}",
+            "use another tool, or report that this one does not work",
+        ),
+        "breaker.closed": Words("tool `{}` works again: {} calls in a row have gone well"),
+    }
+)
+
+SLACK_MS: Final = 1_000
+"""How far behind the store's clock a time may be that is written down; beyond that the store's own is asked for."""
+
+Seconds = Annotated[float, msgspec.Meta(ge=0.001, le=432_000)]
+"""Up to five days: what nobody writes for a week is forgotten."""
+
+
+class Circuit(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of a tool. It is closed where `until` is 0, open before that time, half-open from then on.
+
+    `probe` is the call that tries it, until its outcome comes or `expires` is past.
+    """
+
+    failures: int = 0
+    until: int = 0
+    cooldown_ms: int = 0
+    successes: int = 0
+    probe: str = ""
+    expires: int = 0
+
+
+CLOSED: Final = Circuit()
+
+
+class Breaker(msgspec.Struct, frozen=True):
+    """Refuses calls of a tool after `failure_threshold` failures in a row, for a time that doubles with every relapse.
+
+    Then one call at a time goes ahead as a probe, and only if no other guard refuses it. After `successes` of them the
+    tool is as before. Failures count by their fault: a wrong argument says nothing about the tool.
+    """
+
+    name: ClassVar[str] = "breaker"
+    kind: ClassVar[Kind] = Kind.RECORD
+    writes: ClassVar[Mapping[Stage, When]] = {
+        Stage.TOOL_CALL: When.PROCEED,
+        Stage.TOOL_RESULT: When.JUDGED,
+        Stage.ERROR: When.JUDGED,
+    }
+    stages: ClassVar[frozenset[Stage]] = frozenset(writes)
+    answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 2
+
+    failure_threshold: Annotated[int, msgspec.Meta(ge=1)] = 5
+    cooldown_s: Seconds = 60.0
+    max_cooldown_s: Seconds = 3600.0
+    successes: Annotated[int, msgspec.Meta(ge=1)] = 3
+    probe_s: Seconds = 60.0
+    counts: tuple[FaultName, ...] = ("system", "unknown")
+    per: Literal["tenant", "agent"] = "tenant"
+    action: PlainActionName = "block"
+    counter: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_cooldown_s < self.cooldown_s:
+            said = f"`max_cooldown_s: {self.max_cooldown_s:g}` is less than `cooldown_s: {self.cooldown_s:g}`"
+            raise ValueError(f"{said}: give more, or a shorter cooldown")
+        if not self.counts:
+            raise ValueError("`counts` is empty, so it never opens: name some faults, or leave it out")
+
+    def key(self, event: ToolCall | ToolResult | Failure, /) -> str:
+        """What is known of the tool."""
+        return circuit_key(event.run, event.tool, self.per, "" if self.counter is None else self.counter)
+
+    def judge(self, event: ToolCall | ToolResult | Failure, value: Any, now: int, /) -> Ruling | None:
+        """Rule on a call, or take an outcome in; the store says whether its clock agrees."""
+        if isinstance(event, ToolCall):
+            return None if value is None else self._admit(event, circuit_of(value), now)
+        if not event.tool:
+            return None
+        circuit = circuit_of(value)
+        if circuit.until:
+            return self._tried(event, circuit, now) if event.call and event.call == circuit.probe else None
+        if isinstance(event, ToolResult):
+            return Ruling(put=_plain(CLOSED)) if circuit.failures else None
+        if not self._counts(event):
+            return None
+        if circuit.failures + 1 >= self.failure_threshold:
+            return self._opened(event.tool, self.cooldown_s, now)
+        return Ruling(put=_plain(Circuit(circuit.failures + 1)))
+
+    def _counts(self, event: Failure) -> bool:
+        return (event.fault if event.fault else UNKNOWN) in self.counts
+
+    def _admit(self, event: ToolCall, circuit: Circuit, now: int) -> Ruling | None:
+        until, action = circuit.until, ACTIONS[self.action]
+        if not until:
+            return None
+        if now < until:
+            args = (event.tool, _span(circuit.cooldown_ms), _moment(until))
+            return Ruling(Finding(action, "breaker.open", args), until=until)
+        if now < circuit.expires:
+            return Ruling(Finding(action, "breaker.probing", (event.tool,)), None, until, circuit.expires)
+        taken = msgspec.structs.replace(circuit, probe=event.id, expires=now + round(self.probe_s * 1_000))
+        found = Finding(Action.ALLOW, "breaker.probe", (event.tool, circuit.successes, self.successes))
+        return Ruling(found, _plain(taken), max(until, circuit.expires, now), now + SLACK_MS)
+
+    def _tried(self, event: ToolResult | Failure, circuit: Circuit, now: int) -> Ruling:
+        """The outcome of a probe; a failure that does not count only makes room for the next."""
+        if isinstance(event, Failure) and self._counts(event):
+            longer = min(2 * circuit.cooldown_ms / 1_000, self.max_cooldown_s)
+            return self._opened(event.tool, longer, now)
+        went_well = circuit.successes + isinstance(event, ToolResult)
+        if went_well >= self.successes:
+            return Ruling(Finding(Action.ALLOW, "breaker.closed", (event.tool, went_well)), _plain(CLOSED))
+        return Ruling(put=_plain(Circuit(0, circuit.until, circuit.cooldown_ms, went_well)))
+
+    def _opened(self, tool: str, cooldown_s: float, now: int) -> Ruling:
+        cooldown_ms = round(cooldown_s * 1_000)
+        put = _plain(Circuit(0, now + cooldown_ms, cooldown_ms))
+        return Ruling(Finding(Action.ALLOW, "breaker.opened", (tool, _span(cooldown_ms))), put, now, now + SLACK_MS)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer, where calls are judged; outcomes are only taken in."""
+        return (ACTIONS[self.action],)
+
+
+def circuit_key(run: RunInfo, tool: str, per: str, counter: str) -> str:
+    """The key of what is known of a tool, for all agents of a tenant or for one."""
+    whose = () if per == "tenant" else (per, run.agent)
+    return key(run.tenant, "breaker", tool, counter, *whose)
+
+
+def circuit_of(value: Any) -> Circuit:
+    """A record as it was written."""
+    return CLOSED if value is None else msgspec.convert(value, Circuit)
+
+
+def _plain(circuit: Circuit) -> Any:
+    return msgspec.to_builtins(circuit)
+
+
+def _span(ms: int) -> str:
+    seconds = ms / 1_000
+    return f"{seconds:,.10g} second{'' if seconds == 1 else 's'}"
+
+
+def _moment(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1_000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")

@@ -1,0 +1,254 @@
+"""Budget: what a run, task, agent, tenant or the whole fleet may spend, reserved before and settled after."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Charge, Event, RunInfo
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.scopes import LASTING, Scope, scope_key
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import BUCKETS, IDLE_S, Line
+from stanchion.kernel.table import sensible
+from stanchion.kernel.units import MICRO, Unit
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "budget.exceeded": Words(
+            "this does not fit into the {} of this {}: {} used or reserved",
+            "stop and report what is done so far, or ask for a larger budget",
+        ),
+        "budget.window_full": Words(
+            "this does not fit into the {} that this {} has for any {} seconds: {} used or reserved",
+            "wait and try again later, or ask for a larger budget",
+        ),
+        "budget.nearly": Words(
+            "this reaches {} % of the {} of this {}: {} used or reserved before it",
+            "finish soon; do the most important thing next",
+        ),
+    }
+)
+
+Whole = Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
+Amount = Annotated[float, msgspec.Meta(ge=0, lt=10**9)]
+AtLimit = Literal["warn", "retry", "queue", "escalate", "block", "quarantine", "halt"]
+"""An action that a limit can lead to: a counter cannot say `allow`, which would find nothing."""
+
+SPENDS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.CHARGE, Stage.HANDOFF})
+ACTS: Final = (Unit.ONE, Unit.DURATION_MS)
+"""What only an action uses up; a charge is none."""
+
+MEASURES: Final = {
+    Unit.ONE: "calls",
+    Unit.TOKENS: "tokens",
+    Unit.COST_MICROUSD: "cost_usd",
+    Unit.API_CALLS: "api_calls",
+    Unit.DURATION_MS: "duration_s",
+}
+"""The options that bound, by what they count."""
+
+WORDS: Final = {
+    Unit.ONE: ("call", "calls"),
+    Unit.TOKENS: ("token", "tokens"),
+    Unit.API_CALLS: ("API call", "API calls"),
+    Unit.DURATION_MS: ("second of work", "seconds of work"),
+}
+HOLD_MS: Final = 3_600_000
+"""How long a reservation is open; after that it stays charged at its estimate until it is settled."""
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """Bounds what is spent, by one measure or several.
+
+    An estimate is reserved before an action and settled to what was really used afterwards; a refused action uses
+    nothing. Budgets of one `counter` count together; a policy gives each entry a counter of its own unless it names
+    one.
+    """
+
+    name: ClassVar[str] = "budget"
+    kind: ClassVar[Kind] = Kind.METER
+    stages: ClassVar[frozenset[Stage]] = SPENDS
+    category: ClassVar[Category] = Category.BUDGET
+    priority: ClassVar[int] = 30
+
+    tokens: Whole | None = None
+    cost_usd: Amount | None = None
+    calls: Whole | None = None
+    api_calls: Whole | None = None
+    duration_s: Amount | None = None
+    per: Scope = "run"
+    window_s: Annotated[float, msgspec.Meta(ge=1, lt=10**9)] | None = None
+    warn_at: Percent | None = None
+    degrade_at: Percent | None = None
+    escalate_at: Percent | None = None
+    action: AtLimit = "block"
+    reach: Reach = "allowed"
+    counter: str | None = None
+
+    def __post_init__(self) -> None:
+        limits = self.limits()
+        if not limits:
+            raise ValueError("it bounds nothing: give `tokens`, `cost_usd`, `calls`, `api_calls` or `duration_s`")
+        if self.cost_usd and not limits[Unit.COST_MICROUSD]:
+            raise ValueError(f"`cost_usd: {self.cost_usd:g}` is less than a millionth: give more, or 0 for nothing")
+        if self.duration_s and not limits[Unit.DURATION_MS]:
+            raise ValueError(f"`duration_s: {self.duration_s:g}` is less than a thousandth: give more, or 0")
+        check_marks(self, ACTIONS[self.action], self.reach)
+
+    @property
+    def default_stages(self) -> frozenset[Stage]:
+        """Where it counts unless a policy says otherwise: at charges only if something of a charge is bounded."""
+        return SPENDS if set(self.limits()) - set(ACTS) else SPENDS - {Stage.CHARGE}
+
+    @property
+    def window_ms(self) -> int:
+        """The window as it is counted, 0 for a total: a little longer than asked for, because it slides by whole
+        buckets, and no span of `window_s` may hold more than the limit."""
+        if self.window_s is None:
+            return 0
+        return -(-round(self.window_s * 1_000) // (BUCKETS - 1)) * BUCKETS
+
+    def limits(self) -> dict[Unit, int]:
+        """What it bounds, in whole units; parts of a unit are not there to be spent."""
+        said = {
+            Unit.ONE: self.calls,
+            Unit.TOKENS: self.tokens,
+            Unit.COST_MICROUSD: None if self.cost_usd is None else int(round(self.cost_usd * MICRO, 3)),
+            Unit.API_CALLS: self.api_calls,
+            Unit.DURATION_MS: None if self.duration_s is None else int(round(self.duration_s * 1_000, 3)),
+        }
+        return {unit: limit for unit, limit in said.items() if limit is not None}
+
+    def counts(self, run: RunInfo) -> dict[Unit, str]:
+        """The counters of a run that it bounds. What was carved out for a run is charged above it already."""
+        counter = "" if self.counter is None else self.counter
+        keys = {unit: scope_key(run, self.per, "budget", counter, unit.name.lower()) for unit in self.limits()}
+        other = (self.per == "agent" and run.agent != run.granted_by) or (
+            self.per == "task" and run.task != run.granted_for
+        )
+        if run.grant is None or other:
+            return keys
+        return {unit: name for unit, name in keys.items() if run.grant[unit] < 0}
+
+    def lines(self, event: Event, /) -> tuple[Line, ...]:
+        """A counter for each measure."""
+        limits = self.limits()
+        idle_s = 0 if self.per in LASTING and self.window_s is None else IDLE_S
+        return tuple(
+            [
+                _line(event, name, unit, self._bands(limits[unit], event.stage), self.window_ms, idle_s)
+                for unit, name in self.counts(event.run).items()
+                if not (event.stage is Stage.CHARGE and unit in ACTS)
+            ]
+        )
+
+    def _bands(self, limit: int, stage: Stage) -> tuple[tuple[int, Action], ...]:
+        """Limits and what exceeding them means: a mark is reached at its percentage, with the estimate included."""
+        last = limit if self.reach == "allowed" and limit else limit - 1
+        marks = [(mark(limit, at) - 1, action) for action, at in marks_of(self).items() if sensible(stage, action)]
+        return tuple(sorted([*marks, (last, ACTIONS[self.action])]))
+
+    def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+        """Say what is used up, or nearly so, by the measure that is worst off."""
+        at = said.index(max(said))
+        unit = Unit(self.lines(event)[at].unit)
+        limit, used = phrase(unit, self.limits()[unit]), shown(unit, values[at])
+        span = "" if self.window_s is None else f"{self.window_s:,.10g}"
+        if action < ACTIONS[self.action]:
+            reached = marks_of(self)[action]
+            whose = f"{self.per} for any {span} seconds" if span else self.per
+            return Finding(action, "budget.nearly", (f"{reached:g}", limit, whose, used))
+        if span:
+            return Finding(action, "budget.window_full", (limit, self.per, span, used))
+        return Finding(action, "budget.exceeded", (limit, self.per, used))
+
+    def tightened(self, by: float) -> Budget:
+        """The same budget whose marks come earlier; what it bounds stays the same."""
+        return tightened(self, by)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer wherever it stands; a degrade mark is heard only where there is a lesser request
+        to make, and left out elsewhere."""
+        marks = [action for action in marks_of(self) if action != Action.DEGRADE]
+        return (ACTIONS[self.action], *marks)
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """Bounds a child by what was carved out of its parent's budget for it."""
+
+    name: ClassVar[str] = "grant"
+    kind: ClassVar[Kind] = Kind.METER
+    stages: ClassVar[frozenset[Stage]] = SPENDS
+    category: ClassVar[Category] = Category.BUDGET
+    priority: ClassVar[int] = 30
+
+    def lines(self, event: Event, /) -> tuple[Line, ...]:
+        """A counter for each measure that was granted."""
+        granted = grants(event.run)
+        charge = event.stage is Stage.CHARGE
+        return tuple(
+            [
+                _line(event, grant_key(event.run, unit), unit, ((limit if limit else -1, Action.BLOCK),))
+                for unit, limit in granted.items()
+                if not (charge and unit in ACTS)
+            ]
+        )
+
+    def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+        """Say what of the grant is used up."""
+        at = said.index(max(said))
+        unit = Unit(self.lines(event)[at].unit)
+        limit, used = phrase(unit, grants(event.run)[unit]), shown(unit, values[at])
+        return Finding(action, "budget.exceeded", (limit, "child run", used))
+
+
+def grants(run: RunInfo) -> dict[Unit, int]:
+    """What was carved out for a run; what it may use of anything else is what its parent may."""
+    return {} if run.grant is None else {unit: run.grant[unit] for unit in Unit if run.grant[unit] >= 0}
+
+
+def grant_key(run: RunInfo, unit: Unit) -> str:
+    """The counter of what a child has used of its grant."""
+    return scope_key(msgspec.structs.replace(run, purse=""), "run", "grant", unit.name.lower())
+
+
+def _line(
+    event: Event,
+    name: str,
+    unit: Unit,
+    bands: tuple[tuple[int, Action], ...],
+    window_ms: int = 0,
+    idle_s: int = IDLE_S,
+) -> Line:
+    """A counter on which an estimate is held. A call is a call whatever comes of it, and a charge that does not stand
+    beside its call is booked for good: neither is ever settled."""
+    beside = not isinstance(event, Charge) or (event.call != "" and not event.settled)
+    final = unit is Unit.ONE or not beside
+    return Line(name, bands, unit, hold_ms=0 if final else HOLD_MS, window_ms=window_ms, idle_s=idle_s)
+
+
+def phrase(unit: Unit, number: int) -> str:
+    """A number of a unit in words that people read."""
+    if unit is Unit.COST_MICROUSD:
+        return shown(unit, number)
+    one, many = WORDS[unit]
+    said = shown(unit, number)
+    return f"{said} {one if said == '1' else many}"
+
+
+def shown(unit: Unit, number: int) -> str:
+    """The number alone, exactly: dollars with their cents at least, seconds with the parts they have."""
+    if unit is Unit.COST_MICROUSD:
+        dollars, parts = divmod(number, MICRO)
+        return f"${dollars:,}." + f"{parts:06d}".rstrip("0").ljust(2, "0")
+    if unit is Unit.DURATION_MS:
+        seconds, parts = divmod(number, 1_000)
+        return f"{seconds:,}.{parts:03d}".rstrip("0").rstrip(".")
+    return f"{number:,}"

@@ -1,0 +1,104 @@
+"""The canary guard: what a run was given to keep does not leave it."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.guards._strings import strings
+from stanchion.guards.canary.reading import bodies
+from stanchion.guards.canary.token import HEAD, LASTING, SIZES, label_of
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import Event, ModelChunk, ModelReply
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "canary.leaked": Words(
+            "the canary `{}` would leave this run in {}",
+            "leave it out, and tell the user: something has made you give away what you were given to keep",
+        ),
+    }
+)
+
+REACH: Final = 512
+"""How many characters a canary takes at the most in a stream, in pieces or coded."""
+LONGEST_RUN: Final = 8_192
+"""How long something without blanks is held back until its end has come."""
+BETWEEN: Final = r"[\W_]{0,4}"
+FIRST, SECOND, THIRD = HEAD
+UNFINISHED: Final = re.compile(
+    f"{FIRST}{BETWEEN}(?:{SECOND}{BETWEEN}(?:{THIRD}{BETWEEN}(?:[a-z2-7]{BETWEEN}){{0,{SIZES[-1]}}})?)?\\Z",
+    re.IGNORECASE,
+)
+"""The beginning of a canary at the end of a text."""
+BLANKS: Final = " \n\t\r"
+
+
+class Canary(msgspec.Struct, frozen=True):
+    """Refuses what would carry one of the run's canaries out, however it is written."""
+
+    name: ClassVar[str] = "canary"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset(
+        {Stage.TOOL_CALL, Stage.EGRESS, Stage.MODEL_CHUNK, Stage.MODEL_REPLY, Stage.HANDOFF}
+    )
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 6
+    CONTEXT: ClassVar[int] = REACH
+
+    action: Literal["block", "halt"] = "block"
+    key: Annotated[str, msgspec.Meta(min_length=16)] | None = None
+    all_replies: bool = False
+
+    def judge(self, event: Event, /) -> Finding | None:
+        """Say whether an event has a canary of its run."""
+        match event:
+            case ModelChunk():
+                text = event.before + event.text
+            case ModelReply() if not event.final and not self.all_replies:
+                return None
+            case _:
+                text = "\n".join(strings(content_of(event)))
+        run = event.run
+        for body in bodies(text):
+            label = label_of(body, self.secret, run.tenant, (run.id, *run.parents, LASTING))
+            if label is not None:
+                return Finding(ACTIONS[self.action], "canary.leaked", (label, _carrier(event)))
+        return None
+
+    @property
+    def secret(self) -> str:
+        """What canaries are made with."""
+        return "" if self.key is None else self.key
+
+    def settled(self, text: str) -> int:
+        """How many characters at the beginning of a text can be judged for good, whatever follows."""
+        low = max(0, len(text) - LONGEST_RUN)
+        at = max([text.rfind(blank, low) + 1 for blank in BLANKS])
+        unfinished = UNFINISHED.search(text, max(0, len(text) - REACH))
+        return max(low, at if unfinished is None else min(at, unfinished.start()))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)
+
+
+def _carrier(event: Event) -> str:
+    """What would carry it out, in words."""
+    match event.stage:
+        case Stage.TOOL_CALL:
+            return f"the arguments of `{event.tool}`"
+        case Stage.EGRESS:
+            return "a request"
+        case Stage.HANDOFF:
+            return "what is handed on"
+        case _:
+            return "a reply"

@@ -1,0 +1,66 @@
+"""Capabilities: an agent uses the tools that need no more than it can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "capability.missing": Words(
+            "tool `{}` needs `{}`, which agent `{}` has not",
+            "leave the step to an agent that can do it, or do it with a tool that needs less",
+        )
+    }
+)
+
+Needs = Callable[[str], tuple[str, ...] | None]
+"""Gives what a tool needs, by its name."""
+
+
+class Capabilities(msgspec.Struct, frozen=True, dict=True):
+    """Refuses a tool that needs a capability which neither the agent nor its role has.
+
+    What a tool needs stands in the policy under `tools.<name>.needs`, what an agent has under `capabilities`.
+    """
+
+    name: ClassVar[str] = "capabilities"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SCOPE
+    priority: ClassVar[int] = 5
+
+    action: PlainActionName = "block"
+
+    @cached_property
+    def _needs(self) -> Needs:
+        return lambda _tool: None
+
+    def within(self, needs: Needs) -> Capabilities:
+        """The same guard that knows what tools need."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["_needs"] = needs
+        return made
+
+    def judge(self, event: ToolCall, /) -> Finding | None:
+        """Refuse a tool that needs what the agent has not."""
+        needs = self._needs(event.tool)
+        for needed in needs if needs is not None else ():
+            if needed not in event.run.capabilities:
+                return Finding(ACTIONS[self.action], "capability.missing", (event.tool, needed, event.run.agent))
+        return None
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)

@@ -1,0 +1,43 @@
+"""What the egress guard says."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "egress.too_long": Words(
+            "the URL has {} characters, and {} are allowed", "send data in the body of a request, not in its URL"
+        ),
+        "egress.unreadable": Words(
+            "`{}` cannot be read as a URL: {}", "write the whole URL plainly, such as `https://example.com/page`"
+        ),
+        "egress.scheme": Words("scheme `{}` may not be used: {} are allowed", "use one of these, or another tool"),
+        "egress.denied": Words("`{}` is denied: {}", "do without it; another name for the same place is denied, too"),
+        "egress.metadata": Words(
+            "`{}` is where a cloud hands out its credentials: {}",
+            "leave it alone; ask a person for what you need to know of the machine",
+        ),
+        "egress.internal": Words(
+            "`{}` is not on the public network: {}", "use a public host, or ask for this one to be allowed"
+        ),
+        "egress.ambiguous": Words(
+            "`{}` is not read alike by everybody: {}", "write scheme, host and port plainly, without tricks"
+        ),
+        "egress.credentials": Words(
+            "the URL of `{}` carries a user name or a password",
+            "leave them out: a tool that needs credentials gets them otherwise",
+        ),
+        "egress.login": Words("the URL carries a login, which is sent and not written down", ""),
+        "egress.not_allowed": Words(
+            "`{}` is not among the hosts that may be reached", "use one of those that are, or ask for it to be added"
+        ),
+        "egress.port": Words("port {} of `{}` may not be used: {} are allowed", "use one of these"),
+        "egress.method": Words("method `{}` may not be used: {} are allowed", "use one of these"),
+        "egress.unresolved": Words(
+            "`{}` has no address, so nobody can say where it leads", "check the name, or try again later"
+        ),
+    }
+)

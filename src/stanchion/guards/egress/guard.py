@@ -1,0 +1,238 @@
+"""The egress guard: requests, and URLs in calls, go where the policy lets them, and nowhere inside."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.guards.egress.addresses import Address, address_of, carried, inside, is_metadata
+from stanchion.guards.egress.codes import CODES
+from stanchion.guards.egress.hosts import Hosts
+from stanchion.guards.egress.logins import shown, unwritten
+from stanchion.guards.egress.names import METADATA, inside_name, written_in
+from stanchion.guards.egress.places import Place, places
+from stanchion.guards.egress.reading import LONGEST_KEPT, Target, Unreadable, read, same_host
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Egress, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+
+__all__ = ["CODES", "EgressGuard"]
+
+KEPT: Final = 1_024
+"""How many judged URLs are remembered, so that a repeated one costs a look."""
+
+METHOD_HEADERS: Final = frozenset({"x-http-method-override", "x-http-method", "x-method-override"})
+"""Headers by which many servers take a request for one of another method."""
+
+Port = Annotated[int, msgspec.Meta(ge=1, le=65_535)]
+
+
+class EgressGuard(msgspec.Struct, frozen=True, dict=True):
+    """Refuses requests that leave for internal addresses, or for hosts that are not among those allowed.
+
+    URLs are read as the standard says; one that other clients read otherwise is refused. Names are resolved, and what
+    they resolve to is judged in the same way. URLs in the arguments of tool calls are judged by what is written.
+    """
+
+    name: ClassVar[str] = "egress"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.EGRESS, Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 25
+
+    allowed_hosts: tuple[str, ...] | None = None
+    denied_hosts: tuple[str, ...] = ()
+    internal_hosts: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ("http", "https", "ws", "wss")
+    ports: tuple[Port, ...] | None = None
+    methods: tuple[str, ...] | None = None
+    max_url: Annotated[int, msgspec.Meta(ge=1)] = 8_192
+    credentials: bool = False
+    arguments: bool = True
+    resolve: bool = True
+    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 5_000
+    proxies: tuple[str, ...] = ()
+    action: PlainActionName = "block"
+
+    def __post_init__(self) -> None:
+        # A list that cannot be read is refused when the policy loads, not when somebody first asks for a host.
+        _ = (self._allowed, self._denied, self._internal, self._proxies)
+        for scheme in self.schemes:
+            if not scheme.isascii() or scheme != scheme.lower() or scheme.endswith(":"):
+                raise ValueError(f"`{scheme}` is no scheme: write it in small letters, as `https`")
+
+    @cached_property
+    def _allowed(self) -> Hosts | None:
+        return None if self.allowed_hosts is None else Hosts(self.allowed_hosts)
+
+    @cached_property
+    def _denied(self) -> Hosts:
+        return Hosts(self.denied_hosts)
+
+    @cached_property
+    def _internal(self) -> Hosts:
+        return Hosts(self.internal_hosts)
+
+    @cached_property
+    def _proxies(self) -> Hosts:
+        return Hosts(self.proxies)
+
+    @cached_property
+    def _methods(self) -> frozenset[str] | None:
+        return None if self.methods is None else frozenset([method.upper() for method in self.methods])
+
+    @cached_property
+    def _kept(self) -> Any:
+        return lru_cache(KEPT)(self._judged)
+
+    def judge(self, event: Egress | ToolCall, /) -> Finding | None:
+        """What is said against where a request goes, or against the first of a call's URLs that goes wrong.
+
+        Logins in URLs are kept out of records, also where they are allowed.
+        """
+        finding = self._against(event)
+        if finding is None and not self.credentials:
+            return None
+        hides = unwritten(event)
+        if not hides:
+            return finding
+        if finding is None:
+            return Finding(Action.ALLOW, "egress.login", hides=hides)
+        return Finding(finding.action, finding.code, finding.args, hides=hides)
+
+    def _against(self, event: Egress | ToolCall) -> Finding | None:
+        if isinstance(event, Egress):
+            finding = self._looked_up(Place(event.url, True))
+            return self._beside(event) if finding is None else finding
+        for place in places(event.args) if self.arguments else ():
+            finding = self._looked_up(place)
+            if finding is not None:
+                return finding
+        return None
+
+    def _looked_up(self, place: Place) -> Finding | None:
+        found: Finding | None = self._kept(place) if len(place.url) <= LONGEST_KEPT else self._judged(place)
+        return found
+
+    def _beside(self, event: Egress) -> Finding | None:
+        """What is said against the method of a request, or headers that name another one, or another host."""
+        finding = self._method(event.method)
+        for name, value in event.headers.items():
+            if finding is not None:
+                break
+            low = name.lower()
+            if low in METHOD_HEADERS:
+                finding = self._method(value.strip())
+            elif low == "host" and not same_host(event.url, value):
+                finding = self._finding("egress.ambiguous", shown(value), "the header `host` and the URL differ")
+        return finding
+
+    def _method(self, method: str) -> Finding | None:
+        if self._methods is None or method.upper() in self._methods:
+            return None
+        said = shown(method)
+        return self._finding("egress.method", said, _listed(self.methods))
+
+    def _judged(self, place: Place) -> Finding | None:
+        text = place.url
+        if place.sure and len(text) > self.max_url:
+            return self._finding("egress.too_long", len(text), self.max_url)
+        target = read(text)
+        if isinstance(target, Unreadable):
+            return self._finding("egress.unreadable", shown(text), target.why) if place.sure else None
+        if place.sure and target.scheme not in self.schemes:
+            return self._finding("egress.scheme", target.scheme, _listed(self.schemes))
+        if not target.host:
+            return self._finding("egress.unreadable", shown(text), "it has no host") if place.sure else None
+        if not place.sure and target.literal is None and "." not in target.host and target.host != "localhost":
+            return None
+        finding = self._barred(target)
+        return self._strictly(target) if finding is None and place.sure else finding
+
+    def _barred(self, target: Target) -> Finding | None:
+        """What is said against a host as it is written, whatever is allowed."""
+        host, port, literal = target.host, target.port, target.literal
+        if literal is not None:
+            return self.judged_address(host, literal, "it is", target)
+        if self._denied.has(host, port):
+            return self._finding("egress.denied", host, "the policy says so")
+        if host in METADATA and not self._named_exactly(host, port):
+            return self._finding("egress.metadata", host, "the name says so")
+        where = inside_name(host)
+        if where and not self.may_be_inside(host, port):
+            return self._finding("egress.internal", host, where)
+        for address in written_in(host):
+            finding = self.judged_address(host, address, "its name leads to", target)
+            if finding is not None:
+                return finding
+        return None
+
+    def judged_address(self, host: str, address: Address, how: str, target: Target) -> Finding | None:
+        """What is said against one address of a host: it is denied, or inside and not allowed to be."""
+        port = target.port
+        if any(self._denied.has(one, port) for one in carried(address)):
+            return self._finding("egress.denied", host, f"{how} `{address}`")
+        if is_metadata(address):
+            listed = self._named_exactly(address, port) or (host in METADATA and self._named_exactly(host, port))
+            return None if listed else self._finding("egress.metadata", host, f"{how} `{address}`")
+        what = inside(address)
+        if not what or self._internal.has(address, port) or self.may_be_inside(host, port):
+            return None
+        if self._allowed is not None and self._allowed.holds(address, port):
+            return None
+        return self._finding("egress.internal", host, f"{how} `{address}` ({what})")
+
+    def may_be_inside(self, name: str, port: int | None) -> bool:
+        """Whether the policy names a host that is inside, so that it may be."""
+        if self._internal.has(name, port):
+            return True
+        return self._allowed is not None and self._allowed.exactly(name, port) and bool(inside_name(name))
+
+    def _named_exactly(self, host: str | Address, port: int | None) -> bool:
+        return self._internal.exactly(host, port) or (self._allowed is not None and self._allowed.exactly(host, port))
+
+    def _strictly(self, target: Target) -> Finding | None:
+        """What is said against a URL that would lead to a public host."""
+        host, port = target.host, target.port
+        if target.unclear:
+            return self._finding("egress.ambiguous", host, target.unclear)
+        if target.credentials and not self.credentials:
+            return self._finding("egress.credentials", host)
+        own: str | Address = host if target.literal is None else target.literal
+        if self._allowed is not None and not self._allowed.has(own, port):
+            return self._finding("egress.not_allowed", host if port is None else f"{host}:{port}")
+        if self.ports is not None and port not in self.ports:
+            return self._finding("egress.port", port, host, _listed(self.ports))
+        return None
+
+    def judged_addresses(self, target: Target, addresses: list[str]) -> Finding | None:
+        """What is said against a name by what it resolves to: one address that leads inside is enough."""
+        for text in addresses:
+            finding = self.judged_address(target.host, address_of(text), "it resolves to", target)
+            if finding is not None:
+                return finding
+        return self._finding("egress.unresolved", target.host) if not addresses else None
+
+    def takes_proxy(self, proxy: str) -> bool:
+        """Whether requests may go through a proxy, by its URL or by `host:port`."""
+        target = read(proxy if "://" in proxy else f"http://{proxy}")
+        if isinstance(target, Unreadable) or target.unclear:
+            return False
+        return self._proxies.has(target.host if target.literal is None else target.literal, target.port)
+
+    def _finding(self, code: str, *args: str | int | None) -> Finding:
+        return Finding(ACTIONS[self.action], code, args)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        action = ACTIONS[self.action]
+        return (Action.ALLOW, action) if self.credentials and action != Action.ALLOW else (action,)
+
+
+def _listed(values: Any) -> str:
+    return ", ".join([f"`{value}`" for value in values]) if values else "none"

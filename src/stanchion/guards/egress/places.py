@@ -1,0 +1,146 @@
+"""Places: the URLs and hosts that the arguments of a tool call name."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from stanchion.guards.egress.reading import PORTS, UNSEEN
+
+HOSTS: Final = frozenset(
+    {"host", "hosts", "hostname", "hostnames", "remotehost", "targethost", "serverhost", "dbhost", "proxyhost"}
+)
+"""Names of arguments that are hosts; in small letters, without separators."""
+LINKS: Final = frozenset({"link", "links", "site", "website", "origin", "proxy"})
+CONTENTS: Final = frozenset(
+    {
+        "content", "contents", "text", "body", "message", "prompt", "description", "html", "markdown", "code",
+        "comment", "title", "note", "notes", "summary", "subject", "newstring", "oldstring", "newstr", "oldstr",
+    }
+)  # fmt: skip
+"""Names of arguments that are written or sent; a URL in them is not followed."""
+NOWHERE: Final = frozenset({"about", "data", "mailto", "tel", "sms", "blob", "urn", "cid", "arn"})
+"""Schemes that lead to no host."""
+
+SHORTEST: Final = len("http://")
+LONGEST_LOOSE: Final = 4_096
+"""A longer text without a scheme is not taken for a URL."""
+
+_URLS: Final = re.compile(r".*(?:url|href|endpoint|webhook|callback)s?")
+_URIS: Final = re.compile(r".*uris?")
+_SCHEME: Final = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]{0,31}):")
+_WHOLE: Final = re.compile(r"[\x00-\x20]*[A-Za-z][A-Za-z0-9+.-]{0,31}:[/\\]{2}")
+_WRAPPED: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{0,31}:)+//")
+_BARE: Final = re.compile(
+    r"(?:[/\\]{2,})?((?:[^\s/?#@\\]*@)?(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\\]+)(?::[0-9]{1,5})?)(?:[/?#\\][^\s]*)?"
+)
+_FRAME: Final = " \t\r\n\ufeff\u200b\u200c\u200d\u200e\u200f\u2060<>\"'`()[]{}"
+"""What tools take off round a URL."""
+_INNER: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:[/\\]{2}[^\s<>\"'`)]*")
+_COUNT: Final = re.compile(r"[1-9][0-9]{0,6}")
+"""A number that is no address of anything."""
+_BLANK: Final = re.compile(r"\s")
+_LOGIN: Final = re.compile(r"[\w.-]+@([^\s:/@]+):(?!//)[^\s]*")
+
+
+class Place(NamedTuple):
+    """A URL in a call. Where it is not `sure` that the tool goes there, only what is surely wrong about it counts."""
+
+    url: str
+    sure: bool
+
+
+def places(args: Mapping[str, Any]) -> Iterator[Place]:
+    """The URLs of a call, in order: by the names of their arguments, at any depth, and by how they begin."""
+    waiting: list[tuple[str, Any]] = list(args.items())
+    waiting.reverse()
+    while waiting:
+        key, value = waiting.pop()
+        kind = type(value)
+        if kind is dict:
+            packed = value.get("$bytes")
+            if type(packed) is str and len(value) == 1:
+                waiting.append((key, _text_of(packed)))
+                continue
+            waiting += reversed([(str(name), each) for name, each in value.items()])
+            for name in value:
+                yield from _in_text("", str(name)) if len(str(name)) > SHORTEST else ()
+        elif kind is list:
+            waiting += reversed([(key, each) for each in value])
+        elif kind is str and value:
+            yield from _in_text(_named(key), value)
+        elif kind is int and _named(key) == "host":
+            yield Place(f"http://{value}/", True)
+
+
+def _text_of(packed: str) -> str:
+    """Bytes of a call as text; arguments show them in base64."""
+    try:
+        return b64decode(packed).decode("utf-8", "replace")
+    except ValueError:
+        return packed
+
+
+@lru_cache(4_096)
+def _named(key: str) -> str:
+    """What an argument's name says: `host`, `url`, `uri`, `content`, or nothing."""
+    name = key[:64].replace("_", "").replace("-", "").lower()
+    if name in HOSTS:
+        return "host"
+    if name in LINKS or _URLS.fullmatch(name) is not None:
+        return "url"
+    return "uri" if _URIS.fullmatch(name) is not None else "content" if name in CONTENTS else ""
+
+
+def _in_text(named: str, text: str) -> tuple[Place, ...]:
+    if named == "content":
+        return ()
+    seen = text.translate(UNSEEN)
+    found = _SCHEME.match(seen)
+    if found is None or found[1].lower() == "url":
+        text, seen = _unframed(text, seen)
+        found = _SCHEME.match(seen)
+    scheme = "" if found is None else found[1].lower()
+    whole = _WHOLE.match(seen) is not None
+    if scheme in PORTS and (whole or named):
+        one = _BLANK.search(text.strip()) is None
+        several = _inner(text) if named and not one else ()
+        return (Place(text, bool(named) or one), *several)
+    if scheme in NOWHERE:
+        return ()
+    if whole:
+        return (Place(text, named == "url"),)
+    return _without_scheme(named, seen.strip()) if named and len(text) <= LONGEST_LOOSE else ()
+
+
+def _unframed(text: str, seen: str) -> tuple[str, str]:
+    """A text without what tools take off round a URL, if it is one then."""
+    core = seen.strip().strip(_FRAME).strip()
+    core = core[4:].lstrip() if core[:4].lower() == "url:" else core
+    return (core, core) if _WHOLE.match(core) is not None else (text, seen)
+
+
+def _without_scheme(named: str, text: str) -> tuple[Place, ...]:
+    """A host, or a URL without a scheme: many tools put `http://` before it. Or texts that have URLs in them."""
+    if named == "host":
+        plain = text.count(":") < 2 or text.startswith("[")
+        return () if " " in text else (Place(f"http://{text}/" if plain else f"http://[{text}]/", True),)
+    login = _LOGIN.fullmatch(text)
+    if login is not None:
+        return (Place(f"http://{login[1]}/", False),)
+    bare = _BARE.fullmatch(text)
+    if bare is not None:
+        if _COUNT.fullmatch(bare[1]) is not None:
+            return ()
+        return (Place(f"http://{bare[1]}/", False),)
+    if named == "url" and _WRAPPED.match(text) is not None:
+        return (Place(text, True),)
+    return _inner(text)
+
+
+def _inner(text: str) -> tuple[Place, ...]:
+    """The URLs in a text of which nobody knows what the tool does with it."""
+    return tuple([Place(inner[0], False) for inner in _INNER.finditer(text[:LONGEST_LOOSE])])

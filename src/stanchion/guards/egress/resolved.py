@@ -1,0 +1,67 @@
+"""Resolved names: what a request's host leads to, asked of the resolver, and judged as a written address is."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from stanchion.guards.egress.guard import EgressGuard
+from stanchion.guards.egress.reading import Target, read
+from stanchion.kernel.actions import STOPS, Action, Category
+from stanchion.kernel.events import Egress
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.stages import Stage
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question: the addresses of a host for a port, on behalf of an event. `url` says where they are wanted."""
+
+    host: str
+    port: int
+    event: str
+    url: str
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """Judges the addresses of a request's host as `egress` judges those that are written."""
+
+    name: ClassVar[str] = "egress_resolved"
+    kind: ClassVar[Kind] = Kind.ASKING
+    deep: ClassVar[bool] = False
+    call: ClassVar[str] = "stanchion.runtime.resolving:addresses"
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.EGRESS})
+    category: ClassVar[Category] = EgressGuard.category
+    priority: ClassVar[int] = EgressGuard.priority
+
+    egress: EgressGuard
+
+    def ask(self, event: Egress, /) -> Lookup | None:
+        """Ask for the addresses of a name; nothing where there is none, or the request stops here as it is."""
+        target = read(event.url)
+        if not isinstance(target, Target) or target.literal is not None or not target.host:
+            return None
+        finding = self.egress.judge(event)
+        if finding is not None and finding.action >= STOPS:
+            return None
+        port = 0 if target.port is None else target.port
+        return Lookup("", Asked(target.host, port, event.id, event.url), self.egress.deadline_ms)
+
+    def judge(self, event: Egress | Asked, value: Any, /) -> Finding | None:
+        """Judge what the resolver says; an answer of any other shape is a failure, which refuses.
+
+        That a name has no address matters only in time: what was refused for being late does not go anywhere.
+        """
+        target = read(event.url)
+        addresses = value["addresses"]
+        if not isinstance(target, Target) or not isinstance(addresses, list):
+            raise TypeError("a resolver answers with a list of addresses")
+        if isinstance(event, Asked) and not addresses:
+            return None
+        return self.egress.judged_addresses(target, addresses)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return self.egress.actions()

@@ -1,0 +1,131 @@
+"""Error rate: watches how the last calls went, and moves the state of a tool, a run, an agent or a tenant by it."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.guards._marks import Percent
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event, Failure
+from stanchion.kernel.faults import FaultName
+from stanchion.kernel.findings import Finding, Signals
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.registers import MOST_BITS, outcomes, pushed, streak
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Line, When, key
+from stanchion.kernel.states import Signal, Terms
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "errors.failing": Words(
+            "{} of the last {} calls of `{}` failed", "find out what is wrong before you go on; use something else"
+        ),
+        "errors.repeated": Words(
+            "the last {} calls of `{}` all failed",
+            "stop calling it; use something else, or report that it does not work",
+        ),
+    }
+)
+
+Watched = Literal["tool", "run", "agent", "tenant"]
+Seconds = Annotated[float, msgspec.Meta(gt=0, lt=10**9)]
+
+
+class ErrorRate(msgspec.Struct, frozen=True):
+    """Puts what fails too often into the state of warning, and what then goes on failing into quarantine.
+
+    It never refuses anything itself: the shield's states do. Failures that say nothing about whether a thing works (a
+    wrong argument, a refused payment) count as calls that went well.
+    """
+
+    name: ClassVar[str] = "error_rate"
+    kind: ClassVar[Kind] = Kind.METER
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 2
+
+    per: tuple[Watched, ...] = ("tool", "run")
+    calls: Annotated[int, msgspec.Meta(ge=2, le=MOST_BITS)] = 20
+    min_calls: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 10
+    warn_at: Percent = 50.0
+    repeats: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 5
+    recover_s: Seconds = 60.0
+    quarantine_s: Seconds = 300.0
+    halt_after: Annotated[int, msgspec.Meta(ge=1)] = 3
+    counts: tuple[FaultName, ...] = ("system", "unknown")
+
+    def __post_init__(self) -> None:
+        if not self.per or len(set(self.per)) < len(self.per):
+            raise ValueError("`per` names what is watched, each once: give some of tool, run, agent, tenant")
+        if not self.counts:
+            raise ValueError("`counts` is empty, so nothing is a failure: name some faults, or leave it out")
+        for name in ("min_calls", "repeats"):
+            if getattr(self, name) > self.calls:
+                said = f"`{name}: {getattr(self, name)}` is more than `calls: {self.calls}`"
+                raise ValueError(f"{said}, which is all that is remembered: give less, or more calls")
+
+    def lines(self, event: Event, /) -> tuple[Line, ...]:
+        """A register of outcomes for each thing that is watched."""
+        run = event.run
+        whose = {"tool": event.tool, "run": run.id, "agent": run.agent, "tenant": ""}
+        push = self._failed(event)
+        return tuple(
+            [
+                Line(key(run.tenant, "errors", what, whose[what]), when=When.JUDGED, bits=self.calls, push=push)
+                for what in self.per
+            ]
+        )
+
+    def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+        """Its lines have no bands: there is never anything to word."""
+        raise AssertionError("a register says nothing")
+
+    def watch(self, event: Event, values: tuple[int, ...], /) -> Finding | None:
+        """Signal what fails too often; only a failure can be one too many."""
+        if not self._failed(event):
+            return None
+        signals: list[tuple[str, tuple[str, ...]]] = []
+        found: Finding | None = None
+        for what, value in zip(self.per, values, strict=True):
+            register = pushed(value, 1, self.calls)
+            known, failed = outcomes(register)
+            row = streak(register)
+            if known < self.min_calls or failed * 100 < self.warn_at * known:
+                continue
+            name = self._name(what, event)
+            repeated = what == "tool" and row >= self.repeats
+            signals.append((name, (Signal.REPEATED, Signal.FAILING) if repeated else (Signal.FAILING,)))
+            if found is None:
+                found = Finding(Action.ALLOW, "errors.failing", (failed, known, name))
+                if repeated:
+                    found = Finding(Action.ALLOW, "errors.repeated", (row, name))
+        if found is None:
+            return None
+        return msgspec.structs.replace(found, terms=Signals(tuple(signals), self.terms()))
+
+    def terms(self) -> Terms:
+        """How long the states last that it leads to."""
+        return Terms(int(self.recover_s * 1000), int(self.quarantine_s * 1000), self.halt_after)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (Action.ALLOW,)
+
+    def _failed(self, event: Event) -> int:
+        return int(isinstance(event, Failure) and (event.fault if event.fault else "unknown") in self.counts)
+
+    @staticmethod
+    def _name(what: Watched, event: Event) -> str:
+        """What a state is kept under; a tenant's own has no name."""
+        match what:
+            case "tool":
+                return f"tool:{event.tool}"
+            case "run":
+                return f"run:{event.run.id}"
+            case "agent":
+                return f"agent:{event.run.agent}"
+            case "tenant":
+                return ""

@@ -1,0 +1,95 @@
+"""Files that are code, and the calls that change them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from stanchion.kernel.names import Names
+
+ENDINGS: Final = frozenset(
+    {
+        "py", "pyi", "pyx", "ipynb", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "vue", "svelte", "go",
+        "rs", "java", "kt", "kts", "scala", "groovy", "clj", "cljs", "c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx",
+        "m", "mm", "cs", "fs", "vb", "swift", "rb", "rake", "php", "pl", "pm", "lua", "r", "jl", "ex", "exs", "erl",
+        "hs", "ml", "mli", "elm", "dart", "zig", "nim", "sol", "sh", "bash", "zsh", "ps1", "sql", "proto",
+    }
+)  # fmt: skip
+"""How the names of files end that are code."""
+SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
+"""Where what is written is nobody's work."""
+
+WRITING: Final = frozenset(
+    {
+        "write", "edit", "multiedit", "create", "save", "append", "patch", "replace", "update", "modify", "insert",
+        "put", "delete", "remove", "move", "rename", "overwrite", "upsert", "rewrite", "refactor",
+    }
+)  # fmt: skip
+"""Words in the name of a tool that changes what it is given."""
+VIEWING: Final = frozenset(["view", "read", "open", "show", "list", "find", "search", "get", "cat"])
+"""What an argument `command` says to a tool that both shows and changes files, where it only shows."""
+PATHS: Final = frozenset(
+    {
+        "path", "paths", "file", "files", "filename", "filenames", "target", "destination", "dest", "dst", "to",
+        "uri",
+    }
+)  # fmt: skip
+COMMANDS: Final = frozenset({"command", "cmd", "commandline", "script"})
+"""Names of arguments that are shell texts."""
+
+LONGEST: Final = 400
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_IN_PATCH: Final = re.compile(
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?|--- a/)([^\t\r\n]{1,400})", re.MULTILINE
+)
+
+
+@lru_cache(4_096)
+def words_of(tool: str) -> frozenset[str]:
+    """The words in the name of a tool, in small letters."""
+    return frozenset([word.lower() for word in _WORD.findall(tool[:200])])
+
+
+def plain(name: str) -> str:
+    """The name of an argument, in small letters, without separators."""
+    return name[:64].replace("_", "").replace("-", "").lower()
+
+
+def is_code(path: str, given: Names | None) -> bool:
+    """Whether a file is code: by the globs that were given, or by how its name ends."""
+    path = path.strip().replace("\\", "/")
+    name = path.rpartition("/")[2]
+    if given is not None:
+        return path in given or name in given
+    return "." in name and name.rpartition(".")[2].lower() in ENDINGS and not path.startswith(SCRATCH)
+
+
+def changed_by(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], given: Names | None) -> str:
+    """The first code file that a call of a tool changes, by the tool's name and the names of its arguments; empty where
+    it changes none."""
+    if "read_only" in traits or words_of(tool).isdisjoint(WRITING):
+        return ""
+    if str(args.get("command", "")) in VIEWING:
+        return ""
+    return next((path for path in _named(args) if is_code(path, given)), "")
+
+
+def _named(args: Mapping[str, Any]) -> Iterator[str]:
+    """What a call's arguments name as files, and what patches in them do."""
+    waiting: list[tuple[str, Any]] = list(args.items())
+    waiting.reverse()
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += reversed([(str(name), each) for name, each in value.items()])
+        elif isinstance(value, list):
+            waiting += reversed([(key, each) for each in value])
+        elif isinstance(value, str):
+            name = plain(key)
+            if name in PATHS or name.endswith(("path", "file", "filename")):
+                if len(value) <= LONGEST:
+                    yield value
+            elif "\n" in value and ("*** " in value or "+++ " in value or "--- a/" in value):
+                yield from [found[1] for found in _IN_PATCH.finditer(value)]

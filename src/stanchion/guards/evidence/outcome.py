@@ -1,0 +1,128 @@
+"""Outcomes of tests and linters: by the status they ended with, and by what they say at the end."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from stanchion.guards._texts import leaves
+
+NONE: Final = 0
+"""Nothing ran."""
+PASSED: Final = 1
+FAILED: Final = 2
+UNCLEAR: Final = 3
+"""Something ran, and it is not known what came of it."""
+
+READ: Final = 20_000
+"""How much of the end of an output is read."""
+STATUSES: Final = frozenset({"exitcode", "exitstatus", "returncode", "rc", "exit"})
+"""Names under which a result has the status of a process, in small letters, without separators."""
+GOOD: Final = frozenset({"success", "ok", "passed", "succeeded"})
+BAD: Final = frozenset({"iserror", "failed", "timedout"})
+
+_STATUS: Final = re.compile(
+    r"\bexit(?:ed)?(?: with)?(?: non-zero)? ?(?:code|status)(?: of)?[:=]? ?(-?\d{1,5})\b", re.IGNORECASE
+)
+_BROKEN: Final = re.compile(
+    r"^(?:(?:fatal )?error(?:\[\w{1,12}\])?: |traceback \(most recent call last\)|npm err!"
+    r"|[\w./-]{1,60}: command not found|sh: \d+: [\w./-]{1,60}: not found)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NO_TESTS: Final = re.compile(
+    r"no tests (?:ran|found|collected|to run)|collected 0 items|\b0 tests? (?:ran|run|passed)|ran 0 tests"
+    r"|no test files",
+    re.IGNORECASE,
+)
+_FAILED: Final = re.compile(
+    r"\b[1-9]\d* (?:tests? |specs? |examples? )?(?:failed|failing|failures?|errors?|broken)\b"
+    r"|\b(?:[Ff]ailures|[Ff]ailed|[Ee]rrors)[=:] {0,12}[1-9]|^not ok\b"
+    r"|^\W{0,8}(?:FAILED|FAIL|FAILURES!?)\b|--- FAIL|\btest result: FAILED|\bBUILD FAIL(?:URE|ED)\b|\bTests? failed\b"
+    r"|\btests? timed out",
+    re.MULTILINE,
+)
+_PASSED: Final = re.compile(
+    r"\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b|^OK\b|^ok\s+\S|\btest result: ok\b|\bBUILD SUCCESS(?:FUL)?\b"
+    r"|\b100% tests passed\b|\b[1-9]\d* (?:examples?|tests?|runs?|assertions?), .{0,60}\b0 (?:failures|failed|errors)\b"
+    r"|\bPassed!\s|^PASS\b|\ball tests passed\b",
+    re.MULTILINE,
+)
+_UNCLEAN: Final = re.compile(
+    r"(?<!passed, )\b[1-9]\d* (?:errors?|warnings?|problems?|issues?|offenses?|violations?)\b"
+    r"(?! \(\d+ fixed, 0 remaining\))"
+    r"|^\S{1,200}:\d+:(?:\d+:)? |\bFailed$|\berror TS\d+",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CLEAN: Final = re.compile(
+    r"\ball checks passed\b"
+    r"|\bno (?:issues|problems|errors|offenses|warnings|lint errors|violations) (?:found|detected)\b"
+    r"|\b0 (?:errors|problems|issues|violations)\b|\brated at 10(?:\.00)?/10\b"
+    r"|\ball done! .{0,12}\d+ files? would be left"
+    r"|\ball matched files use\b|, no offenses",
+    re.IGNORECASE,
+)
+
+
+def status_in(result: Any) -> int | None:
+    """The status that a result says its process ended with; 0 or 1 where it only says whether it went well."""
+    waiting, said = [result], None
+    for _ in range(64):
+        if not waiting:
+            break
+        value = waiting.pop(0)
+        if isinstance(value, list):
+            waiting += value[:16]
+        elif isinstance(value, dict):
+            for name, each in value.items():
+                plain = str(name).replace("_", "").replace("-", "").lower()
+                if plain in STATUSES and isinstance(each, int) and not isinstance(each, bool):
+                    return each
+                if isinstance(each, bool) and plain in GOOD:
+                    said = 0 if each else 1
+                elif isinstance(each, bool) and each and plain in BAD:
+                    said = 1
+                elif isinstance(each, dict | list):
+                    waiting.append(each)
+    if said is not None:
+        return said
+    found = _STATUS.findall(text_in(result))
+    return int(found[-1]) if found else None
+
+
+def text_in(result: Any) -> str:
+    """The end of what a result says."""
+    if isinstance(result, str):
+        return result[-READ:]
+    return "\n".join([leaf.text for leaf in leaves(result) if not leaf.named])[-READ:]
+
+
+def outcome(result: Any, lint: bool, counts: bool, alone: bool, heard: bool = True) -> int:
+    """What came of a check. `counts`: the status is that of the check, or of a chain that it is in; `alone`: nothing
+    else can have failed there; `heard`: all that it prints is in the result."""
+    text = text_in(result)
+    said = _linted(text) if lint else _tested(text)
+    status = status_in(result) if counts else None
+    if status is None:
+        silent = lint and heard and not text.strip()
+        return PASSED if silent else said if said else UNCLEAR
+    if status:
+        return PASSED if said == PASSED and not alone else FAILED
+    if lint or _FAILED.search(text) is None:
+        return PASSED if lint or said != UNCLEAR else UNCLEAR
+    return FAILED
+
+
+def _tested(text: str) -> int:
+    if _FAILED.search(text) is not None:
+        return FAILED
+    if _PASSED.search(text) is not None:
+        return PASSED
+    if _BROKEN.search(text) is not None:
+        return FAILED
+    return UNCLEAR if _NO_TESTS.search(text) is not None else NONE
+
+
+def _linted(text: str) -> int:
+    if _UNCLEAN.search(text) is not None or _BROKEN.search(text) is not None:
+        return FAILED
+    return PASSED if _CLEAN.search(text) is not None else NONE

@@ -1,0 +1,107 @@
+"""Work: what is kept of a run: whether code was changed, and what has been shown of it since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.guards.evidence.outcome import FAILED, NONE, PASSED, UNCLEAR, outcome, status_in
+from stanchion.guards.evidence.steps import Step
+
+KEPT: Final = 16
+"""How many calls are remembered of each kind that are under way."""
+
+Kept = tuple[str, ...]
+
+
+class Work(msgspec.Struct, frozen=True, array_like=True):
+    """`changed` is the code that was changed last. `tests` and `lint` are what came of the checks since. `running` are
+    calls with checks that have not ended, `spoilt` those during which code was changed. `pending` are calls that change
+    code and have not ended, `named` what the last of them changes."""
+
+    changed: str = ""
+    tests: int = NONE
+    lint: int = NONE
+    running: Kept = ()
+    spoilt: Kept = ()
+    pending: Kept = ()
+    named: str = ""
+
+    @classmethod
+    def of(cls, value: Any) -> Work:
+        """What a record holds; nothing, where it holds nothing that can be read."""
+        try:
+            return msgspec.convert(value, cls) if value is not None else cls()
+        except msgspec.ValidationError:
+            return cls(changed="something")
+
+    def data(self) -> Any:
+        """As it is kept."""
+        return msgspec.to_builtins(self)
+
+    @property
+    def what(self) -> str:
+        """The code that was changed, or may have been; empty where none was."""
+        return self.changed if self.changed else self.named if self.pending else ""
+
+    def change(self, name: str) -> Work:
+        """Code was changed: what was shown of it before shows nothing any more."""
+        spoilt = (*self.spoilt, *self.running)[-KEPT:]
+        return msgspec.structs.replace(self, changed=name, tests=NONE, lint=NONE, running=(), spoilt=spoilt)
+
+    def began(self, call: str, steps: Sequence[Step]) -> Work:
+        """A call goes ahead."""
+        work = self
+        for step in steps:
+            if step.what == "change" and call not in work.pending:
+                pending = (*work.pending, call)
+                work = msgspec.structs.replace(work, pending=pending[-KEPT:], named=step.name)
+                if len(pending) > KEPT:
+                    work = work.change(step.name)
+        if any(step.what in ("test", "lint") for step in steps):
+            work = msgspec.structs.replace(work, running=(*work.running, call)[-KEPT:])
+        return work
+
+    def ended(self, call: str, steps: Sequence[Step], result: Any, failed: bool, part: int = 0) -> Work:
+        """A call has ended: with a result, or by an error (`failed`); `part` numbers what a generator gives."""
+        work = self._left(call)
+        for step in steps:
+            if step.what == "change" and (step.by_shell or not (failed or _refused(result))):
+                work = work.change(step.name)
+            elif step.what in ("test", "lint") and (not call or call not in self.spoilt):
+                lint = step.what == "lint"
+                came = FAILED if failed else outcome(result, lint, step.last, step.alone, step.heard and not part)
+                work = work if part and came == UNCLEAR else work.checked(lint, came)
+        return work
+
+    def checked(self, lint: bool, came: int) -> Work:
+        """A check has ended. Tests that pass also show what changes did of which nothing was heard."""
+        if lint:
+            return msgspec.structs.replace(self, lint=came)
+        if came == PASSED:
+            return msgspec.structs.replace(self, tests=came, changed=self.what, pending=(), named="")
+        return msgspec.structs.replace(self, tests=came)
+
+    def _left(self, call: str) -> Work:
+        if not call:
+            return self
+        without = {
+            name: tuple([c for c in getattr(self, name) if c != call]) for name in ("running", "spoilt", "pending")
+        }
+        return msgspec.structs.replace(self, **without)
+
+
+def _refused(result: Any) -> bool:
+    """Whether a tool that changes files says that it has not."""
+    if isinstance(result, str):
+        return result.lstrip()[:6].lower() == "error:"
+    return bool(status_in(result)) if isinstance(result, dict) else False
+
+
+TOLD: Final = {
+    NONE: "there has been no {} since",
+    FAILED: "the last {} failed",
+    UNCLEAR: "it is not known what came of the last {}",
+}

@@ -1,0 +1,22 @@
+"""What the files guard says."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "files.denied": Words(
+            "`{}` may not be {}: {}", "keep to the files that the task is about, or ask for others to be added"
+        ),
+        "files.protected": Words(
+            "`{}` may not be {}: it is protected ({})", "leave it alone; ask a person for what you need from it"
+        ),
+        "files.unclear": Words(
+            "`{}` cannot be read as a path: {}", "write the path plainly, without escapes and special characters"
+        ),
+        "files.outside": Words("`{}` leads outside of `{}`", "stay inside: name files by their path from there"),
+    }
+)

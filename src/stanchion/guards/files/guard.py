@@ -1,0 +1,253 @@
+"""The files guard: paths stay in their folders, keep off what is protected, and match what the task allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.guards.files.codes import CODES
+from stanchion.guards.files.globs import Pattern, fault, pattern
+from stanchion.guards.files.place import Place, is_url, joined, place_of
+from stanchion.guards.files.protected import filled_in, shipped
+from stanchion.guards.files.protected.rule import CHANGES, Use
+from stanchion.guards.files.scope import FileScope, Folders, first_match, folders, listed
+from stanchion.guards.files.spelling import spelling
+from stanchion.guards.files.targets import Reading, ShellReader, Target, targets
+from stanchion.kernel.actions import STOPS, Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.names import glob, is_glob
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+
+__all__ = ["CODES", "Files"]
+
+SHOWN: Final = 200
+"""How much of a path is shown."""
+KEPT: Final = 512
+"""How many judged paths are remembered, so that a repeated one costs a look."""
+DONE: Final[dict[Use, str]] = {"read": "read", "write": "written", "delete": "deleted"}
+
+ScopeOf = Callable[[str], FileScope | None]
+"""Gives the scope of a task; `None` where the policy says nothing of its files."""
+
+
+class Files(msgspec.Struct, frozen=True, dict=True):
+    """Refuses calls whose paths leave the run's folders, touch protected files, or are not among a task's files.
+
+    Paths are found in arguments by their names, at any depth, and in shell commands. Each is judged by every way in
+    which it may be read. With `real_paths` the disk is asked, too, where links lead.
+    """
+
+    name: ClassVar[str] = "files"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 5
+
+    root: tuple[str, ...] = (".",)
+    read: tuple[str, ...] | None = None
+    write: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    unprotected: tuple[str, ...] = ()
+    shipped: bool = True
+    arguments: dict[str, Use] | None = None
+    tools: dict[str, Use] | None = None
+    case_insensitive: bool = False
+    real_paths: bool = False
+    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    action: PlainActionName = "block"
+    outside_read: PlainActionName = "block"
+    outside_write: PlainActionName = "block"
+    protected_read: PlainActionName = "block"
+    protected_write: PlainActionName = "block"
+    unclear: PlainActionName = "block"
+
+    def __post_init__(self) -> None:
+        for globs in (self.read, self.write, self.deny, self.protected, self.unprotected):
+            for text in globs if globs is not None else ():
+                wrong = fault(text)
+                if wrong is not None:
+                    raise ValueError(wrong)
+
+    @cached_property
+    def _scopes(self) -> ScopeOf:
+        return lambda _task: None
+
+    @cached_property
+    def _shell(self) -> ShellReader | None:
+        return None
+
+    @cached_property
+    def _own(self) -> tuple[Pattern, ...]:
+        return ()
+
+    def within(self, scopes: ScopeOf, shell: ShellReader | None, own: tuple[str, ...]) -> Files:
+        """The same guard that knows the scopes of tasks, who reads shell text, and the files of its own policy."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["_scopes"] = scopes
+        made.__dict__["_shell"] = shell
+        made.__dict__["_own"] = tuple([pattern(path) for path in own])
+        return made
+
+    @cached_property
+    def _reading(self) -> Reading:
+        arguments = {} if self.arguments is None else self.arguments
+        return Reading(lru_cache(KEPT)(self._use), arguments, self._shell)
+
+    def _use(self, tool: str) -> Use | None:
+        said = {} if self.tools is None else self.tools
+        found = [use for name, use in said.items() if is_glob(name) and glob(name, tool)]
+        return said[tool] if tool in said else found[0] if found else None
+
+    @cached_property
+    def folders(self) -> Folders:
+        """Where files are; relative paths begin at the first."""
+        return folders(self.root, self.case_insensitive)
+
+    @cached_property
+    def _lists(self) -> dict[str, tuple[Pattern, ...]]:
+        folded = self.case_insensitive
+        return {
+            "deny": listed(self.deny, True),
+            "protected": listed(self.protected, True),
+            "unprotected": listed(self.unprotected, folded),
+            "read": listed(self.read if self.read is not None else (), folded),
+            "write": listed(self.write if self.write is not None else (), folded),
+        }
+
+    @cached_property
+    def _kept(self) -> Any:
+        return lru_cache(KEPT)(self._judged)
+
+    def judge(self, event: ToolCall, /) -> Finding | None:
+        """The severest of what is found about the call's paths; the first of them where they are alike."""
+        worst: Finding | None = None
+        for target in self.targets(event):
+            finding: Finding | None = self._kept(target, event.run.task)
+            if finding is not None and (worst is None or finding.action > worst.action):
+                worst = finding
+                if worst.action >= STOPS:
+                    break
+        return worst
+
+    def targets(self, event: ToolCall) -> list[Target]:
+        """The paths of a call."""
+        return list(targets(event.tool, event.traits, event.args, self._reading))
+
+    def _judged(self, target: Target, task: str) -> Finding | None:
+        spelled = spelling(target.text)
+        remote = is_url(target.text)
+        places = [self._seen(spelled.text, target.base, False)]
+        places += [self._seen(text, target.base, True) for text in spelled.lenient]
+        folder = self.folders
+        if not remote:
+            for place in places:
+                finding = self.touched(place, folder, target.use, task, target.text)
+                if finding is not None:
+                    return finding
+        if not target.sure:
+            return None
+        if spelled.unclear:
+            return Finding(ACTIONS[self.unclear], "files.unclear", (shown(target.text), spelled.unclear))
+        for place in places:
+            finding = self.placed(place, folder, target.use, task, target.text, remote)
+            if finding is not None:
+                return finding
+        return None
+
+    def _seen(self, text: str, base: str, lenient: bool) -> Place:
+        place = place_of(text, lenient)
+        if base and not place.root:
+            place = joined(place_of(base, lenient), place)
+        return self.folders.seen(place)
+
+    def touched(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None:
+        """What is said against using a place at all: it is denied, or protected."""
+        within, deep = folder.within(place), use == "delete"
+        folded, seen = place.folded, within.folded
+        scope = self._scope(task)
+        denied = first_match(self._lists["deny"], folded, seen, deep) or first_match(scope.deny, folded, seen, deep)
+        if denied is not None:
+            why = f"it matches `{denied.text}`, which is denied"
+            return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why))
+        what = self._protected(folded, seen, use)
+        if not what or first_match(self._lists["unprotected"], place, within) is not None:
+            return None
+        action = self.protected_write if use in CHANGES else self.protected_read
+        return Finding(ACTIONS[action], "files.protected", (shown(text), DONE[use], what))
+
+    def _protected(self, place: Place, within: Place, use: Use) -> str:
+        deep = use == "delete"
+        if first_match(self._lists["protected"], place, within, deep) is not None:
+            return "the policy says so"
+        if use in CHANGES and self._own and first_match(self._own, place, within, deep) is not None:
+            return "the policy by which calls are judged"
+        if not self.shipped:
+            return ""
+        rule = shipped().find(place, use)
+        return rule.what if rule is not None else filled_in(place, use)
+
+    def placed(
+        self, place: Place, folder: Folders, use: Use, task: str, text: str, remote: bool = False
+    ) -> Finding | None:
+        """What is said against where a place is: outside of every folder, or not among the files that may be used."""
+        if place.root == "$" and not any(one.root for one in folder.places):
+            return None
+        if folder.outside(place):
+            action = self.outside_write if use in CHANGES else self.outside_read
+            where = ", ".join([one.text for one in folder.places])
+            return Finding(ACTIONS[action], "files.outside", (shown(text), where))
+        if remote:
+            return None
+        within = folder.within(place)
+        allowed = self.write if use in CHANGES else self.read
+        if (
+            allowed is not None
+            and first_match(self._lists["write" if use in CHANGES else "read"], place, within) is None
+        ):
+            return self._unlisted(text, use, "the policy")
+        scope = self._scope(task)
+        if use in CHANGES and scope.write is not None and first_match(scope.write, place, within) is None:
+            return self._unlisted(text, use, f"task `{shown(task)}`")
+        return None
+
+    def _unlisted(self, text: str, use: Use, whose: str) -> Finding:
+        why = f"it is not among the files that {whose} lists"
+        return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why))
+
+    @cached_property
+    def _ready(self) -> dict[str, _Ready]:
+        return {}
+
+    def _scope(self, task: str) -> _Ready:
+        ready = self._ready.get(task)
+        if ready is None:
+            said = self._scopes(task)
+            scope = FileScope() if said is None else said
+            write = None if scope.write is None else listed(scope.write, self.case_insensitive)
+            if len(self._ready) >= KEPT:
+                self._ready.clear()
+            ready = self._ready[task] = _Ready(write, listed(scope.deny, True))
+        return ready
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        names = (self.action, self.outside_read, self.outside_write, self.protected_read, self.protected_write)
+        return tuple([ACTIONS[name] for name in (*names, self.unclear)])
+
+
+class _Ready(msgspec.Struct, frozen=True):
+    write: tuple[Pattern, ...] | None
+    deny: tuple[Pattern, ...]
+
+
+def shown(text: str) -> str:
+    """A path as a message quotes it: on one line, without what cannot be seen, not too long."""
+    seen = "".join([char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]])
+    return seen if len(seen) <= SHOWN else f"{seen[:SHOWN]}…"

@@ -1,0 +1,74 @@
+"""Real paths: where links lead, asked of the disk that the tools work on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from stanchion.guards.files.guard import Files, shown
+from stanchion.guards.files.place import is_url, place_of
+from stanchion.guards.files.protected.rule import Use
+from stanchion.guards.files.scope import folders
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.stages import Stage
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question: the real paths of these folders, and of these paths as they are seen from the first folder or from
+    the one beside them; and how the paths would be used, for the task they are used for."""
+
+    roots: tuple[str, ...]
+    paths: tuple[tuple[str, str], ...]
+    uses: tuple[Use, ...]
+    task: str
+
+
+class RealFiles(msgspec.Struct, frozen=True):
+    """Judges the real paths of a call as `files` judges those that are written."""
+
+    name: ClassVar[str] = "files_real"
+    kind: ClassVar[Kind] = Kind.ASKING
+    deep: ClassVar[bool] = False
+    call: ClassVar[str] = "stanchion.runtime.real_paths:real_paths"
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 5
+
+    files: Files
+
+    def ask(self, event: ToolCall, /) -> Lookup | None:
+        """Ask where the call's paths really lead; nothing where it has none."""
+        asked = self._asked(event)
+        return Lookup("", asked, self.files.deadline_ms) if asked.paths else None
+
+    def _asked(self, event: ToolCall) -> Asked:
+        found = {
+            (one.text, one.base): one.use for one in self.files.targets(event) if one.sure and not is_url(one.text)
+        }
+        return Asked(self.files.root, tuple(found), tuple(found.values()), event.run.task)
+
+    def judge(self, event: ToolCall | Asked, value: Any, /) -> Finding | None:
+        """Judge what the disk says; an answer of any other shape is a failure, which refuses."""
+        asked = event if isinstance(event, Asked) else self._asked(event)
+        roots, reals = value["roots"], value["paths"]
+        if len(reals) != len(asked.paths) or len(roots) != len(asked.roots):
+            raise ValueError("the disk was asked for other paths")
+        files = self.files
+        real = folders(tuple(roots), files.case_insensitive)
+        for (text, _), use, path in zip(asked.paths, asked.uses, reals, strict=True):
+            place = real.seen(place_of(path, lenient=path[1:2] == ":"))
+            words = text if text == path else f"{text} (really {path})"
+            finding = files.touched(place, real, use, asked.task, shown(words))
+            finding = finding if finding is not None else files.placed(place, real, use, asked.task, shown(words))
+            if finding is not None:
+                return finding
+        return None
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return self.files.actions()

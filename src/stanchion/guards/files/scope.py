@@ -1,0 +1,69 @@
+"""Scopes: which files a run may touch, as globs that are ready to be matched."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from stanchion.guards.files.globs import Pattern, matches, pattern
+from stanchion.guards.files.place import Place, inside, joined, place_of
+
+HARMLESS: Final = frozenset(
+    Place("/", ("dev", name))
+    for name in ("null", "stdin", "stdout", "stderr", "tty", "zero", "random", "urandom", "full")
+)
+"""Devices that every program may use, wherever its files are."""
+
+
+class FileScope(NamedTuple):
+    """Globs of files that may be written, and of those that may not be touched; `None` does not restrict writing."""
+
+    write: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+
+
+class Folders(NamedTuple):
+    """The folders of a run, the first being where relative paths begin; `folded` where case does not matter."""
+
+    places: tuple[Place, ...]
+    folded: bool = False
+
+    def seen(self, place: Place) -> Place:
+        """A place from where the run stands."""
+        first = self.places[0] if self.places else None
+        seen = joined(first, place) if first is not None and first.root else place
+        return seen.folded if self.folded else seen
+
+    def outside(self, place: Place) -> bool:
+        """Whether a place is certainly in none of the folders. Where all of them are relative, nobody knows from the
+        text alone where they are: only what climbs out of them is outside."""
+        if not self.places or place in HARMLESS or (place.root == "/" and place.parts[:2] == ("dev", "fd")):
+            return False
+        if any(inside(place, folder) for folder in self.places):
+            return False
+        return not place.root or any(folder.root for folder in self.places)
+
+    def within(self, place: Place) -> Place:
+        """A place as globs see it: from the folder that it is in."""
+        for folder in self.places:
+            if inside(place, folder):
+                return Place("", place.parts[len(folder.parts) :])
+        return place
+
+
+def folders(roots: tuple[str, ...], folded: bool) -> Folders:
+    """The folders with these names."""
+    places = [place_of(root, lenient=root[1:2] == ":") for root in roots]
+    return Folders(tuple([place.folded if folded else place for place in places]), folded)
+
+
+def listed(globs: tuple[str, ...], folded: bool) -> tuple[Pattern, ...]:
+    """Globs that are ready to be matched."""
+    return tuple([pattern(text, folded) for text in globs])
+
+
+def first_match(patterns: tuple[Pattern, ...], place: Place, within: Place, deep: bool = False) -> Pattern | None:
+    """The first glob that has a place, seen from its folder or as it is."""
+    for made in patterns:
+        if matches(made, within, deep) or (place is not within and matches(made, place, deep)):
+            return made
+    return None

@@ -1,0 +1,109 @@
+"""Targets: the paths that a call names, and what would be done with each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from shlex import join
+from typing import Any, Final, NamedTuple
+
+from stanchion.guards.files import words
+from stanchion.guards.files.protected.rule import Use
+from stanchion.guards.files.words import ToolWords, plain, words_of
+
+LONGEST_LOOSE: Final = 1_024
+"""A longer text under a name that says nothing is not taken for a path."""
+
+_LOOKS: Final = re.compile(
+    r"(?:/|~|\.{1,2}[/\\]|[A-Za-z]:[\\/]|\\\\|file:/|\$HOME\b|\$\{HOME\})[^\n]*\Z|[^\n]*\.\.[/\\%]"
+)
+
+
+class Target(NamedTuple):
+    """A path in a call: how it would be used, whether it is surely one, and the folder that it is seen from."""
+
+    text: str
+    use: Use
+    sure: bool = True
+    base: str = ""
+
+
+Used = Iterable[tuple[str, Use, str]]
+"""Paths that a text uses, each with how, and the folder that it is seen from."""
+ShellReader = Callable[[str], Used]
+"""Reads the paths that a shell text would use."""
+
+
+class Reading(NamedTuple):
+    """How calls are read: uses by tool, uses by the argument's name, and who reads shell text."""
+
+    tools: Callable[[str], Use | None]
+    arguments: Mapping[str, Use]
+    shell: ShellReader | None = None
+
+
+def targets(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], reading: Reading) -> Iterator[Target]:
+    """The paths of a call, in order: by the names of their arguments, in lists and deeper down too; those of its
+    commands; and texts under other names that look like one."""
+    said = words_of(tool)
+    use = reading.tools(tool)
+    own: Use = use if use is not None else _use_of(said, traits)
+    base = next((v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), "")
+    waiting: list[tuple[str, Any]] = list(args.items())
+    waiting.reverse()
+    while waiting:
+        key, value = waiting.pop()
+        kind = type(value)
+        if kind is dict:
+            waiting += reversed([(str(name), each) for name, each in value.items()])
+        elif kind is list:
+            if plain(key) in words.COMMANDS and value and all(type(each) is str for each in value):
+                yield from _in_shell(join(value), base, reading)
+            else:
+                waiting += reversed([(key, each) for each in value])
+        elif kind is str and value:
+            yield from _in_text(key, value, base, own, said, reading)
+
+
+def _in_text(key: str, text: str, base: str, own: Use, said: ToolWords, reading: Reading) -> Iterator[Target]:
+    name = plain(key)
+    given = reading.arguments.get(key)
+    if given is not None:
+        yield Target(text, given, True, base)
+    elif name in words.COMMANDS:
+        yield from _in_shell(text, base, reading)
+    elif name in words.STARTS:
+        yield Target(text, "read")
+    elif name in words.CONTENTS:
+        return
+    elif name in words.PATHS or name in words.SOURCES or name in words.RESULTS:
+        yield Target(text, _turned(name, own, said), not said.web or bool(said.of_files), base)
+    elif len(text) <= LONGEST_LOOSE:
+        looks = _LOOKS.match(text) is not None
+        if name in words.LOOSE and (said.of_files or (said.verb and looks and not said.web)):
+            yield Target(text, _turned(name, own, said), True, base)
+        elif looks:
+            yield Target(text, own if said.of_files or said.verb else "read", said.of_files, base)
+
+
+def _in_shell(text: str, base: str, reading: Reading) -> Iterator[Target]:
+    for path, use, start in reading.shell(text) if reading.shell is not None else ():
+        yield Target(path, use, True, start if start.startswith(("/", "~")) or not base else f"{base}/{start}")
+
+
+def _use_of(said: ToolWords, traits: tuple[str, ...]) -> Use:
+    """How a tool uses files: as the policy annotates it, else as it is called; what says nothing may write."""
+    if "read_only" in traits:
+        return "read"
+    if said.verb in ("read", "delete"):
+        return "read" if said.verb == "read" and "destructive" not in traits else "delete"
+    return "delete" if "destructive" in traits and not said.verb else "write"
+
+
+def _turned(name: str, own: Use, said: ToolWords) -> Use:
+    """How one argument is used where a call takes from one place and puts into another."""
+    if name in words.RESULTS or name in words.LOOSE_RESULTS:
+        return "read" if own == "read" and name in words.LOOSE_RESULTS else "write"
+    if name in words.SOURCES or name in words.LOOSE_SOURCES:
+        return "delete" if said.moves else "read" if own == "write" else own
+    return own

@@ -1,0 +1,104 @@
+"""The flow guard: a call goes ahead where the user asked for it and its values come from where the user points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.guards.flow.tools import Tool
+from stanchion.guards.flow.wording import finding, told
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Egress, Event, ModelReply, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup, Recall
+from stanchion.kernel.option import ACTIONS, ActionName, PlainActionName
+from stanchion.kernel.stages import Stage
+
+KEPT: Final = 4_096
+"""How many tools are remembered as they are understood."""
+
+Defined = Callable[[str, str], tuple[Any, Any]]
+"""Gives what a tool's definition says of it and the schema of its arguments, by tenant and name."""
+
+
+class Flow(msgspec.Struct, frozen=True, dict=True):
+    """Asks a person about calls that the user did not ask for, or whose values come from texts that others wrote.
+
+    What the user says enters by `run.prompt`, what is read by results. A person's yes is remembered for the run, unless
+    `remember` is off.
+    """
+
+    name: ClassVar[str] = "flow"
+    kind: ClassVar[Kind] = Kind.ASKING
+    deep: ClassVar[bool] = False
+    recalls: ClassVar[bool] = True
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 30
+
+    action: PlainActionName = "escalate"
+    answer: ActionName = "redact"
+    remember: bool = True
+
+    @cached_property
+    def _defined(self) -> Defined:
+        return lambda _tenant, _tool: ("", None)
+
+    @cached_property
+    def _names(self) -> Callable[[str], list[str]]:
+        return lambda _tenant: []
+
+    @cached_property
+    def _tools(self) -> dict[tuple[str, str, tuple[str, ...]], Tool]:
+        return {}
+
+    def knowing(self, defined: Defined, names: Callable[[str], list[str]]) -> Flow:
+        """The same guard that knows how tools are defined, and which there are."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["_defined"] = defined
+        made.__dict__["_names"] = names
+        return made
+
+    def tool(self, tenant: str, name: str, traits: tuple[str, ...] = ()) -> Tool:
+        """A tool as it is understood."""
+        asked = (tenant, name, traits)
+        known = self._tools.get(asked)
+        if known is None:
+            if len(self._tools) >= KEPT:
+                self._tools.clear()
+            about, schema = self._defined(tenant, name)
+            known = self._tools[asked] = Tool(name, about, schema, traits)
+        return known
+
+    def tools(self, tenant: str) -> list[Tool]:
+        """The tools that a tenant has a definition of."""
+        return [self.tool(tenant, name) for name in self._names(tenant)]
+
+    def ask(self, event: ToolCall | ModelReply | Egress, /) -> Lookup | None:
+        """Ask the run's memory; only what may be a run's last words is asked about of what a model says."""
+        if isinstance(event, ModelReply) and not event.final:
+            return None
+        return Lookup("", Recall(event, self), 0)
+
+    def judge(self, event: Event, value: Any, /) -> Finding | None:
+        """Say what the memory found; nothing where it has nothing against the event."""
+        if value is None:
+            return None
+        action = self.answer if isinstance(event, ModelReply) else self.action
+        return finding(event, value, ACTIONS[action])
+
+    def shown(self, value: Any) -> dict[str, str]:
+        """What a person has to know to decide about an event: the value, where it was read, what is to confirm."""
+        return told(value) if isinstance(value, dict) else {}
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action], ACTIONS[self.answer])
+
+    def actions_at(self, stage: Stage) -> tuple[Action, ...]:
+        """What this guard can answer at a stage."""
+        return (ACTIONS[self.answer if stage is Stage.MODEL_REPLY else self.action],)

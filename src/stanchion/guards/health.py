@@ -1,0 +1,113 @@
+"""Health: how well each tool has worked lately, as a score from 0 to 100, and what it has done in all."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event, Failure, ToolResult
+from stanchion.kernel.faults import UNKNOWN, FaultName
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.registers import MOST_BITS, outcomes, pushed
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Line, When, key
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "health.low": Words(
+            "tool `{}` works badly: its health is {} of 100, by its last {} calls",
+            "use another tool where there is one, and do not rely on this one",
+        ),
+        "health.unsteady": Words(
+            "tool `{}` is unsteady: its health is {} of 100, by its last {} calls",
+            "look at what it returns before you rely on it",
+        ),
+    }
+)
+
+Score = Annotated[int, msgspec.Meta(ge=0, le=100)]
+
+
+class Health(msgspec.Struct, frozen=True):
+    """Remembers how the last calls of a tool went, and says so where too many of them failed; it never refuses.
+
+    A failure that is the caller's own fault, or the tool's way of saying no, is an answer of a tool that works.
+    """
+
+    name: ClassVar[str] = "health"
+    kind: ClassVar[Kind] = Kind.METER
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
+    category: ClassVar[Category] = Category.QUALITY
+    priority: ClassVar[int] = 2
+
+    calls: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 20
+    min_calls: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 5
+    low: Score = 50
+    unsteady: Score = 80
+    counts: tuple[FaultName, ...] = ("system", "unknown")
+
+    def __post_init__(self) -> None:
+        if self.min_calls > self.calls:
+            said = f"`min_calls: {self.min_calls}` is more than `calls: {self.calls}`"
+            raise ValueError(f"{said}, which is all that is remembered: give less, or more calls")
+        if self.low > self.unsteady:
+            said = f"`low: {self.low}` is more than `unsteady: {self.unsteady}`"
+            raise ValueError(f"{said}: what is low is unsteady, too, so give less, or raise the other")
+        if not self.counts:
+            raise ValueError("`counts` is empty, so nothing is a failure: name some faults, or leave it out")
+
+    def lines(self, event: Event, /) -> tuple[Line, ...]:
+        """The last outcomes of a tool, all its calls, and all its failures."""
+        if not event.tool or not isinstance(event, ToolResult | Failure):
+            return ()
+        bit = self._failed(event)
+        register = health_key(event.run.tenant, event.tool)
+        calls, failures = reliability_keys(event.run.tenant, event.tool)
+        counted = (
+            Line(register, when=When.JUDGED, bits=self.calls, push=bit),
+            Line(calls, when=When.JUDGED),
+        )
+        return (*counted, Line(failures, when=When.JUDGED)) if bit else counted
+
+    def _failed(self, event: ToolResult | Failure) -> int:
+        return int(isinstance(event, Failure) and (event.fault if event.fault else UNKNOWN) in self.counts)
+
+    def word(self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
+        """Nothing here has a limit."""
+        return Finding(action, "health.low", values)
+
+    def watch(self, event: ToolResult | Failure, values: tuple[int, ...], /) -> Finding | None:
+        """Say how well a tool works where that is not well enough; this call included."""
+        if not values:
+            return None
+        register = pushed(values[0], self._failed(event), self.calls)
+        known = outcomes(register).known
+        health = score(register)
+        if health is None or known < self.min_calls or health >= self.unsteady:
+            return None
+        code = "health.low" if health < self.low else "health.unsteady"
+        return Finding(Action.ALLOW, code, (event.tool, health, known))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (Action.ALLOW,)
+
+
+def score(register: int) -> int | None:
+    """How much of a hundred of the last calls went well, rounded down; `None` where none is known."""
+    known, failed = outcomes(register)
+    return None if not known else 100 * (known - failed) // known
+
+
+def health_key(tenant: str, tool: str) -> str:
+    """The key of a tool's last outcomes."""
+    return key(tenant, "health", tool)
+
+
+def reliability_keys(tenant: str, tool: str) -> tuple[str, str]:
+    """The keys of how often a tool was called, and how often it failed."""
+    return key(tenant, "reliability", tool, "calls"), key(tenant, "reliability", tool, "failures")

@@ -1,0 +1,294 @@
+"""Loops: a run that does the same again and again, and gets the same for it, is told so and stopped."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+
+import msgspec
+
+from stanchion.guards._fingerprint import Fingerprint, digest, fingerprint, id_digest, name_digest
+from stanchion.guards._history import ENOUGH, History, Mark, Seen
+from stanchion.guards._outcome import error_digest, result_digest
+from stanchion.kernel.actions import PROCEEDS, Action, Category
+from stanchion.kernel.events import Event, Failure, Prompt, ToolCall, ToolResult
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind, Ruling
+from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import When, key
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "loops.repeat": Words(
+            "this is call {} in a row of `{}` with the same arguments, and {}",
+            "do not repeat it: change the arguments, use another tool, or report what you have",
+        ),
+        "loops.cycle": Words(
+            "the last calls go round in a circle of {}: `{}` begins round {}, and {}",
+            "leave the circle: change the arguments, use another tool, or report what you have",
+        ),
+        "loops.excessive": Words(
+            "this is call {} of `{}` with the same arguments within {} calls, and {}",
+            "use what you know already, change the arguments, use another tool, or report what you have",
+        ),
+        "loops.errors": Words(
+            "`{}` has failed {} times in the same way",
+            "read the error and change what causes it, use another tool, or report the error",
+        ),
+        "loops.near": Words(
+            "this is call {} of `{}` with almost the same arguments, and the result was the same each time",
+            "other words will not change it: use what you know already, use another tool, or report what you have",
+        ),
+        "loops.stall": Words(
+            "the last {} calls have brought nothing new",
+            "step back: say what is missing, choose another way to get it, or report what you have",
+        ),
+    }
+)
+
+MARKS: Final = {"read_only": Mark.READS, "poll": Mark.POLLS, "idempotent": Mark.IDEMPOTENT}
+"""What a tool's annotations say of its calls."""
+
+Count = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
+LoopAction = Literal["allow", "warn", "escalate", "block", "quarantine", "halt"]
+
+
+class _Found(NamedTuple):
+    """A loop that was found: its kind, what it is about, and what is to be said of it."""
+
+    kind: str
+    about: str
+    action: Action
+    args: tuple[str | int, ...]
+
+
+class Loops(msgspec.Struct, frozen=True):
+    """Finds calls that are repeated without gain: in a row, in circles, too often, almost, or failing alike.
+
+    A call counts as repeated only while its result stays the same. What a user asks for anew is no loop.
+    """
+
+    name: ClassVar[str] = "loops"
+    kind: ClassVar[Kind] = Kind.RECORD
+    writes: ClassVar[When] = When.JUDGED
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.PROMPT})
+    category: ClassVar[Category] = Category.QUALITY
+    priority: ClassVar[int] = 40
+
+    max_history: Annotated[int, msgspec.Meta(ge=2, le=100)] = 10
+    max_repeats: Count = 2
+    idempotent_repeats: Count = 5
+    poll_repeats: Count = 100
+    unreported_repeats: Count = 4
+    max_errors: Count = 3
+    near_repeats: Count = 3
+    stall_after: Count = 6
+    action: LoopAction = "block"
+    error_action: LoopAction = "block"
+    near_action: LoopAction = "warn"
+    stall_action: LoopAction = "warn"
+
+    def __post_init__(self) -> None:
+        for option, needed in {
+            "max_repeats": self.max_repeats,
+            "max_errors": 2 * self.max_errors,
+            "near_repeats": self.near_repeats,
+            "stall_after": self.stall_after,
+        }.items():
+            if needed > self.max_history:
+                said = f"`{option}: {getattr(self, option)}` is never reached: only {self.max_history} calls are kept"
+                raise ValueError(f"{said}, and it needs {needed}; let `max_history` be larger")
+
+    def key(self, event: Event, /) -> str:
+        """The history of the run."""
+        return history_key(event.run.tenant, event.run.id)
+
+    def judge(self, event: Event, value: Any, _now: int, /) -> Ruling | None:
+        """Judge a call by those before it, or keep what came of one."""
+        match event:
+            case ToolCall():
+                return self._judge_call(event, History.of(value))
+            case ToolResult() if value is not None:
+                return self._keep_result(event, History.of(value))
+            case Failure() if value is not None:
+                return self._keep_failure(event, History.of(value))
+            case Prompt() if value is not None and event.trusted:
+                return _asked(event, History.of(value))
+            case _:
+                return None
+
+    def _judge_call(self, event: ToolCall, history: History) -> Ruling:
+        if event.call and history.again(event.call, event.id):
+            return Ruling(None, history.text())
+        print_ = fingerprint(event.tool, event.args)
+        met = history.met(print_.exact, self.max_history)
+        call = _seen(event, print_, 0 if met else Mark.FIRST)
+        runs = history.proposed(print_.exact, self.max_history) if met else []
+        found = self._find(event.tool, call, print_, runs, history)
+        history.checks += 1
+        finding = None
+        if found is not None:
+            history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
+            finding = _say(found, history)
+            if found.action > PROCEEDS:
+                call = msgspec.structs.replace(call, marks=call.marks | Mark.REFUSED)
+        history.push(call, runs, self.max_history)
+        return Ruling(finding, history.text())
+
+    def _find(self, tool: str, call: Seen, print_: Fingerprint, runs: list[int], history: History) -> _Found | None:
+        """The first kind of loop that fits, the most certain first."""
+        found = None
+        if runs:
+            found = self._periodic(tool, call, runs, history) or self._excessive(tool, call, history)
+        if found is not None or call.marks & Mark.POLLS:
+            return found
+        return self._failing(tool, call, history) or self._nearly(tool, call, print_, history) or self._stalled(history)
+
+    def _periodic(self, tool: str, call: Seen, runs: list[int], history: History) -> _Found | None:
+        """The same call once more in a row, or the same calls once more in the same order."""
+        for lag, run in enumerate(runs, 1):
+            if not run or 1 < lag >= run:
+                continue
+            period = history.calls[-lag:]
+            limit = self._limit((call, *period), history.calls[-2 * lag :])
+            if lag == 1 and run >= limit:
+                args = (run + 1, tool, _came(period))
+                return _Found("repeat", call.exact, ACTIONS[self.action], args)
+            limit = max(2, limit)
+            if lag > 1 and run > (limit - 1) * lag and len({one.exact for one in period}) > 1:
+                begun = (lag, tool, run // lag + 2, _came(period))
+                return _Found("cycle", "", ACTIONS[self.action], begun)
+        return None
+
+    def _excessive(self, tool: str, call: Seen, history: History) -> _Found | None:
+        """The same call too often among the last, though nothing was gained in between."""
+        same = history.same(call.exact, self.max_history)
+        if len(same) < min(self.max_repeats, self.idempotent_repeats, self.poll_repeats):
+            return None
+        among = (call, *[one for one in history.since(same[-1]) if one.marks & Mark.POLLS])
+        settled = [one for one in same if not one.open]
+        if len(settled) < self._limit(among, settled) and len(same) < self._limit(among, same):
+            return None
+        args = (len(same) + 1, tool, self.max_history, _came(same))
+        return _Found("excessive", call.exact, ACTIONS[self.action], args)
+
+    def _failing(self, tool: str, call: Seen, history: History) -> _Found | None:
+        """The same failure of the same tool; first it warns, after twice as many it acts."""
+        count = len(history.failures(call.tool, self.max_history))
+        if count < self.max_errors:
+            if history.told.get("errors", "").startswith(call.tool):
+                history.forget("errors")
+            return None
+        action, level = ACTIONS[self.error_action], 2
+        if count < 2 * self.max_errors:
+            action, level = min(action, Action.WARN), 1
+        return _Found("errors", f"{call.tool}{level}", action, (tool, count))
+
+    def _nearly(self, tool: str, call: Seen, print_: Fingerprint, history: History) -> _Found | None:
+        """Almost the same call, with the same result each time."""
+        count = len(history.near(call.tool, print_, self.max_history, self.near_repeats))
+        if count < self.near_repeats:
+            if history.told.get("near") == call.tool:
+                history.forget("near")
+            return None
+        return _Found("near", call.tool, ACTIONS[self.near_action], (count + 1, tool))
+
+    def _stalled(self, history: History) -> _Found | None:
+        """Nothing new from anything."""
+        count = history.barren(self.max_history)
+        if count < self.stall_after:
+            return None
+        return _Found("stall", "", ACTIONS[self.stall_action], (count,))
+
+    def _limit(self, calls: tuple[Seen, ...], came: list[Seen]) -> int:
+        """How often calls may be made: as often as the strictest of them, unless one of them polls. By what came of
+        them it may be more: what passes is worth a retry, and of what is not known nothing is known to be the same."""
+        limit = self.poll_repeats
+        if not any(one.marks & Mark.POLLS for one in calls):
+            harmless = Mark.READS | Mark.IDEMPOTENT
+            limit = min([self.idempotent_repeats if one.marks & harmless else self.max_repeats for one in calls])
+        if any(one.marks & Mark.TRANSIENT for one in came):
+            limit = max(limit, 2 * self.max_errors)
+        if any(one.open for one in came):
+            limit = max(limit, self.unreported_repeats)
+        return limit
+
+    def _keep_result(self, event: ToolResult, history: History) -> Ruling | None:
+        outcome, size = result_digest(event.result)
+        tells = size >= ENOUGH or "read_only" in event.traits
+        marks = Mark.TELLS if tells else 0
+        return _keep(event, history, outcome, marks, event.part > 1)
+
+    def _keep_failure(self, event: Failure, history: History) -> Ruling | None:
+        outcome = error_digest(event)
+        marks = Mark.FAILED | (Mark.TRANSIENT if event.fault == "system" else 0)
+        return _keep(event, history, outcome, marks, False)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        chosen = {ACTIONS[name] for name in (self.action, self.error_action, self.near_action, self.stall_action)}
+        return tuple(sorted(chosen | {min(ACTIONS[self.error_action], Action.WARN)}))
+
+
+class Metrics(msgspec.Struct, frozen=True):
+    """What was counted in a run; `detection_rate` is the percentage of calls that were found to be loops."""
+
+    total_checks: int = 0
+    loops_detected: int = 0
+    immediate_repeats: int = 0
+    short_cycles: int = 0
+    detection_rate: float = 0.0
+    by_kind: dict[str, int] = {}
+
+
+def metrics(value: Any) -> Metrics:
+    """The metrics that a run's record holds; all zero where there is none."""
+    history = History.of(value)
+    loops = sum(history.found.values())
+    rate = round(100 * loops / history.checks, 2) if history.checks else 0.0
+    found = dict(sorted(history.found.items()))
+    return Metrics(history.checks, loops, found.get("repeat", 0), found.get("cycle", 0), rate, found)
+
+
+def history_key(tenant: str, run: str) -> str:
+    """Under which key the history of a run is kept."""
+    return key(tenant, "loops", "run", run)
+
+
+def _keep(event: ToolResult | Failure, history: History, outcome: str, marks: int, more: bool) -> Ruling | None:
+    known = history.came(event.call, event.tool, event.args, outcome, marks, more)
+    return Ruling(None, history.text()) if known else None
+
+
+def _asked(event: Prompt, history: History) -> Ruling | None:
+    """A user who asks for something new begins anew; the same words once more change nothing."""
+    asked = digest(event.text)
+    if not history.calls or asked == history.asked:
+        return None
+    history.cleared()
+    history.asked = asked
+    return Ruling(None, history.text())
+
+
+def _seen(event: ToolCall, print_: Fingerprint, marks: int) -> Seen:
+    for trait in event.traits:
+        marks |= MARKS.get(trait, 0)
+    return Seen(id_digest(event.id), name_digest(event.tool), *print_, marks)
+
+
+def _say(found: _Found, history: History) -> Finding | None:
+    """What is said of a loop; what stops nothing is said once, until something new came."""
+    told = history.told.get(found.kind) == found.about
+    history.told = {**history.told, found.kind: found.about}
+    if told and found.action <= PROCEEDS:
+        return None
+    return Finding(found.action, f"loops.{found.kind}", found.args)
+
+
+def _came(calls: list[Seen]) -> str:
+    if any(call.open for call in calls):
+        return "nothing is known yet of what came of it"
+    if any(call.marks & Mark.FAILED for call in calls):
+        return "it failed in the same way each time"
+    return "the result was the same each time"

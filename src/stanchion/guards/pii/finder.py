@@ -1,0 +1,191 @@
+"""The finder: all entities looked for together, in one linear pass, by what is near."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import product
+from typing import Any, Final, NamedTuple
+
+from stanchion.guards.pii.context import Words
+from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.limits import TABLE
+from stanchion.guards.pii.sketch import DIGITS, SHAPED, STARRED, WORD, begins, compact, ends
+
+PROSE: Final = re.compile(rb"[A-Za-z]{5}|[^0-9A-Za-z ./-]")
+START: Final = re.compile(rb"[0-9A-Za-z]+|[+(:]")
+LOCAL: Final = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9._%+'-]{0,63}$")
+WORDY: Final = 4
+"""One letter less than a word of prose has."""
+CLOSE: Final = 64
+JOINS: Final = (" ", "/")
+MEMORY: Final = 64 << 20
+AT: Final = 64
+HEAD: Final = 3
+
+
+class Candidate(NamedTuple):
+    """Characters that may be an entity: with a word nearby, or `sure` without."""
+
+    start: int
+    end: int
+    order: int
+    sure: bool
+
+
+class Shape(NamedTuple):
+    """A shape of an entity; `exact` tells letters from digits where its key does not."""
+
+    order: int
+    sure: bool
+    joined: bool
+    exact: re.Pattern[bytes] | None
+
+
+class Finder:
+    """Finds what may be one of some entities. What it says of characters depends on those near them alone."""
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self.entities = tuple(entities)
+        self.words = tuple([Words(entity) for entity in entities])
+        self.longest = max([entity.longest for entity in entities], default=0)
+        self._fewest = min([_fewest(entity) for entity in entities], default=0)
+        self._shapes: dict[bytes, list[Shape]] = {}
+        heads: dict[bytes, set[int]] = {}
+        for order, entity in enumerate(entities):
+            for sure, shapes in ((True, entity.shapes), (False, entity.told)):
+                for shape in shapes:
+                    exact = re.compile(_regex(shape).encode()) if "*" in shape else None
+                    kept = Shape(order, sure, any(sep in shape for sep in JOINS), exact)
+                    self._shapes.setdefault(_key(shape), []).append(kept)
+                    for head in _heads(shape):
+                        heads.setdefault(head, set()).add(len(shape))
+        self._lengths = {head: tuple(sorted(lengths)) for head, lengths in heads.items()}
+        self._addresses = [order for order, entity in enumerate(entities) if entity.sieve == "@"]
+        self._headed: dict[int, list[int]] = {}
+        for order, entity in enumerate(entities):
+            for char in entity.heads:
+                self._headed.setdefault(ord(char), []).append(order)
+        self._patterns = [re.compile(entity.pattern.encode()) for entity in entities]
+
+    @cached_property
+    def sieve(self) -> Any:
+        """The linear pattern that finds where anything may begin; compiled when it is first needed."""
+        import re2  # type: ignore[import-untyped]  # it ships no stubs
+
+        shapes = dict.fromkeys([_regex(shape) for e in self.entities for shape in e.shapes + e.told])
+        parts = [rf"\b(?:{'|'.join(shapes)})\b"] if shapes else []
+        parts += [entity.sieve for entity in self.entities if entity.sieve]
+        options = re2.Options()
+        options.max_mem = MEMORY
+        return re2.compile("|".join(parts).encode(), options)
+
+    def candidates(self, drawn: bytes) -> list[Candidate]:
+        """Everything in a sketch that may be one of the entities, in the order of their beginnings."""
+        if len(drawn) - len(drawn.translate(None, DIGITS)) < self._fewest or not self.entities:
+            return []
+        found: list[Candidate] = []
+        shaped = starred = b""
+        tables = Tables(drawn)
+        for match in self.sieve.finditer(drawn):
+            start, end = match.span()
+            if drawn[start] == AT:
+                found += self._address(drawn, start, tables)
+                continue
+            if not shaped:
+                shaped, starred = drawn.translate(SHAPED), drawn.translate(STARRED)
+            for at in _starts(drawn, start, end):
+                if begins(drawn, at):
+                    found += self._shaped(drawn, shaped, starred, at, tables)
+                    for order in self._headed.get(drawn[at], ()):
+                        found += self._read(drawn, at, order, tables)
+        return sorted(set(found))
+
+    def _shaped(self, drawn: bytes, shaped: bytes, starred: bytes, at: int, tables: Tables) -> Iterator[Candidate]:
+        if at and drawn[at - 1] in b"+@":
+            return
+        for length in self._lengths.get(shaped[at : at + HEAD], ()):
+            end = at + length
+            if end > len(drawn):
+                return
+            fitting = (*self._shapes.get(shaped[at:end], ()), *self._shapes.get(starred[at:end], ()))
+            if not fitting or not ends(drawn, end):
+                continue
+            text = compact(drawn[at:end])
+            for shape in fitting:
+                if shape.joined and tables.has(at):
+                    continue
+                check = self.entities[shape.order].check
+                exact = shape.exact is None or shape.exact.fullmatch(drawn, at, end)
+                if exact and (check is None or check(text)):
+                    yield Candidate(at, end, shape.order, shape.sure)
+
+    def _address(self, drawn: bytes, at: int, tables: Tables) -> Iterator[Candidate]:
+        local = LOCAL.search(drawn, max(0, at - 64), at)
+        if local is not None and begins(drawn, local.start()):
+            for order in self._addresses:
+                yield from self._read(drawn, local.start(), order, tables)
+
+    def _read(self, drawn: bytes, at: int, order: int, tables: Tables) -> Iterator[Candidate]:
+        entity = self.entities[order]
+        if entity.reads is None or (at and chr(drawn[at - 1]) in entity.glued):
+            return
+        raw = self._patterns[order].match(drawn, at, at + entity.longest)
+        if raw is None or (entity.opens and tables.has(at)):
+            return
+        text = raw[0].decode()
+        for sure in (True, False) if entity.words else (True,):
+            for length in entity.reads(text, not sure):
+                if ends(drawn, at + length):
+                    yield Candidate(at, at + length, order, sure)
+                    break
+
+
+class Tables:
+    """Says which places of a sketch are deep in a table of numbers; asked from left to right, it looks once."""
+
+    def __init__(self, drawn: bytes) -> None:
+        self._drawn = drawn
+        self._clean = 0
+
+    def has(self, at: int) -> bool:
+        """Whether a place is."""
+        if at < TABLE or PROSE.search(self._drawn, at - CLOSE, at) is not None:
+            return False
+        if PROSE.search(self._drawn, max(at - TABLE, self._clean), at) is not None:
+            return False
+        self._clean = at - WORDY
+        return True
+
+
+def _starts(drawn: bytes, start: int, end: int) -> Iterator[int]:
+    """Where something may begin in a region: at its beginning, and wherever a word does."""
+    yield start
+    for match in START.finditer(drawn, start + 1, end):
+        if drawn[match.start() - 1] not in WORD:
+            yield match.start()
+
+
+def _fewest(entity: Entity) -> int:
+    """How many digits an entity has at least."""
+    counts = [shape.count("9") for shape in entity.shapes + entity.told]
+    return min([*counts, *([entity.fewest] if entity.sieve else [])])
+
+
+def _key(shape: str) -> bytes:
+    return shape.encode().translate(STARRED) if "*" in shape else shape.encode()
+
+
+def _heads(shape: str) -> list[bytes]:
+    """How the shapes of texts begin that fit one."""
+    return ["".join(chars).encode() for chars in product(*[("9A" if c == "*" else c) for c in shape[:HEAD]])]
+
+
+def _regex(shape: str) -> str:
+    """The linear pattern of a shape."""
+    pieces: list[str] = []
+    for run in re.finditer(r"9+|A+|\*+|.", shape):
+        kind = {"9": "[0-9]", "A": "[A-Za-z]", "*": "[0-9A-Za-z]"}.get(run[0][0])
+        pieces.append(re.escape(run[0]) if kind is None else f"{kind}{{{len(run[0])}}}" if len(run[0]) > 1 else kind)
+    return "".join(pieces)

@@ -1,0 +1,128 @@
+"""The PII guard: personal data in whatever goes in and out, found by shape, check digit and the words nearby."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import msgspec
+
+from stanchion.guards._telling import above, finding_about, listed, place_of, placeholder, pseudonyms
+from stanchion.guards._texts import Leaf, Span, hiding, leaves
+from stanchion.guards.pii.codes import CODES
+from stanchion.guards.pii.limits import REACH, TABLE
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import Event, ModelChunk, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.names import names
+from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.table import carried, sensible
+
+if TYPE_CHECKING:
+    from stanchion.guards.pii.reader import Reader
+    from stanchion.guards.pii.settling import Settling
+
+__all__ = ["CODES", "Pii"]
+
+PiiAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine", "halt"]
+
+
+class Pii(msgspec.Struct, frozen=True, dict=True):
+    """Finds personal data in content and hides it, or does what the policy says for the stage.
+
+    It looks for what has a shape: numbers of cards, accounts, people and papers, wallets; where asked for, addresses,
+    telephone numbers and dates of birth too. Names of people and places have none: they need a model.
+    """
+
+    name: ClassVar[str] = "pii"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
+    category: ClassVar[Category] = Category.COMPLIANCE
+    priority: ClassVar[int] = 8
+    veils: ClassVar[bool] = True
+    CONTEXT: ClassVar[int] = TABLE + REACH
+
+    entities: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    action: PiiAction = "redact"
+    at: dict[str, PiiAction] | None = None
+    allow: tuple[str, ...] = ()
+    bare: bool = False
+    pseudonyms: bool = False
+    salt: str | None = None
+
+    def __post_init__(self) -> None:
+        for stage in self.at if self.at is not None else ():
+            if stage not in self.stages:
+                known = ", ".join(sorted(self.stages))
+                raise ValueError(f"`at` has `{stage}`, where nothing is looked for: choose among {known}")
+        if self.salt is not None and not self.pseudonyms:
+            raise ValueError("nothing acts on `salt`: set `pseudonyms: true`, or leave it out")
+        _ = self._reader.finder.sieve  # compiled before the first call has to wait for it
+
+    @cached_property
+    def _reader(self) -> Reader:
+        from stanchion.guards.pii.choosing import chosen
+        from stanchion.guards.pii.reader import Reader
+
+        return Reader(chosen(self.entities, self.without), names(self.allow), self.bare)
+
+    @cached_property
+    def _settling(self) -> Settling:
+        from stanchion.guards.pii.settling import Settling
+
+        return Settling(self._reader.finder)
+
+    @cached_property
+    def _actions(self) -> dict[Stage, Action]:
+        """What is done at each stage. Where the general action makes no sense, the next stricter is; what was handed
+        over already is only told."""
+        said = {Stage(stage): ACTIONS[action] for stage, action in (self.at if self.at is not None else {}).items()}
+        usual = {stage: carried(stage)[ACTIONS[self.action]] for stage in self.stages}
+        if not sensible(Stage.HANDOFF_DONE, ACTIONS[self.action]):
+            usual[Stage.HANDOFF_DONE] = Action.WARN
+        return {**usual, **said}
+
+    def settled(self, text: str) -> int:
+        """How many leading characters of a growing text can be judged for good, whatever follows."""
+        return self._settling.settled(text)
+
+    def judge(self, event: Event, /) -> Finding | None:
+        """Find personal data in the event's content; say where, and of what kinds."""
+        if type(event) is ModelChunk:
+            return self._chunk(event)
+        content = event.args if type(event) is ToolCall else content_of(event)
+        found = leaves(content)
+        spans = self._reader.spans([leaf.text for leaf in found], lambda at: above(found[at])) if found else None
+        return self._finding(event, content, found, spans) if spans is not None else None
+
+    def _chunk(self, event: ModelChunk) -> Finding | None:
+        known = len(event.before)
+        spans = self._reader.spans([event.before + event.text], lambda _: ())
+        own = [Span(s.start - known, s.end - known, s.kind) for s in (spans[0] if spans else ()) if s.start >= known]
+        return self._finding(event, event.text, [Leaf((), event.text)], [own]) if own else None
+
+    def _finding(self, event: Event, content: Any, found: list[Leaf], spans: list[list[Span]]) -> Finding:
+        action = self._actions[event.stage]
+        word = pseudonyms(event.run, self.salt, _plain) if self.pseudonyms else placeholder
+        patches = hiding(content, found, spans, word)
+        code = "pii.redacted" if action == Action.REDACT else "pii.found"
+        kinds = listed([span.kind for here in spans for span in here])
+        places = listed([place_of(leaf) for leaf, here in zip(found, spans, strict=True) if here])
+        return finding_about(action, code, (kinds, places), patches)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return tuple(dict.fromkeys(self._actions.values()))
+
+    def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
+        """What it can answer at a stage."""
+        return (self._actions[stage],) if stage in self._actions else ()
+
+
+def _plain(text: str) -> str:
+    """A value without the signs that it may be written with."""
+    return "".join([char for char in text.lower() if char.isalnum() or char == "@"])

@@ -1,0 +1,85 @@
+"""The reader: which of the things that may be personal data are, by the words near them and by what is allowed."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Final
+
+from stanchion.guards._texts import Span
+from stanchion.guards.pii.context import named, window
+from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.finder import Candidate, Finder
+from stanchion.guards.pii.sketch import compact, sketch
+from stanchion.kernel.names import Names
+
+PARTS: Final = "\x00"
+"""Stands between texts that are looked at together; nothing that is looked for has one."""
+Above = Callable[[int], tuple[str, ...]]
+"""Gives the names above a text, by its number."""
+OPENED: Final = re.compile(r"\[[a-z0-9-]{1,40}:$")
+
+
+class Reader:
+    """Reads texts for some entities. `bare` lets numbers with a right check digit count where no word says what they
+    are; `allow` are values that are nobody's secret, and domains of addresses."""
+
+    def __init__(self, entities: Sequence[Entity], allow: Names, bare: bool) -> None:
+        self.finder = Finder(entities)
+        self._allow = allow
+        self._bare = bare
+
+    def spans(self, texts: Sequence[str], above: Above) -> list[list[Span]] | None:
+        """What is personal in each of some texts, given what tells the names above one; nothing where none is."""
+        whole = texts[0] if len(texts) == 1 else PARTS.join(texts)
+        candidates = self.finder.candidates(sketch(whole))
+        if not candidates:
+            return None
+        starts = [0, *accumulate([len(text) + 1 for text in texts])]
+        kept: dict[int, list[Candidate]] = {}
+        windows: dict[int, str] = {}
+        for one in candidates:
+            at = bisect_right(starts, one.start) - 1
+            if one.sure or (self._bare and _summed(self.finder.entities[one.order])):
+                counts = True
+            else:
+                near = windows.get(one.start)
+                if near is None:
+                    near = windows[one.start] = named(above(at)) + window(whole, starts[at], one.start)
+                counts = self.finder.words[one.order].near(near)
+            if counts and not self._known(whole, one):
+                kept.setdefault(at, []).append(one)
+        return [self._merged(kept.get(at, []), start) for at, start in enumerate(starts[:-1])] if kept else None
+
+    def _known(self, text: str, one: Candidate) -> bool:
+        """Whether something is hidden already, or allowed."""
+        return _placeholder(text, one.start, one.end) or self._allowed(text[one.start : one.end])
+
+    def _allowed(self, value: str) -> bool:
+        if not self._allow.exact and not self._allow.globs:
+            return False
+        domain = value.rpartition("@")[2] if "@" in value else value
+        return value in self._allow or domain in self._allow or compact(sketch(value)) in self._allow
+
+    def _merged(self, candidates: list[Candidate], start: int) -> list[Span]:
+        """Spans that do not overlap, each named for what begins first and is longest."""
+        merged: list[Span] = []
+        for one in sorted(candidates, key=lambda c: (c.start, -c.end, c.order)):
+            begin, end = one.start - start, one.end - start
+            if merged and begin < merged[-1].end:
+                if end > merged[-1].end:
+                    merged[-1] = merged[-1]._replace(end=end)
+            else:
+                merged.append(Span(begin, end, self.finder.entities[one.order].kind))
+        return merged
+
+
+def _summed(entity: Entity) -> bool:
+    return entity.summed and entity.check is not None
+
+
+def _placeholder(text: str, start: int, end: int) -> bool:
+    """Whether characters are the end of a pseudonym, which hides something already."""
+    return text[end : end + 1] == "]" and text[start - 1 : start] == ":" and bool(OPENED.search(text[:start][-42:]))

@@ -1,0 +1,136 @@
+"""Presidio: its recognisers as a deep guard, asked off the hot path, without any model that would be downloaded."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.guards._telling import above, finding_about, listed, place_of, placeholder
+from stanchion.guards._texts import Leaf, Span, hiding, leaves
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.table import carried, sensible
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "presidio.redacted": Words(
+            "personal data ({}) in {} was replaced by placeholders",
+            "go on with the placeholders; do not ask for what they stand for",
+        ),
+        "presidio.found": Words(
+            "there is personal data ({}) in {}", "leave it out, or ask whoever keeps the policy to allow it"
+        ),
+    }
+)
+
+PresidioAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine", "halt"]
+NEEDS: Final = "it needs `presidio-analyzer`, which is not installed: install `stanchion[presidio]`"
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question: what is personal in these texts, given the names above each."""
+
+    texts: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
+    language: str
+    entities: tuple[str, ...] | None
+    score: float
+
+
+class Presidio(msgspec.Struct, frozen=True):
+    """Has Presidio's recognisers read content, and hides what they find, or does what the policy says for the stage.
+
+    The answer is plain data, so a decision is made again from its record without Presidio.
+    """
+
+    name: ClassVar[str] = "presidio"
+    kind: ClassVar[Kind] = Kind.ASKING
+    deep: ClassVar[bool] = True
+    call: ClassVar[str] = "stanchion.runtime.presidio:found"
+    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE, Stage.MODEL_CHUNK}
+    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY})
+    category: ClassVar[Category] = Category.COMPLIANCE
+    priority: ClassVar[int] = 90
+
+    entities: tuple[str, ...] | None = None
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.4
+    language: str = "en"
+    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 2_000
+    action: PresidioAction = "redact"
+    at: dict[str, PresidioAction] | None = None
+
+    def __post_init__(self) -> None:
+        for stage in self.at if self.at is not None else ():
+            if stage not in self.stages:
+                known = ", ".join(sorted(self.stages))
+                raise ValueError(f"`at` has `{stage}`, where nothing is asked: choose among {known}")
+        if self.entities == ():
+            raise ValueError("`entities` is empty, so nothing is looked for: name some, or leave it out")
+        try:
+            import presidio_analyzer  # noqa: F401  # a policy that cannot be carried out is refused when it loads
+            from spacy.util import get_lang_class
+        except ImportError:
+            raise ValueError(NEEDS) from None
+        try:
+            get_lang_class(self.language)
+        except ImportError:
+            raise ValueError(f"`{self.language}` is no language that Presidio can part into words: try `en`") from None
+
+    def ask(self, event: Event, /) -> Lookup | None:
+        """Ask what is personal in the texts of an event; nothing where it has none."""
+        found = leaves(content_of(event))
+        if not found:
+            return None
+        names = tuple([above(leaf) for leaf in found])
+        asked = Asked(tuple([leaf.text for leaf in found]), names, self.language, self.entities, self.score)
+        return Lookup("", asked, self.deadline_ms)
+
+    def judge(self, event: Event | Asked, value: Any, /) -> Finding | None:
+        """Read the answer: for each thing found the number of its text, where it is, what it is, and how sure that is.
+        An answer of any other shape is a failure, which refuses."""
+        answer = msgspec.convert(value, list[tuple[int, int, int, str, float]], strict=False)
+        if isinstance(event, Asked):
+            kinds = [entity for _, _, _, entity, _ in answer]
+            return Finding(ACTIONS[self.action], "presidio.found", (listed(kinds), "the text")) if kinds else None
+        content = content_of(event)
+        found = leaves(content)
+        spans: list[list[Span]] = [[] for _ in found]
+        for number, start, end, entity, _ in sorted(answer, key=lambda one: -one[4]):
+            if not 0 <= start < end <= len(found[number].text):
+                raise ValueError("the answer is about another text")
+            spans[number].append(Span(start, end, entity.lower().replace("_", "-")))
+        return self._finding(event, content, found, spans) if any(spans) else None
+
+    def _finding(self, event: Event, content: Any, found: list[Leaf], spans: list[list[Span]]) -> Finding:
+        action = self.action_at(event.stage)
+        patches = hiding(content, found, spans, placeholder)
+        code = "presidio.redacted" if action == Action.REDACT else "presidio.found"
+        kinds = listed([span.kind for here in spans for span in here])
+        places = listed([place_of(leaf) for leaf, here in zip(found, spans, strict=True) if here])
+        return finding_about(action, code, (kinds, places), patches)
+
+    def action_at(self, stage: Stage) -> Action:
+        """What is done at a stage. Where the general action makes no sense, the next stricter is; what was handed over
+        already is only told."""
+        if self.at is not None and stage in self.at:
+            return ACTIONS[self.at[stage]]
+        usual = ACTIONS[self.action]
+        if stage is Stage.HANDOFF_DONE and not sensible(stage, usual):
+            return Action.WARN
+        return carried(stage)[usual]
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return tuple(dict.fromkeys([self.action_at(stage) for stage in sorted(self.stages)]))
+
+    def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
+        """What it can answer at a stage."""
+        return (self.action_at(stage),) if stage in self.stages else ()

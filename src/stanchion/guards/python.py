@@ -1,0 +1,54 @@
+"""Python guard: a user's own code judges, by shape alone, as a lookup with a deadline."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare({"python.refused": Words("{}")})
+
+
+class PythonGuard(msgspec.Struct, frozen=True):
+    """Hands the event to the code at `call` (`module:name`) and takes its answer.
+
+    The code gives None to pass, a text to refuse with that reason, or a Finding. It may block or be a coroutine:
+    no answer within the deadline refuses, and the answer that comes later enters the run's next event. A `deep`
+    guard that is late lets calls of low and medium risk proceed.
+    """
+
+    name: ClassVar[str] = "python"
+    kind: ClassVar[Kind] = Kind.ASKING
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.QUALITY
+    priority: ClassVar[int] = 100
+
+    call: str
+    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    deep: bool = False
+
+    def ask(self, event: Event, /) -> Lookup:
+        """The question is the event itself."""
+        return Lookup("", event, self.deadline_ms)
+
+    def judge(self, _event: Event, value: Any, /) -> Finding | None:
+        """Read the answer of the user's code; an answer of any other shape is the guard's failure."""
+        match value:
+            case None | Finding():
+                return value
+            case str():
+                return Finding(Action.BLOCK, "python.refused", (value,))
+            case _:
+                raise TypeError("a python guard answers None, a text or a Finding")
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer: its author knows, so what makes no sense becomes the next stricter."""
+        return ()

@@ -1,0 +1,124 @@
+"""Queue: so many calls run at a time, others wait in line, first come first served, over all processes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding, Wait
+from stanchion.kernel.guard import Kind, Ruling
+from stanchion.kernel.scopes import scope_key
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import FOREVER, When, key
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "queue.waits": Words(
+            "{} of {} places are taken, and {} wait before it", "wait and try again; others are at work"
+        ),
+        "queue.full": Words(
+            "{} calls wait in line already, and no more may", "do something else first, and try again later"
+        ),
+    }
+)
+
+STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
+"""Where something begins that can wait."""
+
+Seconds = Annotated[float, msgspec.Meta(ge=0.1, lt=10**6)]
+Many = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
+
+Place = tuple[str, int]
+"""Somebody in the line or at work: the call, and until when its place is kept."""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """Who is at work and who waits, in order."""
+
+    running: tuple[Place, ...] = ()
+    waiting: tuple[Place, ...] = ()
+
+
+class Queue(msgspec.Struct, frozen=True):
+    """Lets `max_running` calls run at a time; others wait in line, first come first served.
+
+    At most `max_waiting` of them wait, and none for longer than `timeout_s`.
+    A place is given back when the outcome of its call is known, or when it was kept for `keep_s`: whoever dies at work
+    or in the line holds nobody up for longer.
+    """
+
+    name: ClassVar[str] = "queue"
+    kind: ClassVar[Kind] = Kind.RECORD
+    writes: ClassVar[When] = When.JUDGED
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR})
+    answers_at: ClassVar[frozenset[Stage]] = STARTS
+    category: ClassVar[Category] = Category.BUDGET
+    priority: ClassVar[int] = 40
+
+    max_running: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 4
+    max_waiting: Many = 100
+    timeout_s: Seconds = 30.0
+    pause_s: Annotated[float, msgspec.Meta(ge=0.001, le=60)] = 0.1
+    keep_s: Seconds = 600.0
+    per: Literal["tool", "run", "task", "agent", "tenant"] = "tool"
+    counter: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.pause_s >= self.timeout_s:
+            said = f"`pause_s: {self.pause_s:g}` is no shorter than `timeout_s: {self.timeout_s:g}`"
+            raise ValueError(f"{said}: nobody would ever wait; give a shorter pause")
+
+    def key(self, event: Event, /) -> str:
+        """The line of a tool, a run, a task, an agent or a tenant."""
+        counter = "" if self.counter is None else self.counter
+        if self.per == "tool":
+            return key(event.run.tenant, "queue", counter, "tool", event.tool)
+        return scope_key(event.run, self.per, "queue", counter)
+
+    def judge(self, event: Event, value: Any, now: int, /) -> Ruling | None:
+        """Take a place, wait in line for one, or give one back."""
+        line = Line() if value is None else msgspec.convert(value, Line)
+        if event.stage not in STARTS:
+            return self._leave(event, line)
+        ends = [until for _, until in (*line.running, *line.waiting)]
+        since = max([until for until in ends if until <= now], default=0)
+        until = min([until for until in ends if until > now], default=FOREVER)
+        running = tuple([place for place in line.running if place[1] > now])
+        waiting = tuple([place for place in line.waiting if place[1] > now])
+        me = event.call if event.call else event.id
+        ahead = next((at for at, (who, _) in enumerate(waiting) if who == me), len(waiting))
+        if ahead < self.max_running - len(running):
+            left = tuple([place for place in waiting if place[0] != me])
+            taken = Line((*running, (event.id, now + int(self.keep_s * 1000))), left)
+            return Ruling(None, _data(taken), since, until, When.PROCEED)
+        if ahead == len(waiting) and len(waiting) >= self.max_waiting:
+            return Ruling(Finding(Action.BLOCK, "queue.full", (len(waiting),)), None, since, until)
+        terms = Wait(int(self.pause_s * 1000), int(self.timeout_s * 1000))
+        waits = Finding(Action.QUEUE, "queue.waits", (len(running), self.max_running, ahead), terms=terms)
+        return Ruling(waits, self._in_line(running, waiting, me, ahead, now), since, until)
+
+    def _in_line(self, running: tuple[Place, ...], waiting: tuple[Place, ...], me: str, ahead: int, now: int) -> Any:
+        """The line with a place in it kept long enough; nothing is written where it already is."""
+        lease = max(5_000, 20 * int(self.pause_s * 1000))
+        if ahead < len(waiting) and waiting[ahead][1] - now > lease // 2:
+            return None
+        return _data(Line(running, (*waiting[:ahead], (me, now + lease), *waiting[ahead + 1 :])))
+
+    def _leave(self, event: Event, line: Line) -> Ruling | None:
+        """Give a place back; somebody who has none changes nothing."""
+        left = tuple([place for place in line.running if place[0] != event.call])
+        if len(left) == len(line.running):
+            return None
+        return Ruling(None, _data(Line(left, line.waiting)))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (Action.QUEUE, Action.BLOCK)
+
+
+def _data(line: Line) -> Any:
+    return msgspec.to_builtins(line)

@@ -1,0 +1,138 @@
+"""Recovery: what becomes of an error: tried again, rolled back, given to a person, isolated, or handed on."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Failure
+from stanchion.kernel.faults import UNKNOWN
+from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Retry
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "recovery.recoverable": Words(
+            "`{}` of {} is likely to pass", "try it again later, or go on with something else meanwhile"
+        ),
+        "recovery.fatal": Words(
+            "`{}` of {} does not pass by itself", "do not repeat it; report what stands in the way"
+        ),
+        "recovery.unknown": Words(
+            "nobody can tell whether `{}` of {} passes", "do not repeat it before somebody has looked at it"
+        ),
+        "recovery.unsafe": Words(
+            "`{}` of {} is likely to pass, but what it does may have happened, so it is not tried again",
+            "find out whether it has happened before you repeat it",
+        ),
+        "recovery.exhausted": Words(
+            "`{}` of {} did not pass in {} attempts", "go on with something else, or report what stands in the way"
+        ),
+    }
+)
+
+Severity = Literal["recoverable", "fatal", "unknown"]
+Reaction = Literal["retry", "rollback", "escalate", "quarantine", "block", "halt", "allow"]
+Count = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
+
+REPEATABLE: Final = frozenset({"read_only", "idempotent", "harmless"})
+"""What makes a call safe to repeat: what is known of its tool, or that the runtime knows that nothing has happened."""
+ONCE: Final = "once"
+
+
+class Recovery(msgspec.Struct, frozen=True):
+    """Tells errors that pass by themselves from those that do not, and says what becomes of each.
+
+    Words in `recoverable`, `fatal` and `ignore` are names of errors or of their base classes, annotations of tools, or
+    faults; the nearest counts. Only what is safe to repeat is tried again.
+    """
+
+    name: ClassVar[str] = "recovery"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.ERROR})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 60
+
+    max_retries: Count = 3
+    per_run: Count = 20
+    backoff_base_s: Seconds = 1.0
+    backoff_factor: Annotated[float, msgspec.Meta(ge=1, le=100)] = 2.0
+    backoff_max_s: Seconds = 30.0
+    jitter: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.25
+    on_recoverable: Reaction = "retry"
+    on_fatal: Reaction = "rollback"
+    on_unknown: Reaction = "escalate"
+    recoverable: tuple[str, ...] = ("ConnectionError", "TimeoutError", "InterruptedError", "BlockingIOError", "system")
+    fatal: tuple[str, ...] = ("MemoryError", "RecursionError", "SystemError", "NotImplementedError", "ImportError")
+    ignore: tuple[str, ...] = ("user", "business")
+    retry_unsafe: bool = False
+    rollback: bool = False
+    isolate: Literal["tool", "agent"] = "tool"
+    isolate_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
+
+    def __post_init__(self) -> None:
+        lists = (self.recoverable, self.fatal, self.ignore)
+        twice = [word for at, words in enumerate(lists) for word in words if any(word in w for w in lists[at + 1 :])]
+        if twice:
+            raise ValueError(f"`{twice[0]}` stands in two of `recoverable`, `fatal` and `ignore`: leave it in one")
+        if self.backoff_max_s < self.backoff_base_s:
+            said = f"`backoff_max_s: {self.backoff_max_s:g}` is less than `backoff_base_s: {self.backoff_base_s:g}`"
+            raise ValueError(f"{said}: give more, or begin with less")
+
+    def severity(self, event: Failure) -> Severity | None:
+        """How bad an error is; `None` where it is for the agent to mend."""
+        for word in (event.error, *event.bases, *event.traits, event.fault if event.fault else UNKNOWN):
+            if word in self.fatal:
+                return "fatal"
+            if word in self.recoverable:
+                return "recoverable"
+            if word in self.ignore:
+                return None
+        return "unknown"
+
+    def judge(self, event: Failure, /) -> Finding | None:
+        """Say what becomes of an error."""
+        severity = self.severity(event)
+        if severity is None:
+            return None
+        reaction = {"recoverable": self.on_recoverable, "fatal": self.on_fatal, "unknown": self.on_unknown}[severity]
+        about = (event.error, f"tool `{event.tool}`" if event.tool else "a model call")
+        code = f"recovery.{severity}"
+        if reaction == "retry":
+            if not self._repeatable(event):
+                return Finding(Action.ALLOW, "recovery.unsafe", about)
+            if event.attempt > self.max_retries:
+                return Finding(Action.ALLOW, "recovery.exhausted", (*about, event.attempt))
+            return Finding(Action.RETRY, code, about, terms=self._terms)
+        undone = reaction == "rollback" or (self.rollback and severity == "fatal")
+        isolated = Isolate(self.isolate, round(self.isolate_s * 1_000)) if reaction == "quarantine" else None
+        action = Action.BLOCK if reaction == "rollback" else ACTIONS[reaction]
+        return Finding(action, code, about, effects=(ROLLBACK,) if undone else (), terms=isolated)
+
+    def _repeatable(self, event: Failure) -> bool:
+        """Whether repeating it does no harm. What happens once is never repeated while its outcome is not known."""
+        if not event.tool or not REPEATABLE.isdisjoint(event.traits):
+            return True
+        return self.retry_unsafe and ONCE not in event.traits
+
+    @property
+    def _terms(self) -> Retry:
+        return Retry(
+            self.max_retries + 1,
+            round(self.backoff_base_s * 1_000),
+            self.backoff_factor,
+            round(self.backoff_max_s * 1_000),
+            self.jitter,
+            self.per_run,
+        )
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        said = (self.on_recoverable, self.on_fatal, self.on_unknown)
+        return tuple(Action.BLOCK if reaction == "rollback" else ACTIONS[reaction] for reaction in said)

@@ -1,0 +1,45 @@
+"""Safe mode: an emergency brake that refuses every tool call and every retry, and nothing else."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Failure, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "safe_mode.tool_refused": Words(
+            "safe mode is on: tool `{}` is not run", "answer without tools, or wait until safe mode is off"
+        ),
+        "safe_mode.no_retry": Words(
+            "safe mode is on: `{}` of tool `{}` is not retried", "report the error; do not repeat the call"
+        ),
+    }
+)
+
+
+class SafeMode(msgspec.Struct, frozen=True):
+    """Refuses tool calls, whatever their name, and retries; completions, egress and charges are untouched."""
+
+    name: ClassVar[str] = "safe_mode"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.ERROR})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 1
+
+    def judge(self, event: ToolCall | Failure, /) -> Finding:
+        """Refuse: in safe mode there is nothing to weigh."""
+        if isinstance(event, Failure):
+            return Finding(Action.BLOCK, "safe_mode.no_retry", (event.error, event.tool))
+        return Finding(Action.BLOCK, "safe_mode.tool_refused", (event.tool,))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (Action.BLOCK,)

@@ -1,0 +1,195 @@
+"""The schema guard: calls and results are what the tool's definition says, or do not go ahead."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Final, Literal, Protocol
+
+import msgspec
+
+from stanchion.guards._jsonschema.checker import Checker, canonical
+from stanchion.guards._jsonschema.explain import Problem, explain, instead
+from stanchion.guards._jsonschema.wording import nearest, short, type_of
+from stanchion.guards.schema.codes import CODES
+from stanchion.guards.schema.coerce import coerce
+from stanchion.guards.schema.tools import NO_TOOLS, Known, Tools
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall, ToolResult
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+
+LONGEST_KEY: Final = 1_024
+"""Calls whose arguments are longer than this are checked every time: looking them up would cost as much."""
+
+__all__ = ["CODES", "Memo", "Schema"]
+
+
+class Memo(Protocol):
+    """Remembers what was found about calls, for a time. What it forgets is found again, the same."""
+
+    def get(self, key: tuple[Any, ...], at_ms: int, /) -> tuple[bool, Any]: ...
+
+    def put(self, key: tuple[Any, ...], value: Any, at_ms: int, /) -> None: ...
+
+
+class Schema(msgspec.Struct, frozen=True, dict=True):
+    """Refuses calls whose arguments do not fit the schema of their tool, and results that do not fit theirs.
+
+    Definitions come from the policy's `tools`, from `shield.ingest`, and from the signatures of shielded functions.
+    """
+
+    name: ClassVar[str] = "schema"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
+    category: ClassVar[Category] = Category.QUALITY
+    priority: ClassVar[int] = 6
+
+    unknown: Literal["allow", "refuse"] = "allow"
+    extra: Literal["schema", "refuse", "drop"] = "schema"
+    coerce: bool = False
+    formats: bool = False
+    results: bool = True
+    max_values: Annotated[int, msgspec.Meta(ge=1)] = 100_000
+    hook_deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    action: PlainActionName = "block"
+    result_action: PlainActionName = "block"
+    changed_action: PlainActionName = "escalate"
+
+    @cached_property
+    def tools(self) -> Tools:
+        """The tools whose definitions it knows."""
+        return NO_TOOLS
+
+    @cached_property
+    def _memo(self) -> Memo | None:
+        return None
+
+    @cached_property
+    def _terms(self) -> tuple[Any, ...]:
+        return msgspec.structs.astuple(self)
+
+    def with_tools(self, tools: Tools, memo: Memo | None = None) -> Schema:
+        """The same guard that knows these tools, and remembers what it found in `memo`."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["tools"] = tools
+        made.__dict__["_memo"] = memo
+        return made
+
+    def judge(self, event: ToolCall | ToolResult, /) -> Finding | None:
+        """Hold a call or a result against the tool's definition."""
+        known = self.tools.find(event.run.tenant, event.tool)
+        if type(event) is ToolResult:
+            return self._judge_result(known, event) if self.results and known is not None else None
+        assert type(event) is ToolCall
+        if known is None:
+            return self._unknown(event) if self.unknown == "refuse" else None
+        if known.bad:
+            return Finding(ACTIONS[self.action], "schema.bad", (event.tool, known.bad))
+        finding = self._looked_up(known, event)
+        if finding is None and known.changed:
+            return Finding(ACTIONS[self.changed_action], "schema.changed", (event.tool, known.changed))
+        return finding
+
+    def _unknown(self, event: ToolCall) -> Finding:
+        near = nearest(event.tool, self.tools.names(event.run.tenant))
+        hint = f": did you mean `{short(near)}`?" if near is not None else ""
+        return Finding(ACTIONS[self.action], "schema.unknown_tool", (short(event.tool), hint))
+
+    def _looked_up(self, known: Known, event: ToolCall) -> Finding | None:
+        """What was found about the same call by the same definition, or is found now."""
+        checker, memo = known.input, self._memo
+        if checker is None:
+            return None
+        if memo is None:
+            return self._judge_args(checker, event)
+        body = canonical(event.args)
+        if len(body) > LONGEST_KEY:
+            return self._judge_args(checker, event)
+        key = (event.tool, checker.digest, self._terms, body)
+        hit, finding = memo.get(key, event.at)
+        if not hit:
+            finding = self._judge_args(checker, event)
+            memo.put(key, finding, event.at)
+        found: Finding | None = finding
+        return found
+
+    def _judge_args(self, checker: Checker, event: ToolCall) -> Finding | None:
+        args = event.args
+        too_much = checker.too_much(args, self.max_values)
+        if too_much:
+            return Finding(ACTIONS[self.action], "schema.bad", (event.tool, f"{too_much}, too many for its schema"))
+        if checker.fits(args, self.formats):
+            return self._beyond(checker, event) if self.extra != "schema" else None
+        if self.coerce or self.extra == "drop":
+            made = coerce(checker, args, self.formats, self.coerce, self.extra == "drop")
+            if made is not None:
+                words = "; ".join(made.words[:4]) + ("; and more" if len(made.words) > 4 else "")
+                return Finding(Action.REDACT, "schema.coerced", (event.tool, words), patches=made.patches)
+        return self._worded(event.tool, explain(checker, args, self.formats))
+
+    def _beyond(self, checker: Checker, event: ToolCall) -> Finding | None:
+        """Arguments that the schema tolerates and does not list, where the policy does not tolerate them."""
+        schema = checker.schema
+        listed = schema.get("properties") if isinstance(schema, dict) else None
+        if not isinstance(listed, dict) or not _OPEN.isdisjoint(schema):
+            return None
+        more = [name for name in event.args if name not in listed]
+        if not more:
+            return None
+        if self.extra == "refuse":
+            return self._worded(event.tool, [Problem("extra", (name,), instead(name, listed)) for name in more[:4]])
+        kept = {name: value for name, value in event.args.items() if name in listed}
+        words = ", ".join([f"`{short(name)}`" for name in more[:4]]) + (" and more" if len(more) > 4 else "")
+        patch = Patch((), kept, kind="coerce")
+        return Finding(Action.REDACT, "schema.coerced", (event.tool, f"left out {words}"), patches=(patch,))
+
+    def _worded(self, tool: str, problems: list[Problem]) -> Finding:
+        """The first problem, and the others behind it."""
+        first, *others = problems
+        more = "".join([f"; `{other.place}` {_WORDS.get(other.kind, '')}{other.words}" for other in others])
+        if first.kind == "type":
+            got, _, expected = first.words.removeprefix("is ").partition(", expected ")
+            return Finding(ACTIONS[self.action], "schema.type", (tool, first.place, got, expected, more))
+        return Finding(ACTIONS[self.action], f"schema.{first.kind}", (tool, first.place, first.words, more))
+
+    def _judge_result(self, known: Known, event: ToolResult) -> Finding | None:
+        checker = known.output
+        if checker is None or event.part or known.bad:
+            return None
+        result, failed = _structured(event.result, known.source)
+        if failed:
+            return None
+        action = ACTIONS[self.result_action]
+        if result is _NOTHING:
+            return Finding(action, "schema.result", (event.tool, "it has no structured content"))
+        too_much = checker.too_much(result, self.max_values)
+        if too_much:
+            return Finding(action, "schema.result", (event.tool, f"{too_much}, too many to be checked"))
+        if checker.fits(result, self.formats):
+            return None
+        first = explain(checker, result, self.formats)[0]
+        place = f"`{first.place}` " if first.path else "it "
+        said = first.words if first.path else f"{first.words.replace('do not fit the tool', 'does not fit the tool')}"
+        return Finding(action, "schema.result", (event.tool, f"{place}{_WORDS.get(first.kind, '')}{said}"))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        patches = (Action.REDACT,) if self.coerce or self.extra == "drop" else ()
+        return (ACTIONS[self.action], ACTIONS[self.result_action], ACTIONS[self.changed_action], *patches)
+
+
+_WORDS: Final = {"missing": "is missing: ", "extra": "is not known: "}
+_OPEN: Final = frozenset(
+    {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref", "if"}
+)
+"""Keywords by which a schema itself says what else there may be."""
+_NOTHING: Final = object()
+
+
+def _structured(result: Any, source: str) -> tuple[Any, bool]:
+    """The part of a result that a schema is about, and whether it reports a failure, which no schema is about."""
+    if source != "mcp" or type_of(result) != "object" or not isinstance(result.get("content"), list):
+        return result, False
+    return result.get("structuredContent", _NOTHING), result.get("isError") is True

@@ -1,0 +1,64 @@
+"""Hooks: a user's own check of one tool's calls, asked as a lookup with a deadline, never run inline."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.guards._jsonschema.wording import LONGEST_NAME
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.stages import Stage
+
+HOOKS_ID: Final = "schema-hooks"
+LONGEST: Final = 10 * LONGEST_NAME
+"""How much of a hook's own words is shown."""
+
+
+class HookCall(msgspec.Struct, frozen=True):
+    """What a hook gets to see: a tool and the arguments it is called with, and nothing that an equal call could have
+    otherwise."""
+
+    tool: str
+    args: dict[str, Any]
+
+
+class Hooked(msgspec.Struct, frozen=True):
+    """A question to hooks: the call, and when it is made."""
+
+    call: HookCall
+    at: int
+
+
+class ToolHooks(msgspec.Struct, frozen=True):
+    """Asks the hooks of a tool: a text refuses, nothing passes, an error or silence refuses."""
+
+    name: ClassVar[str] = "schema_hooks"
+    kind: ClassVar[Kind] = Kind.ASKING
+    deep: ClassVar[bool] = False
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.QUALITY
+    priority: ClassVar[int] = 7
+
+    deadline_ms: int = 1_000
+
+    def ask(self, event: ToolCall, /) -> Lookup:
+        """The question is the call."""
+        return Lookup("", Hooked(HookCall(event.tool, event.args), event.at), self.deadline_ms)
+
+    def judge(self, event: ToolCall | Hooked, value: Any, /) -> Finding | None:
+        """Read a hook's answer; one of any other shape is the hook's failure, which refuses."""
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            raise TypeError("a hook answers None or a text")
+        tool = event.call.tool if isinstance(event, Hooked) else event.tool
+        return Finding(Action.BLOCK, "schema.hook", (tool, value[:LONGEST]))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (Action.BLOCK,)

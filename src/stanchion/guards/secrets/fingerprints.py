@@ -1,0 +1,34 @@
+"""Fingerprints: what a finding is called without saying what it is, and which ones are no secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Final
+
+from stanchion.guards._texts import Span
+from stanchion.kernel.names import Names
+
+DIGITS: Final = 12
+FINGERPRINT: Final = re.compile(rf"[0-9a-f]{{{DIGITS}}}")
+
+
+def fingerprint(kind: str, secret: str) -> str:
+    """What a secret of a kind is called."""
+    return sha256(f"{kind}\0{secret}".encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+
+
+def not_allowed(text: str, spans: list[Span], allowed: Names, cleared: Iterable[str]) -> list[Span]:
+    """The spans of a text that are not allowed: neither by fingerprint nor by value, nor inside of what is."""
+    if not spans or not (allowed.exact or allowed.globs or cleared):
+        return spans
+    free = [span for span in spans if _free(span.kind, text[span.start : span.end], allowed, cleared)]
+    if not free:
+        return spans
+    return [span for span in spans if not any(one.start <= span.start and span.end <= one.end for one in free)]
+
+
+def _free(kind: str, secret: str, allowed: Names, cleared: Iterable[str]) -> bool:
+    called = fingerprint(kind, secret)
+    return called in allowed.exact or called in cleared or secret in allowed

@@ -1,0 +1,209 @@
+"""The secrets guard: credentials do not get to where they have no business."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.guards._scan import CONTEXT, Kept
+from stanchion.guards._telling import finding_about, placeholder, pseudonyms
+from stanchion.guards._texts import Leaf, Span, Word, hiding, leaves
+from stanchion.guards.secrets.codes import CODES
+from stanchion.guards.secrets.decoding import LONGEST
+from stanchion.guards.secrets.finder import NAMED, Finder, Sought, finder
+from stanchion.guards.secrets.fingerprints import not_allowed
+from stanchion.guards.secrets.index import indexed
+from stanchion.guards.secrets.rule import Kind as RuleKind, Rule
+from stanchion.guards.secrets.settling import settled
+from stanchion.guards.secrets.telling import told
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import Event, ModelChunk
+from stanchion.kernel.findings import Finding, Isolate, Patch
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.names import Names, glob, is_glob, names
+from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.stages import Stage
+
+__all__ = ["CODES", "Secrets"]
+
+SecretAction = Literal["warn", "redact", "escalate", "block", "quarantine"]
+
+IN_PIECES: Final = frozenset({Stage.MODEL_CHUNK, Stage.MODEL_REPLY})
+"""Where a text may come in pieces, so that pieces and the whole are read alike."""
+REMEMBERED: Final = 64
+"""Of how many events is remembered what was found in them."""
+INSTEAD: Final = {
+    (Stage.MODEL_CHUNK, Action.ESCALATE): Action.BLOCK,
+    (Stage.HANDOFF_DONE, Action.REDACT): Action.WARN,
+    (Stage.HANDOFF_DONE, Action.ESCALATE): Action.WARN,
+    (Stage.HANDOFF_DONE, Action.BLOCK): Action.WARN,
+}
+"""What becomes of the general action where a stage does not have it."""
+
+
+class OwnPattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of secret that only the policy's author knows."""
+
+    kind: RuleKind
+    pattern: str
+    keywords: tuple[str, ...] = ()
+    entropy: float = 0.0
+
+
+class Secrets(msgspec.Struct, frozen=True, dict=True):
+    """Finds credentials in all that goes in and out, and takes them out, or refuses what has them.
+
+    It knows hundreds of kinds by how they look, values by names that promise a secret, and both behind one encoding.
+    """
+
+    name: ClassVar[str] = "secrets"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 7
+    veils: ClassVar[bool] = True
+    CONTEXT: ClassVar[int] = CONTEXT
+
+    action: SecretAction = "redact"
+    at: dict[str, SecretAction] | None = None
+    kinds: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    patterns: tuple[OwnPattern, ...] = ()
+    allow: tuple[str, ...] = ()
+    decode: bool = True
+    pseudonyms: bool = False
+    salt: str | None = None
+    isolate_after: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 3
+    isolate_for_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
+
+    def __post_init__(self) -> None:
+        for stage in self.at if self.at is not None else ():
+            if stage not in self.stages:
+                known = ", ".join(sorted(self.stages))
+                raise ValueError(f"`at` has `{stage}`, where nothing is looked for: choose among {known}")
+        if self.salt is not None and not self.pseudonyms:
+            raise ValueError("`salt` does nothing without `pseudonyms`: add `pseudonyms: true`, or leave it out")
+        taken = {rule.kind for rule, _ in indexed()} | {NAMED}
+        for own in self.patterns:
+            if own.kind in taken:
+                raise ValueError(f"the kind `{own.kind}` is taken: give the pattern another")
+            taken.add(own.kind)
+        for option in (self.kinds if self.kinds is not None else (), self.without):
+            for kind in option:
+                if kind not in taken and not (is_glob(kind) and any(glob(kind, one) for one in taken)):
+                    raise ValueError(f"there is no kind `{kind}`: `stanchion secrets kinds` lists them")
+        _ = self._finder
+
+    @cached_property
+    def _finder(self) -> Finder:
+        own = [Rule(one.kind, one.pattern, keywords=one.keywords, entropy=one.entropy) for one in self.patterns]
+        return finder(Sought(self.kinds, self.without, tuple(own)))
+
+    def prepare(self, kept: Kept) -> None:
+        """Compile what is looked for, or take it from where it is kept, so that no call has to wait for it."""
+        self._finder.use(kept)
+
+    @cached_property
+    def _allowed(self) -> Names:
+        return names(self.allow)
+
+    @cached_property
+    def _seen(self) -> dict[int, tuple[Event, list[Leaf], list[list[Span]] | None]]:
+        """What was found in events that are about to be judged, so that each is scanned once."""
+        return {}
+
+    def judge(self, event: Event, /) -> Finding | None:
+        """Say what secrets an event has."""
+        if type(event) is ModelChunk:
+            return self._chunk(event)
+        content = content_of(event)
+        known = self._seen.pop(id(event), None)
+        found, spans = known[1:] if known is not None and known[0] is event else self._found(content, event.stage)
+        if spans is None:
+            return None
+        free, cleared = self._allowed, event.cleared
+        left = [not_allowed(leaf.text, here, free, cleared) for leaf, here in zip(found, spans, strict=True)]
+        if not any(left):
+            return None
+        patches = hiding(content, found, left, self._word(event))
+        return self._finding(event, patches, told(event.stage, found, left))
+
+    def fingerprints(self, event: Event, /) -> tuple[str, ...]:
+        """What is found in an event that is about to be judged, by fingerprint; what the policy itself allows is left
+        out."""
+        if type(event) is ModelChunk:
+            return ()
+        found, spans = self._found(content_of(event), event.stage)
+        if len(self._seen) >= REMEMBERED:
+            self._seen.clear()
+        self._seen[id(event)] = (event, found, spans)
+        if spans is None:
+            return ()
+        left = [not_allowed(leaf.text, here, self._allowed, ()) for leaf, here in zip(found, spans, strict=True)]
+        return told(event.stage, found, left).fingerprints if any(left) else ()
+
+    def _found(self, content: Any, stage: Stage) -> tuple[list[Leaf], list[list[Span]] | None]:
+        found = leaves(content)
+        return found, self._finder.look_in(found, self.decode, LONGEST if stage in IN_PIECES else None)
+
+    def _chunk(self, event: ModelChunk) -> Finding | None:
+        """What is in a piece of a stream. What began before it was replaced as a whole there: the rest of it goes."""
+        before = len(event.before)
+        text = event.before + event.text
+        found = self._finder.look([text], self.decode, LONGEST)
+        if found is None:
+            return None
+        spans = not_allowed(text, found[0], self._allowed, ())
+        patches: list[Patch] = []
+        here: list[Span] = []
+        end = gone = 0
+        for span in spans:
+            if span.start >= end:
+                gone = before if span.start < before else 0
+            end = max(end, span.end)
+            if end <= before:
+                continue
+            if gone:
+                patches.append(Patch((), "", 0, end - before, span.kind))
+            else:
+                first, last = span.start - before, span.end - before
+                word = self._word(event)(span.kind, text[span.start : span.end])
+                patches.append(Patch((), word, first, last, span.kind))
+            here.append(Span(max(0, span.start - before), span.end - before, span.kind))
+        if not patches:
+            return None
+        leaf = Leaf((), event.text)
+        return self._finding(event, tuple(patches), told(event.stage, [leaf], [here]))
+
+    def settled(self, text: str) -> int:
+        """How many characters at the beginning of a text can be judged for good, whatever follows."""
+        return settled(self._finder, text, self.decode)
+
+    def _word(self, event: Event) -> Word:
+        return pseudonyms(event.run, self.salt) if self.pseudonyms else placeholder
+
+    def _finding(self, event: Event, patches: tuple[Patch, ...], said: Any) -> Finding:
+        action = self.action_at(event.stage)
+        code = "secrets.redacted" if action == Action.REDACT else "secrets.found"
+        terms = None
+        if action == Action.QUARANTINE:
+            terms = Isolate("tool", round(self.isolate_for_s * 1_000), self.isolate_after)
+        return finding_about(action, code, said.args, patches, terms)
+
+    def action_at(self, stage: Stage) -> Action:
+        """What becomes of a secret at a stage."""
+        if self.at is not None and stage in self.at:
+            return ACTIONS[self.at[stage]]
+        action = ACTIONS[self.action]
+        return INSTEAD.get((stage, action), action)
+
+    def actions_at(self, stage: Stage) -> tuple[Action, ...]:
+        """What this guard can answer at a stage."""
+        return (self.action_at(stage),)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return tuple(dict.fromkeys([self.action_at(stage) for stage in sorted(self.stages)]))

@@ -1,0 +1,71 @@
+"""The index of the shipped rules: what the guard needs of them, made when they are written and not when it starts."""
+
+from __future__ import annotations
+
+from functools import cache
+from pkgutil import get_data
+from typing import Final
+
+import msgspec
+
+from stanchion.guards._scan import Facts, Head, Pattern
+from stanchion.guards.secrets.rule import Rule, read_rule
+
+FILE: Final = "index.jsonl"
+"""The file of the index, one line a rule."""
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One rule without its examples, and what is known of its pattern."""
+
+    rule: Rule
+    shortest: int
+    reach: int
+    literals: tuple[str, ...] = ()
+    width: int = 0
+    letters: str = ""
+    narrow: bool = False
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of the pattern."""
+        if not self.literals:
+            return Facts(self.shortest, self.reach, None)
+        literals = frozenset([literal.encode("latin-1") for literal in self.literals])
+        return Facts(self.shortest, self.reach, Head(literals, self.width, int(self.letters, 16), self.narrow))
+
+
+def index_of(files: dict[str, str]) -> bytes:
+    """The index of rule files, by their names; `ValueError` names the file with which something is wrong."""
+    lines = []
+    for name, text in sorted(files.items()):
+        try:
+            lines.append(msgspec.json.encode(_line(read_rule(text))))
+        except ValueError as error:
+            raise ValueError(f"`{name}`: {error}") from None
+    return b"\n".join([*lines, b""])
+
+
+def _line(rule: Rule) -> Line:
+    pattern = Pattern(rule.pattern, rule.keywords, rule.multiline)
+    pattern.check()
+    head = pattern.head
+    bare = msgspec.structs.replace(rule, title="", also=(), hits=(), misses=())
+    if head is None:
+        return Line(bare, pattern.shortest, pattern.reach)
+    literals = tuple(sorted([literal.decode("latin-1") for literal in head.literals]))
+    return Line(bare, pattern.shortest, pattern.reach, literals, head.width, f"{head.letters:x}", head.narrow)
+
+
+@cache
+def indexed() -> tuple[tuple[Rule, Pattern], ...]:
+    """Every shipped rule and what it looks for."""
+    body = get_data(__package__, FILE)
+    assert body is not None
+    lines = [msgspec.json.decode(line, type=Line) for line in body.splitlines()]
+    return tuple([(line.rule, _pattern(line)) for line in lines])
+
+
+def _pattern(line: Line) -> Pattern:
+    rule = line.rule
+    return Pattern(rule.pattern, rule.keywords, rule.multiline, line.facts)

@@ -1,0 +1,67 @@
+"""Telling what was found: kinds, places and fingerprints, and never what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from stanchion.guards._texts import Leaf, Span
+from stanchion.guards.secrets.fingerprints import fingerprint
+from stanchion.kernel.findings import PathStep
+from stanchion.kernel.stages import Stage
+
+ROOTS: Final = {
+    Stage.TOOL_CALL: "args",
+    Stage.TOOL_RESULT: "result",
+    Stage.HANDOFF: "payload",
+    Stage.HANDOFF_DONE: "payload",
+    Stage.MODEL_CALL: "",
+    Stage.EGRESS: "",
+}
+"""What the content of a stage is called; the others have a text."""
+MOST: Final = 4
+"""How many are told one by one."""
+LONGEST: Final = 60
+
+
+class Told(NamedTuple):
+    """The arguments of a finding, and the fingerprints of all that was found."""
+
+    args: tuple[str, ...]
+    fingerprints: tuple[str, ...]
+
+
+def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) -> Told:
+    """What is said of secrets in these texts."""
+    secret = {leaf.text for leaf, here in zip(leaves, spans, strict=True) if leaf.named and here}
+    found: dict[tuple[str, str, str], None] = {}
+    for leaf, here in zip(leaves, spans, strict=True):
+        end = -1
+        for span in here:
+            if span.start >= end:
+                called = fingerprint(span.kind, leaf.text[span.start : span.end])
+                found[span.kind, _place(stage, leaf, secret), called] = None
+            end = max(end, span.end)
+    first, *others = found
+    more = "".join([f"; {kind} in `{place}`, fingerprint {called}" for kind, place, called in others[: MOST - 1]])
+    left = len(others) - (MOST - 1)
+    more += f"; and {left} more" if left > 0 else ""
+    return Told((*first, more), tuple(dict.fromkeys([called for _, _, called in found])))
+
+
+def _place(stage: Stage, leaf: Leaf, secret: set[str]) -> str:
+    root = ROOTS.get(stage, "text")
+    steps = [root] if root else []
+    steps += [_step(step, secret) for step in leaf.path]
+    if leaf.named:
+        steps.append("(a name)")
+    return ".".join(steps)
+
+
+def _step(step: PathStep, secret: set[str]) -> str:
+    if not isinstance(step, str):
+        return str(step)
+    if step in secret:
+        return "[redacted]"
+    seen = "".join([char if char.isprintable() and char != "`" else "?" for char in step[: LONGEST + 1]])
+    return seen if len(seen) <= LONGEST else f"{seen[:LONGEST]}…"

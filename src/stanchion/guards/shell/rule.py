@@ -1,0 +1,127 @@
+"""Rules: what a family of dangers looks like in a command, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from stanchion.guards.shell.command import Command
+from stanchion.guards.shell.once import Once
+from stanchion.guards.shell.places import Roots
+
+Level = Literal["danger", "doubt", "note"]
+"""How bad it is: refused, a person decides, or said aloud."""
+
+Check = Callable[[Command, Roots], bool]
+
+
+class Piece(NamedTuple):
+    """What one operand must be: anything, one of these, or something that begins with one of those."""
+
+    anything: bool
+    exact: frozenset[str]
+    beginnings: tuple[str, ...]
+
+    def fits(self, word: str) -> bool:
+        """Whether an operand is that."""
+        if self.anything:
+            return True
+        word = word.lower()
+        return word in self.exact or (bool(self.beginnings) and word.startswith(self.beginnings))
+
+
+class Rule(msgspec.Struct, frozen=True, dict=True):
+    """One danger: the programs that bring it, what their words must be, and why it is one.
+
+    `words` is compared with the first operands: alternatives are parted by `|`, `*` stands for any one, `**` for up to
+    four, and an alternative that ends in `*` for everything that begins so. `flags` are groups of options, parted by
+    blanks, of each of which one must be there; `lacks` are options none of which may. `check` sees the whole command
+    and the folders of the run; it is asked only where `hint` is somewhere in the words, which costs less. A `strict`
+    rule holds only where everyday commands are to be refused, too. Among the names, `>` are redirections, `=` settings
+    of variables, `*` commands with a mark, `$` those whose name is not known.
+    """
+
+    names: str
+    why: str
+    words: str = ""
+    flags: str = ""
+    lacks: str = ""
+    check: Check | None = None
+    level: Level = "danger"
+    marks: str = ""
+    hint: str = ""
+    strict: bool = False
+
+    @Once
+    def _wants(self) -> tuple[frozenset[str], ...]:
+        return tuple([frozenset(group.split("|")) for group in self.flags.split()])
+
+    @Once
+    def _bars(self) -> frozenset[str]:
+        return frozenset(self.lacks.split("|")) if self.lacks else frozenset()
+
+    @Once
+    def _pieces(self) -> tuple[Piece, ...]:
+        return tuple([_piece(piece) for piece in self.words.split() if piece != "**"])
+
+    @Once
+    def first(self) -> frozenset[str]:
+        """What the first operand must be, one of these; nothing where it may be anything."""
+        if not self.words or self.words[0] == "*" or not self._pieces or self._pieces[0].beginnings:
+            return frozenset()
+        return self._pieces[0].exact
+
+    def holds(self, command: Command, roots: Roots) -> bool:
+        """Whether a command is such a danger."""
+        if self.marks and self.marks not in command.marks:
+            return False
+        if self.hint and self.hint not in command.line and not command.cwd:
+            return False
+        if self.words and not _begins(command.operands, self._pieces, self.words[:2] == "**"):
+            return False
+        if self.flags and any(command.flags.isdisjoint(group) for group in self._wants):
+            return False
+        if self.lacks and not command.flags.isdisjoint(self._bars):
+            return False
+        return self.check is None or self.check(command, roots)
+
+
+class Family(msgspec.Struct, frozen=True):
+    """Rules of one kind of danger and the code of their findings."""
+
+    name: str
+    rules: tuple[Rule, ...]
+
+    @property
+    def code(self) -> str:
+        """The code of its findings."""
+        return f"shell.{self.name}"
+
+
+ASKS: Final = frozenset({"--help", "--dry-run", "--dryrun", "--dry_run", "--what-if", "--whatif", "--simulate"})
+
+
+def only_asks(command: Command) -> bool:
+    """Whether a command only asks for help or for what it would do."""
+    if not command.flags.isdisjoint(ASKS):
+        return True
+    if command.argv[1:] == ("--version",):
+        return True
+    operands = command.operands
+    return bool(operands) and "help" in (operands[0], operands[-1])
+
+
+def _piece(text: str) -> Piece:
+    options = text.split("|")
+    exact = frozenset([option for option in options if not option.endswith("*")])
+    return Piece(text == "*", exact, tuple([option[:-1] for option in options if option.endswith("*")]))
+
+
+def _begins(operands: tuple[str, ...], pieces: tuple[Piece, ...], anywhere: bool) -> bool:
+    last = len(operands) - len(pieces)
+    for at in range(min(5, last + 1) if anywhere else min(1, last + 1)):
+        if all(piece.fits(operands[at + place]) for place, piece in enumerate(pieces)):
+            return True
+    return False

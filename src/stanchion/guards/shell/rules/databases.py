@@ -1,0 +1,116 @@
+"""Databases: statements that drop, empty or hand over what a database holds."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.guards.shell.command import Command
+from stanchion.guards.shell.opening import Open
+from stanchion.guards.shell.places import Roots
+from stanchion.guards.shell.rule import Family, Rule
+from stanchion.guards.shell.statements import destroys
+
+CLIENTS: Final = (
+    "mysql mariadb psql sqlite3 sqlcmd clickhouse-client clickhouse cqlsh cockroach bq snowsql duckdb "
+    "mssql-cli pgcli mycli "
+    "usql isql sqlplus"
+)
+STATEMENTS: Final = "drop delete truncate grant revoke alter update"
+EMPTYING: Final = "flushall flushdb db.dropdatabase"
+
+
+def _statement(command: Command, _roots: Roots) -> bool:
+    given = [command.given] if command.given is not None and not isinstance(command.given, Open) else []
+    return any(destroys(text) for text in (*command.argv[1:], *given))
+
+
+def _typed(command: Command, _roots: Roots) -> bool:
+    return len(command.argv) > 2 and destroys(" ".join(command.argv))
+
+
+def _mongo(command: Command, _roots: Roots) -> bool:
+    texts = (*command.argv[1:], command.given if command.given is not None else "")
+    marks = (
+        "dropDatabase(",
+        ".drop(",
+        "deleteMany({})",
+        ".remove({})",
+        "dropUser(",
+        "shutdownServer(",
+        "dropIndexes(",
+        "dropAllUsers",
+    )
+    return any(mark in text for text in texts for mark in marks)
+
+
+def _redis(command: Command, _roots: Roots) -> bool:
+    words = [
+        *command.operands,
+        *(command.given.split() if command.given is not None and not isinstance(command.given, Open) else []),
+    ]
+    low = [word.lower() for word in words]
+    return any(word in ("flushall", "flushdb", "shutdown", "debug") for word in low[:4]) or low[:2] in (
+        ["config", "set"],
+        ["config", "resetstat"],
+        ["script", "flush"],
+        ["cluster", "reset"],
+    )
+
+
+FAMILY: Final = Family(
+    "database",
+    (
+        Rule(CLIENTS, "drops, empties or hands over what a database holds", check=_statement),
+        Rule(STATEMENTS, "drops, empties or hands over what a database holds", check=_typed),
+        Rule(EMPTYING, "empties a database"),
+        Rule("mysqladmin", "drops a database or stops its server", words="** drop|shutdown|kill|flush-*"),
+        Rule("dropdb dropuser", "drops a database or a user"),
+        Rule("pg_restore", "drops what is there first", flags="-c|--clean", level="doubt"),
+        Rule("mongo mongosh", "drops or empties what a database holds", check=_mongo),
+        Rule("mongorestore", "drops what is there first", flags="--drop", level="doubt"),
+        Rule("redis-cli valkey-cli", "empties or stops a database", check=_redis),
+        Rule(
+            "rails rake",
+            "drops or resets a database",
+            words="db:drop*|db:reset*|db:schema:load|db:purge|db:migrate:reset",
+        ),
+        Rule("prisma npx", "resets a database", words="** migrate reset"),
+        Rule("manage.py django-admin python python3", "empties a database", words="** flush|reset_db|sqlflush"),
+        Rule("artisan php", "empties a database", words="** migrate:fresh|migrate:reset|db:wipe"),
+        Rule("influx", "deletes what a database holds", words="** delete"),
+        Rule(
+            "nodetool",
+            "deletes what a database holds",
+            words="clearsnapshot|decommission|removenode|truncatehints",
+            level="doubt",
+        ),
+    ),
+)
+
+HITS: Final = (
+    "mysql -e 'DROP DATABASE shop'",
+    'psql -c "TRUNCATE orders"',
+    "psql -d x -c 'delete from users'",
+    "redis-cli FLUSHALL",
+    "mongosh --eval 'db.dropDatabase()'",
+    "echo 'drop table t' | sqlite3 app.db",
+    "dropdb shop",
+    "mysqladmin -u root drop shop",
+    "DROP TABLE users;",
+    "mysql shop <<EOF\nDELETE FROM carts;\nEOF",
+    "rails db:drop",
+    "redis-cli -h h flushdb",
+)
+MISSES: Final = (
+    "mysql -e 'SELECT 1'",
+    'psql -c "delete from users where id = 7"',
+    "redis-cli GET x",
+    "mongosh --eval 'db.stats()'",
+    "echo 'drop table t'",
+    "grep -ri 'drop table' migrations",
+    "truncate -s 0 app.log",
+    "git commit -m 'drop table users'",
+    "GRANT SELECT ON t TO ada;",
+    "rails db:migrate",
+    "psql -c \"select 'drop table x'\"",
+)

@@ -1,0 +1,100 @@
+"""The verdict on a text: which of its commands is worst, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from stanchion.guards.shell.analysis import Analysis, analysed, analysed_words
+from stanchion.guards.shell.command import Command
+from stanchion.guards.shell.judging import Danger, dangers
+from stanchion.guards.shell.opening import Open
+from stanchion.guards.shell.places import roots_of
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.names import names
+from stanchion.kernel.option import ACTIONS
+
+if TYPE_CHECKING:
+    from stanchion.guards.shell import Shell
+
+BINARIES: Final = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"})
+"""Folders in which a program is the one that its name says."""
+
+NOISE: Final = 3
+"""From how many expansions of nothing on a text is scrambled rather than written."""
+
+
+class Verdict:
+    """Judges texts by the options of one guard."""
+
+    def __init__(self, options: Shell) -> None:
+        self.options = options
+        self.roots = roots_of(options.roots)
+        self.allowed = None if options.allow is None else names(options.allow)
+        self.levels = {
+            "danger": ACTIONS[options.danger],
+            "doubt": ACTIONS[options.doubt],
+            "note": ACTIONS[options.note],
+        }
+        given = options.families if options.families is not None else {}
+        self.own = {family: ACTIONS[action] for family, action in given.items()}
+
+    def of(self, text: str | tuple[str, ...], risk: Risk) -> Finding | None:
+        """What is said of a text for a tool of this risk; None where it may run."""
+        found = analysed(text) if isinstance(text, str) else analysed_words(text)
+        if self.allowed is not None:
+            refused = self._not_allowed(found, _short(text))
+            if refused is not None:
+                return refused
+        worst = self._worst(found)
+        if found.unclear:
+            action = ACTIONS[self.options.unclear[risk]]
+            if worst is None or action >= worst.action:
+                return Finding(action, "shell.unclear", (_short(text), found.unclear))
+        scrambled = self.levels["doubt"]
+        if found.noise >= NOISE and (worst is None or scrambled > worst.action):
+            return Finding(scrambled, "shell.scrambled", (_short(text),))
+        if worst is None and found.broken:
+            return Finding(ACTIONS[self.options.malformed], "shell.malformed", (_short(text), found.broken))
+        return worst
+
+    def _worst(self, found: Analysis) -> Finding | None:
+        worst: Danger | None = None
+        action = Action.ALLOW
+        for command in found.commands:
+            for danger in dangers(command, self.roots, self.options.strict):
+                if danger.rule.level == "note" and found.reasoned:
+                    continue
+                own = self.own.get(danger.family.name, self.levels[danger.rule.level])
+                if own > action:
+                    worst, action = danger, own
+        if worst is None:
+            return None
+        return Finding(action, worst.family.code, (worst.command.words, worst.command.place, worst.rule.why))
+
+    def _not_allowed(self, found: Analysis, shown: str) -> Finding | None:
+        said = ", ".join(self.options.allow[:12]) if self.options.allow else "none"
+        block = ACTIONS[self.options.danger]
+        for command in found.commands:
+            if not self._is_allowed(command):
+                return Finding(block, "shell.not_allowed", (command.words, command.place, said))
+        if found.unclear or found.broken:
+            return Finding(block, "shell.not_allowed", (shown, "", said))
+        return None
+
+    def _is_allowed(self, command: Command) -> bool:
+        if not command.argv:
+            return not command.opens
+        first = command.argv[0]
+        if isinstance(first, Open) or self.allowed is None:
+            return False
+        if first in self.allowed:
+            return True
+        folder, slash, name = first.rpartition("/")
+        return bool(slash) and folder in BINARIES and name in self.allowed
+
+
+def _short(text: str | tuple[str, ...]) -> str:
+    line = text if isinstance(text, str) else " ".join(text)
+    flat = " ".join(line[:400].split()).replace("`", "'")
+    return flat if len(flat) <= 120 else f"{flat[:117]}…"

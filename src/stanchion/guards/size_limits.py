@@ -1,0 +1,106 @@
+"""Size limits: content that is too long, too deep or too wide is refused before anything else reads it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import Event, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "size.too_long": Words(
+            "the content has more than {} characters", "send less: a part, a summary or a reference"
+        ),
+        "size.too_deep": Words("the content is nested deeper than {} levels", "send flatter data"),
+        "size.too_many": Words("the content has more than {} values", "send fewer items at a time"),
+    }
+)
+
+Size = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class SizeLimits(msgspec.Struct, frozen=True):
+    """Refuses content over any of its limits; it looks at no more than the limits allow."""
+
+    name: ClassVar[str] = "size_limits"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset(
+        {
+            Stage.PROMPT,
+            Stage.MODEL_CALL,
+            Stage.MODEL_REPLY,
+            Stage.TOOL_CALL,
+            Stage.TOOL_RESULT,
+            Stage.EGRESS,
+            Stage.ERROR,
+            Stage.HANDOFF,
+        }
+    )
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 2
+
+    max_chars: Size = 1_000_000
+    max_depth: Size = 64
+    max_values: Size = 100_000
+    action: PlainActionName = "block"
+
+    def judge(self, event: Event, /) -> Finding | None:
+        """Measure the event's content, level by level, and stop at the first limit it exceeds."""
+        content = event.args if type(event) is ToolCall else content_of(event)
+        if type(content) is str:
+            return self._too_long() if len(content) > self.max_chars else None
+        if type(content) is dict and len(content) <= 8 and self.max_depth > 1 and self.max_values > 8:
+            chars = 0
+            for name, value in content.items():
+                if type(value) is str:
+                    chars += len(name) + len(value)
+                elif isinstance(value, dict | list):
+                    break
+                else:
+                    chars += len(name)
+            else:
+                return self._too_long() if chars > self.max_chars else None
+        return self._measure(content)
+
+    def _measure(self, content: Any) -> Finding | None:
+        level: list[Any] = [content]
+        chars = values = depth = 0
+        while level:
+            values += len(level)
+            if values > self.max_values:
+                return Finding(ACTIONS[self.action], "size.too_many", (self.max_values,))
+            below: list[Any] = []
+            for value in level:
+                if isinstance(value, str):
+                    chars += len(value)
+                elif isinstance(value, dict | list):
+                    if values + len(below) + len(value) > self.max_values:
+                        return Finding(ACTIONS[self.action], "size.too_many", (self.max_values,))
+                    if isinstance(value, dict):
+                        chars += sum([len(name) for name in value])
+                        below += value.values()
+                    else:
+                        below += value
+                if chars > self.max_chars:
+                    return self._too_long()
+            depth += 1
+            if below and depth > self.max_depth:
+                return Finding(ACTIONS[self.action], "size.too_deep", (self.max_depth,))
+            level = below
+        return None
+
+    def _too_long(self) -> Finding:
+        return Finding(ACTIONS[self.action], "size.too_long", (self.max_chars,))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)

@@ -1,0 +1,70 @@
+"""Dialects: which there are, which one a tool's name says, and how each writes comments."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from stanchion.guards.sql.choices import DialectName
+
+TRIED: Final[tuple[DialectName, ...]] = ("postgres", "mysql", "sqlite", "tsql")
+"""What a text is read as where its dialect is not known."""
+
+RARER: Final[tuple[DialectName, ...]] = ("bigquery", "snowflake", "duckdb", "oracle")
+"""What it is read as besides, where none of those can read it."""
+
+HASH: Final = frozenset({"mysql", "bigquery", "clickhouse"})
+SLASHES: Final = frozenset({"snowflake"})
+"""Dialects that also begin a comment like this."""
+
+NESTING: Final = frozenset({"postgres", "redshift", "tsql", "duckdb"})
+FLAT: Final = frozenset({"mysql", "sqlite", "oracle", "snowflake", "bigquery", "trino", "presto"})
+"""Dialects in which comments stand in each other, and those in which they do not. Of others nobody knows."""
+
+_SAID: Final[dict[str, DialectName]] = {
+    "bigquery": "bigquery",
+    "bq": "bigquery",
+    "clickhouse": "clickhouse",
+    "databricks": "databricks",
+    "duckdb": "duckdb",
+    "hive": "hive",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "oracle": "oracle",
+    "pg": "postgres",
+    "postgres": "postgres",
+    "postgresql": "postgres",
+    "psql": "postgres",
+    "supabase": "postgres",
+    "presto": "presto",
+    "redshift": "redshift",
+    "snowflake": "snowflake",
+    "spark": "spark",
+    "sqlite": "sqlite",
+    "sqlite3": "sqlite",
+    "trino": "trino",
+    "athena": "trino",
+    "mssql": "tsql",
+    "sqlserver": "tsql",
+    "tsql": "tsql",
+}
+
+PRODUCTS: Final = frozenset(_SAID)
+
+_WORD: Final = re.compile(
+    r"(?i:postgresql|postgres|mysql|mariadb|bigquery|sqlite|duckdb|clickhouse|sqlserver)|[A-Z]+(?![a-z])|[A-Z]?[a-z]+[0-9]?|[0-9]+"
+)
+
+
+@lru_cache(1024)
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a tool's name, in small letters: `runSqlQuery` and `run_sql_query` have the same."""
+    return tuple([word.lower() for word in _WORD.findall(name[:200])])
+
+
+@lru_cache(1024)
+def dialect_said_by(tool: str) -> DialectName | None:
+    """The dialect that a tool's name says, if it says exactly one."""
+    said = {_SAID[word] for word in (*words_of(tool), tool.lower()) if word in _SAID}
+    return said.pop() if len(said) == 1 else None

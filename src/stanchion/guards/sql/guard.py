@@ -1,0 +1,131 @@
+"""The SQL guard: what the statements in a tool call would do."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import msgspec
+
+from stanchion.guards.sql.choices import BY_RISK, FOUND, REFUSED, DialectName, Level
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+if TYPE_CHECKING:
+    from stanchion.guards.sql.judge import Judge
+
+CODES: Final = declare(
+    {
+        "sql.destructive": Words(
+            "statement {} is a `{}`: what it removes cannot be brought back",
+            "leave it in place, or ask for approval and say what is to go and why",
+        ),
+        "sql.privilege": Words(
+            "statement {} is a `{}`: it changes who may do what", "ask whoever administers the database"
+        ),
+        "sql.admin": Words(
+            "statement {} is a `{}`: it reaches files, programs, other databases or the server itself",
+            "work with the rows of tables, and leave moving them in and out to a tool made for it",
+        ),
+        "sql.function": Words(
+            "statement {} calls `{}`, which {}", "write the statement without it, or ask for approval"
+        ),
+        "sql.unbounded": Words(
+            "statement {} is a `{}` on `{}` that picks no rows: it would change all of them",
+            "add a WHERE that says which rows, or ask for approval to change all",
+        ),
+        "sql.table": Words("statement {} touches `{}`, which {}", "keep to the tables that your task is about"),
+        "sql.unclear": Words(
+            "statement {} cannot be understood: {}",
+            "write one plain statement a call, without tricks of quoting or comments",
+        ),
+        "sql.ddl": Words(
+            "statement {} is a `{}`: it changes the schema",
+            "work with the schema as it is, or hand in the change for approval",
+        ),
+        "sql.stacked": Words(
+            "statement {} is a `{}` behind a read in one text: that is how smuggled statements run",
+            "send each statement in a call of its own",
+        ),
+        "sql.write": Words(
+            "statement {} is a `{}`, and only reads are allowed here", "read with SELECT, or ask for approval to write"
+        ),
+        "sql.fragment": Words(
+            "argument `{}` looks like a piece of SQL that changes a query: {}",
+            "pass plain values, and have queries take them as parameters",
+        ),
+    }
+)
+
+
+class Sql(msgspec.Struct, frozen=True, dict=True):
+    """Parses the SQL in a tool call and refuses what does more than it may.
+
+    Where no tools are given, those are looked at whose names or arguments say that they run SQL. What each thing
+    found leads to follows from the level, unless an action for it is given.
+    """
+
+    name: ClassVar[str] = "sql"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 15
+
+    tools: tuple[str, ...] | None = None
+    arguments: tuple[str, ...] | None = None
+    dialect: DialectName | None = None
+    dialects: dict[str, DialectName] | None = None
+    level: Level = "guarded"
+    allow_tables: tuple[str, ...] | None = None
+    deny_tables: tuple[str, ...] = ()
+    allow_functions: tuple[str, ...] = ()
+    deny_functions: tuple[str, ...] = ()
+    destructive: PlainActionName | None = None
+    privilege: PlainActionName | None = None
+    admin: PlainActionName | None = None
+    function: PlainActionName | None = None
+    unbounded: PlainActionName | None = None
+    table: PlainActionName | None = None
+    unclear: PlainActionName | None = None
+    ddl: PlainActionName | None = None
+    stacked: PlainActionName | None = None
+    write: PlainActionName | None = None
+    fragments: PlainActionName | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            import sqlglot  # noqa: F401  # a policy that cannot be carried out is refused when it loads
+        except ImportError:
+            raise ValueError("it needs `sqlglot`, which is not installed: install `stanchion[sql]`") from None
+        import stanchion.guards.sql.judge  # noqa: F401  # what is slow to import is imported before the first call
+
+    @cached_property
+    def _judge(self) -> Judge:
+        from stanchion.guards.sql.judge import Judge
+
+        return Judge(self)
+
+    def judge(self, event: ToolCall, /) -> Finding | None:
+        """Say the worst of what the statements of a call do; look for fragments where there are no statements."""
+        return self._judge.judge(event)
+
+    def chosen(self) -> dict[str, Action]:
+        """What each thing that is found leads to; what is left out is not said, and what is unclear may go by risk."""
+        given = {what: getattr(self, what) for what in FOUND}
+        own = {what: ACTIONS[action] for what, action in given.items() if action is not None}
+        return {**dict.fromkeys(REFUSED[self.level], Action.BLOCK), **own}
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        chosen = self.chosen()
+        said = dict.fromkeys(chosen.values())
+        if "unclear" not in chosen:
+            said |= dict.fromkeys(BY_RISK.values())
+        if self.fragments is not None:
+            said[ACTIONS[self.fragments]] = None
+        return tuple(said)

@@ -1,0 +1,108 @@
+"""The judge: the guard's options, made ready, and what they say about a call."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from stanchion.guards.sql.choices import BY_RISK, FOUND
+from stanchion.guards.sql.classifying import REMEMBERED_CHARS, classify
+from stanchion.guards.sql.dialect import dialect_said_by
+from stanchion.guards.sql.fragments import shape_of
+from stanchion.guards.sql.judging import charges, function_charges, table_charges
+from stanchion.guards.sql.places import SAYING, USUAL, looks_like_sql, runs_sql, surely_runs_sql, texts_in, values_named
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.names import Names, glob, names
+from stanchion.kernel.option import ACTIONS
+
+if TYPE_CHECKING:
+    from stanchion.guards.sql.guard import Sql
+
+
+class Judge:
+    """Judges calls by a guard's options, and remembers what it said of texts that are not long."""
+
+    def __init__(self, guard: Sql) -> None:
+        self._guard = guard
+        self._named = guard.tools is not None or guard.arguments is not None
+        self._tools = None if guard.tools is None else names(guard.tools)
+        self._arguments = USUAL if guard.arguments is None else frozenset([name.lower() for name in guard.arguments])
+        self._allowed_tables = None if guard.allow_tables is None else _lowered(guard.allow_tables)
+        self._denied_tables = _lowered(guard.deny_tables)
+        self._allowed_functions = _lowered(guard.allow_functions)
+        self._denied_functions = _lowered(guard.deny_functions)
+        self._actions = guard.chosen()
+        self._fragments = None if guard.fragments is None else ACTIONS[guard.fragments]
+        self._place = lru_cache(256)(self._place_of)
+        self._known = lru_cache(256)(self._worst)
+
+    def judge(self, event: ToolCall) -> Finding | None:
+        """The worst that is to be said of a call."""
+        wanted, dialect = self._place(event.tool)
+        worst: Finding | None = None
+        judged = False
+        for _, text in values_named(event.args, wanted):
+            if not self._is_sql(text, event.tool):
+                continue
+            judged = True
+            judge = self._known if len(text) <= REMEMBERED_CHARS else self._worst
+            found = judge(text, dialect, event.risk)
+            if found is not None and (worst is None or found.action > worst.action):
+                worst = found
+        if not judged and self._fragments is not None:
+            return self._fragment(event)
+        return worst
+
+    def _place_of(self, tool: str) -> tuple[frozenset[str], str | None]:
+        """The arguments of a tool that may be SQL, and their dialect."""
+        if self._tools is not None:
+            wanted = self._arguments if tool in self._tools else frozenset[str]()
+        else:
+            wanted = self._arguments if self._named or runs_sql(tool) else SAYING
+        return wanted, self._dialect(tool)
+
+    def _dialect(self, tool: str) -> str | None:
+        """The dialect of a tool: what is said of it, of all, or by its name."""
+        given = self._guard.dialects
+        if given is not None:
+            for pattern, dialect in given.items():
+                if pattern == tool or glob(pattern, tool):
+                    return dialect
+        return self._guard.dialect if self._guard.dialect is not None else dialect_said_by(tool)
+
+    def _is_sql(self, value: Any, tool: str) -> bool:
+        """Whether to judge a value: what was named as SQL, or else what looks like it."""
+        return isinstance(value, str) and (self._named or looks_like_sql(value, surely_runs_sql(tool)))
+
+    def _worst(self, text: str, dialect: str | None, risk: Risk) -> Finding | None:
+        """The worst of one text; of equally bad things the weightiest, and of those the first."""
+        statements = classify(text, dialect)
+        only_reads = self._guard.level == "read_only"
+        worst: Finding | None = None
+        weight = len(FOUND)
+        for what, args in chain(
+            charges(statements),
+            function_charges(statements, self._allowed_functions, self._denied_functions, only_reads),
+            table_charges(statements, self._allowed_tables, self._denied_tables),
+        ):
+            action = self._actions.get(what, BY_RISK[risk] if what == "unclear" else None)
+            if action is None:
+                continue
+            own = FOUND.index(what)
+            if worst is None or action > worst.action or (action == worst.action and own < weight):
+                worst, weight = Finding(action, f"sql.{what}", args), own
+        return worst
+
+    def _fragment(self, event: ToolCall) -> Finding | None:
+        for name, text in texts_in(event.args):
+            shape = shape_of(text)
+            if shape and self._fragments is not None:
+                return Finding(self._fragments, "sql.fragment", (name, shape))
+        return None
+
+
+def _lowered(patterns: tuple[str, ...]) -> Names:
+    return names([pattern.lower() for pattern in patterns])

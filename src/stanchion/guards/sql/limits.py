@@ -1,0 +1,62 @@
+"""Limits: how much of a text is read, so that no text costs more than its length.
+
+The parser takes steps back: it may read the brackets of `DATE(…)` twice, and those inside them twice each time. What
+it would do at the most is added up beforehand, token by token, and a text for which that is too much is not parsed.
+Depth is bounded because a compiled parser does not notice the end of its stack.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from stanchion.guards.sql.comments import Unread
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from sqlglot import Token, TokenType
+
+MAX_CHARS: Final = 65_536
+MAX_TOKENS: Final = 8_192
+MAX_DEPTH: Final = 32
+MAX_WORK: Final = 24_576
+MAX_REPEATS: Final = 32
+AGAIN: Final = 4
+"""How often the brackets of something that may be a type are read, at the most."""
+
+GUESSED: Final = frozenset({"CONVERT", "TRY_CONVERT"})
+"""Functions in whose brackets a type may stand first."""
+
+
+def work_of(tokens: Sequence[Token], types: Collection[TokenType]) -> int:
+    """How many steps parsing these tokens takes at the most, in units of its own; refuses what is too much."""
+    from sqlglot import TokenType as T
+
+    if len(tokens) > MAX_TOKENS:
+        raise Unread("it is too long to be read")
+    paren, bracket, brace, less, var = T.L_PAREN, T.L_BRACKET, T.L_BRACE, T.LT, T.VAR
+    closing = (T.R_PAREN, T.R_BRACKET, T.R_BRACE)
+    weight, work, indexed, typed, repeats = 1, 0, 0, 0, 0
+    weights: list[int] = []
+    before: TokenType | None = None
+    word = ""
+    for token in tokens:
+        kind = token.token_type
+        work += weight * (1 + len(weights) // 4)
+        repeats = repeats + 1 if kind is before else 0
+        if kind in (paren, bracket, brace):
+            weights.append(weight)
+            if before in types or word in GUESSED:
+                weight *= AGAIN
+            if kind is bracket:
+                indexed += 1
+                work += 2 * indexed
+        elif kind in closing:
+            weight = weights.pop() if weights else 1
+        elif kind is less and before in types:
+            typed += 1
+            work += AGAIN * typed
+        if work > MAX_WORK or len(weights) > MAX_DEPTH or typed > MAX_REPEATS or repeats > MAX_REPEATS:
+            raise Unread("it is too complicated to be read")
+        before, word = kind, token.text.upper() if kind is var else ""
+    return work

@@ -1,0 +1,129 @@
+"""Places: which arguments of a call are SQL, and what texts its other arguments have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from stanchion.guards.sql.dialect import PRODUCTS, words_of
+from stanchion.guards.sql.verbs import BEYOND, KNOWN, OBJECTS, RIGHTS
+
+SAYING: Final = frozenset({"sql", "sql_query", "sql_text", "sql_statement", "sqlquery"})
+"""Arguments whose names say that they are SQL, whichever tool has them."""
+
+USUAL: Final = frozenset({"query", "queries", "sql", "sqls", "statement", "statements", "stmt", "script"}) | SAYING
+"""Arguments that are SQL where the tool's name says so."""
+
+SURE: Final = PRODUCTS | {"sql"}
+TOOLS: Final = SURE | {"db", "database", "databases", "warehouse", "query", "execute", "exec"}
+"""Words in the names of tools that run SQL for sure, and of those that may."""
+
+_FIRST: Final = re.compile(r"(?:\s|--[^\n]*\n|/\*(?!M?!)(?s:.)*?\*/|[(;])*+([A-Za-z_]+|/\*M?!)")
+
+_PARTNERS: Final = {
+    "SELECT": re.compile(r"(?i)\bfrom\b|^\W*select\W*(?:[0-9'\"*@(]|[\w.\"`]+\s*(?:/\*[^/]*\*/\s*)?\()"),
+    "WITH": re.compile(r"(?i)\bas\s*(?:not\s+materialized\s*|materialized\s*)?\("),
+    "UPDATE": re.compile(r"(?i)\bset\b"),
+    "DELETE": re.compile(r"(?i)\bfrom\b"),
+    "INSERT": re.compile(r"(?i)\b(?:into|overwrite)\b"),
+    "SHOW": re.compile(r"(?i)^\W*show\s+\w+\s*(?:;|$|from|in|like)"),
+    "USE": re.compile(r"(?i)^\W*use\s+\S+\s*;?\s*$"),
+}
+"""What else a text has that begins with a word of everyday language."""
+
+_THINGS: Final = re.compile(
+    rf"(?i)\b(?:{'|'.join(sorted(OBJECTS | RIGHTS | BEYOND))}|tables|transaction|slave|replica|master|logs)\b"
+)
+_LATER: Final = re.compile(
+    r"(?i);\s*(?:(?:drop|alter|create|truncate|grant|revoke)\s+\w|delete\s+from\b|insert\s+into\b|update\s+\S+\s+set\b)"
+)
+"""A statement behind something else: some tools go on where the first one fails."""
+
+_ALSO: Final = {
+    **dict.fromkeys(("DROP", "CREATE", "ALTER"), _THINGS),
+    **dict.fromkeys(("GRANT", "REVOKE", "DENY"), re.compile(r"(?i)\b(?:on|to|from)\b")),
+    "TRUNCATE": re.compile(r"(?i)^\W*truncate\s+(?:table\s+)?[\w.\"`\[\]]+\s*(?:[,;]|$|cascade|restart)"),
+    "EXPLAIN": re.compile(r"(?i)\b(?:select|insert|update|delete|merge|replace|with|values)\b"),
+}
+_ANY: Final = re.compile(rf"[\"'`=;(@$0-9]|^\W*\w+\W*$|{_THINGS.pattern[4:]}", re.IGNORECASE)
+"""The same for a tool that may run something else, too."""
+
+
+class Place(NamedTuple):
+    """An argument's name, and what is in it."""
+
+    name: str
+    value: Any
+
+
+@lru_cache(1024)
+def runs_sql(tool: str) -> bool:
+    """Whether a tool's name says that it may run SQL."""
+    return not TOOLS.isdisjoint(words_of(tool)) or tool.lower() in PRODUCTS
+
+
+@lru_cache(1024)
+def surely_runs_sql(tool: str) -> bool:
+    """Whether a tool's name leaves no doubt."""
+    return not SURE.isdisjoint(words_of(tool)) or tool.lower() in PRODUCTS
+
+
+def looks_like_sql(text: str, surely: bool) -> bool:
+    """Whether a text begins as SQL does, or has a statement further on: what databases would refuse to read is not
+    meant for one."""
+    return begins_as_sql(text, surely) or _LATER.search(text) is not None
+
+
+def begins_as_sql(text: str, surely: bool = True) -> bool:
+    """Whether a text begins as SQL does. Where it may be meant for something else than a database, it also has to
+    have what such a statement has."""
+    first = _FIRST.match(text)
+    if first is None:
+        return False
+    word = first[1].upper()
+    if word.startswith(("/*", "SP_", "XP_")):
+        return True
+    partner = _PARTNERS.get(word)
+    if partner is None and not surely:
+        partner = _ALSO.get(word, _ANY)
+    return word in KNOWN and (partner is None or partner.search(text) is not None)
+
+
+def values_named(args: dict[str, Any], wanted: frozenset[str]) -> Sequence[Place]:
+    """The values of these names, at any depth; a list of them gives its items one by one."""
+    found: list[Place] = []
+    waiting: list[Place] = []
+    for name, value in args.items():
+        if isinstance(value, dict | list):
+            waiting.append(Place(name if name.lower() in wanted else "", value))
+        elif name.lower() in wanted:
+            found.append(Place(name, value))
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                own = key if key.lower() in wanted or (name and key == "text") else ""
+                if isinstance(inner, dict | list):
+                    waiting.append(Place(own, inner))
+                elif own:
+                    found.append(Place(own, inner))
+        elif isinstance(value, list):
+            waiting += [Place(name, inner) for inner in reversed(value)]
+        elif name:
+            found.append(Place(name, value))
+    return found
+
+
+def texts_in(args: dict[str, Any]) -> Iterator[Place]:
+    """Every text of a call, each with the name of the argument that it is in."""
+    waiting: list[Place] = [Place(name, value) for name, value in args.items()]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, str):
+            yield Place(name, value)
+        elif isinstance(value, dict):
+            waiting += [Place(key, inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [Place(name, inner) for inner in value]

@@ -1,0 +1,87 @@
+"""Queries: statements that are parsed, because their first words do not say everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from stanchion.guards.sql.calls import changing_words
+from stanchion.guards.sql.comments import Unread
+from stanchion.guards.sql.lexing import Piece, Reader
+from stanchion.guards.sql.statement import HARMLESS, Does, Statement
+from stanchion.guards.sql.tables import named_tables, tables_after
+from stanchion.guards.sql.tree import look
+from stanchion.guards.sql.verbs import KNOWN, PARSED, WRITING, said_by
+
+if TYPE_CHECKING:
+    from sqlglot import Token
+
+
+def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
+    """A query, or a statement that changes rows."""
+    words = piece.words
+    first = words[0]
+    written = WRITING.get(first, "")
+    does = Does.WRITE if written else Does.UNKNOWN
+    verb = written if written else shown(first)
+    if "OUTFILE" in words or "DUMPFILE" in words:
+        return Statement(Does.ADMIN, f"{verb} INTO OUTFILE", reads=tables_after(piece, "FROM", "JOIN"))
+    if words[1:2] == ["OVERWRITE"] and "DIRECTORY" in words[2:4]:
+        return Statement(Does.ADMIN, "INSERT OVERWRITE DIRECTORY", reads=tables_after(piece, "FROM", "JOIN"))
+    if first == "WITH" and "CREATE" in changing_words(words):
+        said = said_by(words[words.index("CREATE") :])
+        if said is not None:
+            return Statement(*said, reads=tables_after(piece, "FROM", "JOIN"), writes=named_tables(piece))
+    if _has_statement_inside(words):
+        return Statement(does, verb, why="it has a statement where a query belongs")
+    try:
+        tree = reader.tree(_insert_for(piece.tokens) if first in ("REPLACE", "UPSERT") else piece.tokens, text)
+        found = look(tree)
+    except Unread as error:
+        tables = named_tables(piece) if written else ()
+        return Statement(does, verb, 1, tables_after(piece, "FROM", "JOIN"), tables, why=str(error))
+    except RecursionError:
+        return Statement(does, verb, why="it is too complicated to be read")
+    bounded = found.bounded or words[1:2] == ["TOP"]
+    verb = written if written else found.verb
+    made = Statement(
+        max(found.does, does) if written else found.does, verb, 1, tuple(found.reads), tuple(found.writes), bounded
+    )
+    if not _is_whole(tree, bool(written)):
+        return msgspec.structs.replace(made, does=Does.UNKNOWN, why="it is a value and no statement")
+    if made.does in HARMLESS | {Does.UPKEEP} and changing_words(words):
+        return msgspec.structs.replace(made, why=f"it has the word `{changing_words(words)[0]}` in a place of its own")
+    if made.does is Does.UNKNOWN:
+        return msgspec.structs.replace(made, why="it cannot be parsed")
+    return made
+
+
+def _has_statement_inside(words: list[str]) -> bool:
+    """Whether a query that has a name begins like something else: databases do not run that, and the parser guesses."""
+    return any(
+        (before == "AS" or before == "MATERIALIZED")
+        and word == "("
+        and after in KNOWN
+        and (after not in PARSED or (after == "REPLACE" and behind != "("))
+        for before, word, after, behind in zip(words, words[1:], words[2:], words[3:], strict=False)
+    )
+
+
+def _is_whole(tree: Any, written: bool) -> bool:
+    from sqlglot import exp
+
+    return written or isinstance(tree, exp.Query | exp.Values | exp.DML | exp.Create | exp.Merge)
+
+
+def _insert_for(tokens: list[Token]) -> list[Token]:
+    """A REPLACE as the INSERT that it is to a parser."""
+    from sqlglot import Token, TokenType
+
+    first = tokens[0]
+    return [Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end), *tokens[1:]]
+
+
+def shown(word: str) -> str:
+    """A first word for messages: never a value of the text."""
+    return word if word.isalpha() and len(word) < 20 else "?"

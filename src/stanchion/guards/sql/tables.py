@@ -1,0 +1,59 @@
+"""Tables that words name: for statements that are understood by their first words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.guards.sql.lexing import NAME, Piece
+from stanchion.guards.sql.listed import listed
+
+_LEADING: Final = listed("INTO TABLE TABLES VIEW INDEX UPDATE TRUNCATE ON COPY DESCRIBE DESC ANALYZE VACUUM")
+_BETWEEN: Final = frozenset({"IF", "NOT", "EXISTS", "ONLY", "TABLE", "CONCURRENTLY", "FULL", "VERBOSE"})
+_NO_TABLE: Final = listed(
+    "SELECT WITH VALUES LATERAL UNNEST SET DEFAULT ALL STDIN STDOUT PROGRAM DELETE UPDATE CONFLICT DUPLICATE"
+)
+
+
+def named_tables(piece: Piece) -> tuple[str, ...]:
+    """The tables that a statement names behind words such as TABLE, INTO and ON."""
+    return tables_after(piece, *_LEADING)
+
+
+def tables_after(piece: Piece, *leading: str) -> tuple[str, ...]:
+    """The names behind these words, and those behind commas that follow them."""
+    words = piece.words
+    found: dict[str, None] = {}
+    at = 0
+    while at < len(words):
+        if words[at] not in leading:
+            at += 1
+            continue
+        at += 1
+        while at < len(words):
+            while at < len(words) and words[at] in _BETWEEN:
+                at += 1
+            name, at = _name(piece, at)
+            if not name:
+                break
+            found[name] = None
+            if at < len(words) and words[at] == "AS":
+                at += 1
+            if at + 1 < len(words) and words[at + 1] == "," and (words[at] == NAME or words[at].isidentifier()):
+                at += 1
+            if at >= len(words) or words[at] != ",":
+                break
+            at += 1
+    return tuple(found)
+
+
+def _name(piece: Piece, at: int) -> tuple[str, int]:
+    """The name that begins here with its schema before it, and where it ends."""
+    words = piece.words
+    parts: list[str] = []
+    while at < len(words) and (words[at] == NAME or words[at].isidentifier()) and words[at] not in _NO_TABLE:
+        parts.append(piece.tokens[at].text.lower())
+        at += 1
+        if at >= len(words) or words[at] != ".":
+            break
+        at += 1
+    return ".".join(parts), at

@@ -1,0 +1,174 @@
+"""Trees: what a parsed statement does, to which tables, and to how many of their rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stanchion.guards.sql.rows import picks
+from stanchion.guards.sql.statement import Does
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Scope = tuple[dict[str, int], int, Any] | None
+"""Which names stand for queries of a WITH: their places in it, how many of them can be seen, and the scope around."""
+
+_CHANGING: Final[dict[str, tuple[Does, str]]] = {
+    "insert": (Does.WRITE, "INSERT"),
+    "update": (Does.WRITE, "UPDATE"),
+    "delete": (Does.WRITE, "DELETE"),
+    "merge": (Does.WRITE, "MERGE"),
+    "create": (Does.DDL, "CREATE"),
+    "alter": (Does.DDL, "ALTER"),
+    "drop": (Does.DESTRUCTIVE, "DROP"),
+    "truncatetable": (Does.DESTRUCTIVE, "TRUNCATE"),
+    "command": (Does.UNKNOWN, "?"),
+}
+
+_NOTED: Final = frozenset({*_CHANGING, "into", "lock", "table"})
+
+
+class Found(msgspec.Struct):
+    """What was found in a tree so far."""
+
+    does: Does = Does.READ
+    verb: str = "SELECT"
+    reads: dict[str, None] = {}
+    writes: dict[str, None] = {}
+    bounded: bool = True
+
+    def note(self, does: Does, verb: str) -> None:
+        """Something of this severity is in the tree."""
+        if does > self.does:
+            self.does, self.verb = does, verb
+
+
+def look(tree: exp.Expr) -> Found:
+    """Walk a tree once: what it does, and which tables it touches. A WITH gives names to queries; a table that has
+    such a name only where it cannot be seen is a table."""
+    from sqlglot import exp
+
+    found = Found()
+    waiting: list[tuple[exp.Expr, Scope]] = [(tree, None)]
+    while waiting:
+        node, scope = waiting.pop()
+        if node.key in _NOTED:
+            _note(node, scope, found)
+        within = node.args.get("with_")
+        if isinstance(within, exp.With):
+            scope = _enter(within, scope, waiting)
+        for child in node.iter_expressions():
+            if child is not within:
+                waiting.append((child, scope))
+    return found
+
+
+def _note(node: exp.Expr, scope: Scope, found: Found) -> None:
+    from sqlglot import exp
+
+    known = _CHANGING.get(node.key)
+    if known is not None:
+        _change(node, found, *known)
+    elif isinstance(node, exp.Into):
+        if isinstance(node.this, exp.Table) and not isinstance(node.this.this, exp.Parameter):
+            found.note(Does.WRITE, "SELECT INTO")
+            found.writes[_name(node.this)] = None
+    elif isinstance(node, exp.Lock):
+        found.note(Does.UPKEEP, "SELECT FOR UPDATE")
+    elif isinstance(node, exp.Table) and not _is_query(node, scope):
+        name = _name(node)
+        if name and name not in found.writes:
+            found.reads[name] = None
+
+
+def _enter(within: exp.With, scope: Scope, waiting: list[tuple[exp.Expr, Scope]]) -> Scope:
+    """Queue the queries of a WITH, each with the names it sees, and give what is seen behind it."""
+    queries = within.expressions
+    places: dict[str, int] = {}
+    for at, query in enumerate(queries):
+        places.setdefault(query.alias.lower(), at)
+    for at, query in enumerate(queries):
+        waiting.append((query, (places, len(queries) if within.recursive else at, scope)))
+    return places, len(queries), scope
+
+
+def _is_query(table: exp.Table, scope: Scope) -> bool:
+    """Whether a table is a name that a WITH gave."""
+    if table.args.get("db") is not None:
+        return False
+    name = table.name.lower()
+    while scope is not None:
+        places, seen, scope = scope
+        if places.get(name, seen) < seen:
+            return True
+    return False
+
+
+def _name(table: exp.Table) -> str:
+    """A table's name as it is written, in small letters; empty for what a function gives."""
+    from sqlglot import exp
+
+    if not isinstance(table.this, exp.Identifier | exp.Dot):
+        return ""
+    return ".".join([part.name.lower() for part in table.parts])
+
+
+def _change(node: exp.Expr, found: Found, does: Does, verb: str) -> None:
+    from sqlglot import exp
+
+    found.note(does, verb)
+    target = node.this
+    if isinstance(target, exp.Schema):
+        target = target.this
+    named = node.args.get("tables")
+    for table in [target, *(named if isinstance(named, list) else [])]:
+        if isinstance(table, exp.Table) and (name := _name(table)):
+            found.writes[name] = None
+            found.reads.pop(name, None)
+    if isinstance(node, exp.Update | exp.Delete):
+        found.bounded = found.bounded and (isinstance(node.parent, exp.When) or _is_bounded(node))
+    elif isinstance(node, exp.Insert):
+        found.bounded = found.bounded and not node.args.get("overwrite")
+    elif isinstance(node, exp.Merge):
+        found.bounded = found.bounded and all(_picks_when(when, node) for when in node.find_all(exp.When))
+
+
+def _picks_when(when: exp.When, merge: exp.Expr) -> bool:
+    """Whether one branch of a MERGE adds rows, or picks those that it changes."""
+    from sqlglot import exp
+
+    if isinstance(when.args.get("then"), exp.Insert) or picks(when.args.get("condition")):
+        return True
+    return not when.args.get("source") and picks(merge.args.get("on"))
+
+
+def _is_bounded(node: exp.Expr) -> bool:
+    """Whether an UPDATE or DELETE picks rows: by its condition, by a limit, or by what it is joined with."""
+    from sqlglot import exp
+
+    if node.args.get("limit") is not None or picks(node.args.get("where")):
+        return True
+    target = node.this
+    if not isinstance(target, exp.Table):
+        return False
+    sources = [target]
+    source = node.args.get("from_")
+    if source is not None:
+        sources.append(source.this)
+    own = {target.name.lower(), target.alias.lower()} - {""}
+    for each in sources:
+        for join in each.args.get("joins") or ():
+            if join.side or join.kind.upper() in ("CROSS", "OUTER"):
+                continue
+            condition = join.args.get("on")
+            if join.args.get("using") or (picks(condition) and own & _tables_in(condition)):
+                return True
+    return False
+
+
+def _tables_in(condition: exp.Expr) -> set[str]:
+    from sqlglot import exp
+
+    return {column.table.lower() for column in condition.find_all(exp.Column)}

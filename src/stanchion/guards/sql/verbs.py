@@ -1,0 +1,226 @@
+"""Verbs: what a statement does that its first words say, whatever follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Final
+
+from stanchion.guards.sql.listed import listed
+from stanchion.guards.sql.statement import Does
+
+Verdict = tuple[Does, str]
+"""What a statement does, and how it is called."""
+
+PARSED: Final = frozenset(
+    {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "(", "INSERT", "REPLACE", "UPSERT", "UPDATE", "DELETE", "MERGE"}
+)
+"""First words of statements that are parsed, because their first words do not say everything."""
+
+WRITING: Final = {
+    "INSERT": "INSERT",
+    "REPLACE": "REPLACE",
+    "UPSERT": "UPSERT",
+    "UPDATE": "UPDATE",
+    "DELETE": "DELETE",
+    "MERGE": "MERGE",
+}
+
+_SIMPLE: Final[dict[Does, str]] = {
+    Does.READ: "SHOW HELP DESC DESCRIBE FETCH MOVE CLOSE PRINT",
+    Does.TRANSACTION: "COMMIT END ROLLBACK ABORT SAVEPOINT RELEASE XA",
+    Does.SESSION: "USE DISCARD DEALLOCATE",
+    Does.UPKEEP: """
+        ANALYZE ANALYSE VACUUM REINDEX CLUSTER REFRESH CHECKPOINT OPTIMIZE REPAIR CHECK CHECKSUM FLUSH CACHE UNCACHE
+        LOCK UNLOCK LISTEN UNLISTEN NOTIFY MSCK""",
+    Does.CALL: "CALL",
+    Does.DDL: "COMMENT UNDROP",
+    Does.ADMIN: """
+        LOAD ATTACH DETACH BACKUP RESTORE KILL SHUTDOWN RESTART INSTALL UNINSTALL IMPORT EXPORT UNLOAD PUT GET REMOVE
+        CHANGE STOP BINLOG DBCC RECONFIGURE BULK SYSTEM DUMP CLONE ADD""",
+    Does.PRIVILEGE: "GRANT REVOKE DENY REASSIGN SECURITY REVERT",
+    Does.DESTRUCTIVE: "TRUNCATE PURGE",
+}
+
+SIMPLE: Final = {word: does for does, words in _SIMPLE.items() for word in words.split()}
+"""What a first word says by itself."""
+
+OBJECTS: Final = listed(
+    """
+    TABLE VIEW INDEX DATABASE SCHEMA SEQUENCE TRIGGER FUNCTION PROCEDURE TYPE DOMAIN EVENT RULE COLUMN SYNONYM MACRO
+    PACKAGE AGGREGATE COLLATION CAST OPERATOR STATISTICS CATALOG WAREHOUSE TASK STREAM PIPE MODEL DICTIONARY
+    """
+)
+RIGHTS: Final = listed("USER ROLE LOGIN GROUP POLICY CREDENTIAL PRIVILEGES OWNED PROFILE")
+BEYOND: Final = listed(
+    """
+    EXTENSION LANGUAGE SERVER SUBSCRIPTION PUBLICATION ASSEMBLY WRAPPER LIBRARY DIRECTORY LINK TABLESPACE SYSTEM
+    STAGE INTEGRATION SECRET PLUGIN INSTANCE
+    """
+)
+"""What can be made, changed and dropped: things of the schema, things that say who may do what, and things that reach
+beyond the database."""
+
+PROTECTING: Final = listed(
+    """
+    SESSION_REPLICATION_ROLE DEFAULT_TRANSACTION_READ_ONLY TRANSACTION_READ_ONLY ROW_SECURITY SQL_LOG_BIN
+    FOREIGN_KEY_CHECKS UNIQUE_CHECKS SQL_SAFE_UPDATES SQL_MODE STANDARD_CONFORMING_STRINGS BACKSLASH_QUOTE
+    QUOTED_IDENTIFIER ANSI_QUOTES LOCAL_INFILE GENERAL_LOG GENERAL_LOG_FILE LOCAL_PRELOAD_LIBRARIES
+    """
+)
+"""Settings that protect data, or by which texts are read."""
+
+ASKING_PRAGMAS: Final = listed(
+    """
+    TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_INFO INDEX_XINFO INDEX_LIST FOREIGN_KEY_LIST FOREIGN_KEY_CHECK
+    DATABASE_LIST COLLATION_LIST FUNCTION_LIST MODULE_LIST PRAGMA_LIST COMPILE_OPTIONS INTEGRITY_CHECK QUICK_CHECK
+    DATA_VERSION FREELIST_COUNT PAGE_COUNT SHOW_TABLES DATABASE_SIZE STORAGE_INFO VERSION
+    """
+)
+"""Pragmas that only answer, also with something in brackets."""
+
+KEPT: Final = frozenset({"NOT", "DEFAULT", "IDENTITY", "EXPRESSION"})
+"""What an ALTER may drop without dropping data."""
+
+UNTRUSTED: Final = frozenset({"C", "INTERNAL"})
+"""Languages of functions that do whatever the server can."""
+
+
+def first_word(words: list[str]) -> str:
+    """The word that a statement begins with; the lexer takes some words together."""
+    return words[0].partition(" ")[0]
+
+
+def said_by(words: list[str]) -> Verdict | None:
+    """What the first words of a statement say; nothing where they do not."""
+    flat = " ".join(words).split(" ") if any(" " in word for word in words[:12]) else words
+    first = flat[0]
+    known = SIMPLE.get(first)
+    if known is not None:
+        return known, " ".join([first, *_object(flat)])
+    rule = _RULES.get(first)
+    return None if rule is None else rule(flat)
+
+
+def _object(words: list[str]) -> list[str]:
+    return [word for word in words[1:2] if word in OBJECTS | RIGHTS | {"DATA", "TABLES"}]
+
+
+def _made(words: list[str]) -> tuple[str, int]:
+    """What a CREATE, ALTER or DROP is about, and where that word stands."""
+    for at, word in enumerate(words[1:14], 1):
+        if word in OBJECTS and words[at + 1 : at + 2] == ["LINK"]:
+            return "LINK", at + 1
+        if word in OBJECTS or word in RIGHTS or word in BEYOND:
+            return word, at
+    return "", 0
+
+
+def _create(words: list[str]) -> Verdict:
+    made, _ = _made(words)
+    verb = f"CREATE {made}".strip()
+    if made in RIGHTS:
+        return Does.PRIVILEGE, verb
+    if made in BEYOND or (made in ("FUNCTION", "PROCEDURE", "AGGREGATE") and _is_untrusted(words)):
+        return Does.ADMIN, verb
+    if words[1:3] == ["OR", "REPLACE"] and made in ("TABLE", "SCHEMA", "DATABASE"):
+        return Does.DESTRUCTIVE, f"CREATE OR REPLACE {made}"
+    return Does.DDL, verb
+
+
+def _is_untrusted(words: list[str]) -> bool:
+    if "SONAME" in words:
+        return True
+    languages = [after for word, after in pairwise(words) if word == "LANGUAGE"]
+    return any(name in UNTRUSTED or (name.startswith("PL") and name.endswith("U")) for name in languages)
+
+
+def _drop(words: list[str]) -> Verdict:
+    made, _ = _made(words)
+    verb = f"DROP {made}".strip()
+    if words[1:2] == ["PREPARE"]:
+        return Does.SESSION, "DROP PREPARE"
+    return (Does.PRIVILEGE if made in RIGHTS and made != "OWNED" else Does.DESTRUCTIVE), verb
+
+
+def _alter(words: list[str]) -> Verdict:
+    made, _ = _made(words)
+    verb = f"ALTER {made}".strip()
+    if words[1:2] == ["SESSION"]:
+        return Does.SESSION, "ALTER SESSION"
+    if made in RIGHTS:
+        return Does.PRIVILEGE, verb
+    if made in BEYOND:
+        return Does.ADMIN, verb
+    for before, word, after in zip(words, words[1:], [*words[2:], ""], strict=False):
+        if (word == "DROP" and after not in KEPT) or (word in ("TRUNCATE", "DELETE", "DISCARD") and before != "ON"):
+            return Does.DESTRUCTIVE, f"{verb} {word}"
+        if (word, after) in (("OWNER", "TO"), ("LEVEL", "SECURITY"), ("DISABLE", "TRIGGER")):
+            return Does.PRIVILEGE, f"{verb} {word} {after}"
+    return Does.DDL, verb
+
+
+def _rename(words: list[str]) -> Verdict:
+    return (Does.PRIVILEGE, "RENAME USER") if words[1:2] == ["USER"] else (Does.DDL, "RENAME")
+
+
+def _begin(words: list[str]) -> Verdict | None:
+    opening = ("TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "NOT")
+    return (Does.TRANSACTION, "BEGIN") if len(words) == 1 or words[1] in opening else None
+
+
+def _start(words: list[str]) -> Verdict:
+    opens = words[1:2] == ["TRANSACTION"]
+    return (Does.TRANSACTION, "START TRANSACTION") if opens else (Does.ADMIN, "START")
+
+
+def _set(words: list[str]) -> Verdict:
+    if words[1:2] in (["ROLE"], ["PASSWORD"]) or words[1:3] == ["SESSION", "AUTHORIZATION"]:
+        return Does.PRIVILEGE, f"SET {words[1]}"
+    if words[1:2] == ["TRANSACTION"] or words[1:3] == ["SESSION", "CHARACTERISTICS"]:
+        return Does.TRANSACTION, "SET TRANSACTION"
+    wide = {"GLOBAL", "PERSIST", "PERSIST_ONLY"} & set(words)
+    touched = sorted(PROTECTING & set(words))
+    if wide or touched:
+        return Does.ADMIN, f"SET {(*touched, *sorted(wide))[0]}"
+    return Does.SESSION, "SET"
+
+
+def _reset(words: list[str]) -> Verdict:
+    wide = words[1:2] in (["MASTER"], ["REPLICA"], ["SLAVE"], ["PERSIST"])
+    if wide or PROTECTING & set(words):
+        return Does.ADMIN, f"RESET {words[1]}"
+    return (Does.PRIVILEGE, "RESET ROLE") if words[1:2] == ["ROLE"] else (Does.SESSION, "RESET")
+
+
+def _pragma(words: list[str]) -> Verdict:
+    name = words[3] if words[2:3] == ["."] and len(words) > 3 else (words[1] if len(words) > 1 else "")
+    asks = name in ASKING_PRAGMAS and "=" not in words
+    return (Does.READ if asks else Does.ADMIN), f"PRAGMA {name}".strip()
+
+
+def _copy(words: list[str]) -> Verdict:
+    if "PROGRAM" in words:
+        return Does.ADMIN, "COPY PROGRAM"
+    if "STDIN" in words and words[1:2] != ["("]:
+        return Does.WRITE, "COPY"
+    return (Does.READ if "STDOUT" in words else Does.ADMIN), "COPY"
+
+
+_RULES: Final[dict[str, Callable[[list[str]], Verdict | None]]] = {
+    "CREATE": _create,
+    "DROP": _drop,
+    "ALTER": _alter,
+    "RENAME": _rename,
+    "BEGIN": _begin,
+    "START": _start,
+    "SET": _set,
+    "RESET": _reset,
+    "PRAGMA": _pragma,
+    "COPY": _copy,
+}
+
+KNOWN: Final = (
+    PARSED | set(SIMPLE) | set(_RULES) | {"EXPLAIN", "PREPARE", "EXECUTE", "EXEC", "DO", "DECLARE", "WAITFOR"}
+)
+"""Every first word by which a text is known to be SQL."""

@@ -1,0 +1,68 @@
+"""Step limit: a run, task or agent takes so many steps and no more, however many threads take them."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Line, key
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "steps.exceeded": Words(
+            "all {} steps of this {} are used", "stop and report what is done so far, or ask for more steps"
+        ),
+        "steps.nearly": Words("{} of {} steps of this {} are used", "finish soon; do the most important step next"),
+    }
+)
+
+
+class StepLimit(msgspec.Struct, frozen=True):
+    """Counts actions that go ahead and refuses the one after `max_steps`; a refused action uses no step.
+
+    Limits of one `counter` count together; a policy gives each entry a counter of its own unless it names one.
+    """
+
+    name: ClassVar[str] = "step_limit"
+    kind: ClassVar[Kind] = Kind.METER
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.BUDGET
+    priority: ClassVar[int] = 30
+
+    max_steps: Annotated[int, msgspec.Meta(ge=0)] = 25
+    per: Literal["run", "task", "agent"] = "run"
+    warn_after: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    action: PlainActionName = "block"
+    counter: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.warn_after is not None and self.warn_after >= self.max_steps:
+            raise ValueError(f"`warn_after: {self.warn_after}` never warns: let it be less than `max_steps`")
+
+    def lines(self, event: Event, /) -> tuple[Line, ...]:
+        """One counter of the run, task or agent."""
+        run = event.run
+        whose = {"run": run.id, "task": run.task, "agent": run.agent}[self.per]
+        bands = [(self.max_steps, ACTIONS[self.action])]
+        if self.warn_after is not None:
+            bands.append((self.warn_after, Action.WARN))
+        counter = "" if self.counter is None else self.counter
+        return (Line(key(run.tenant, "steps", counter, self.per, whose), tuple(sorted(bands))),)
+
+    def word(self, _event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
+        """Say how many steps are used."""
+        if values[0] + 1 > self.max_steps:
+            return Finding(ACTIONS[self.action], "steps.exceeded", (self.max_steps, self.per))
+        return Finding(action, "steps.nearly", (values[0], self.max_steps, self.per))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action], *([Action.WARN] if self.warn_after is not None else []))

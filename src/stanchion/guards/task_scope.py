@@ -1,0 +1,65 @@
+"""Task scope: an agent that reaches for tools its task has nothing to do with is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.names import Names
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "task.unrelated": Words(
+            "tool `{}` is not among those that task `{}` is about",
+            "come back to the task, or say why the step belongs to it",
+        )
+    }
+)
+
+
+class TaskScope(msgspec.Struct, frozen=True, dict=True):
+    """Warns of a tool that is not among those a task is about.
+
+    They stand in the policy under `tasks.<name>.related_tools`; a task without that list is not judged. A task's
+    additional tools are related to it.
+    """
+
+    name: ClassVar[str] = "task_scope"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SCOPE
+    priority: ClassVar[int] = 8
+
+    action: PlainActionName = "warn"
+
+    @cached_property
+    def _related(self) -> Callable[[str], Names | None]:
+        return lambda _task: None
+
+    def within(self, related: Callable[[str], Names | None]) -> TaskScope:
+        """The same guard that knows what tasks are about."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["_related"] = related
+        return made
+
+    def judge(self, event: ToolCall, /) -> Finding | None:
+        """Warn of a tool that the task has nothing to do with."""
+        run = event.run
+        related = self._related(run.task)
+        if related is None or event.tool in related or event.tool in run.additional_tools:
+            return None
+        return Finding(ACTIONS[self.action], "task.unrelated", (event.tool, run.task))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)

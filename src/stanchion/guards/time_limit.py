@@ -1,0 +1,115 @@
+"""Time limit: a run or a task has so much time from its first action on, by the store's clock."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind, Ruling
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.scopes import scope_key
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import FOREVER, When
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "time.exceeded": Words(
+            "the time of this {} is over: it has {} from its first action on{}",
+            "stop and report what is done so far, or ask for more time",
+        ),
+        "time.nearly": Words(
+            "this {} has used {} % of its time: it has {} from its first action on{}",
+            "finish soon; do the most important thing next",
+        ),
+    }
+)
+
+SLACK_MS: Final = 1_000
+"""How far behind the store's clock the first action's own time may be; it then counts from that time."""
+
+KEPT_MS: Final = 86_400_000
+"""How often the beginning is written down again: what nobody writes for a week is forgotten."""
+
+
+class TimeLimit(msgspec.Struct, frozen=True, dict=True):
+    """Refuses what comes later than `max_s` seconds after the first action, and what would end later by its estimate.
+
+    The first action that comes here begins the time, whether it goes ahead or not: trying is work, too. All limits of
+    a run share its beginning, all limits of a task share the task's.
+    """
+
+    name: ClassVar[str] = "time_limit"
+    kind: ClassVar[Kind] = Kind.RECORD
+    writes: ClassVar[When] = When.JUDGED
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
+    category: ClassVar[Category] = Category.BUDGET
+    priority: ClassVar[int] = 30
+
+    max_s: Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)]
+    per: Literal["run", "task"] = "run"
+    estimate_s: Annotated[float, msgspec.Meta(ge=0, lt=10**9)] = 0.0
+    warn_at: Percent | None = None
+    escalate_at: Percent | None = None
+    action: PlainActionName = "block"
+    reach: Reach = "allowed"
+
+    def __post_init__(self) -> None:
+        if self.turns[-1][0] <= 0:
+            said = f"`estimate_s: {self.estimate_s:g}` never fits into `max_s: {self.max_s:g}`"
+            raise ValueError(f"{said}: give more time, or a smaller estimate")
+        check_marks(self, ACTIONS[self.action], self.reach)
+
+    @cached_property
+    def turns(self) -> tuple[tuple[int, Action], ...]:
+        """From when on what is said, in order, in milliseconds after the beginning; at one time the severest counts."""
+        limit = int(round(self.max_s * 1_000, 3))
+        estimate = -int(-round(self.estimate_s * 1_000, 3) // 1)
+        last = limit - estimate if self.reach == "allowed" else limit - estimate - 1
+        marks = [(mark(limit, at) - estimate, action) for action, at in marks_of(self).items()]
+        return tuple(sorted([*marks, (last + 1, ACTIONS[self.action])]))
+
+    def key(self, event: Event, /) -> str:
+        """The beginning of the run or of its task."""
+        return scope_key(event.run, self.per, "time")
+
+    def judge(self, _event: Event, value: Any, now: int, /) -> Ruling:
+        """Rule for the span of store time in which nothing turns; the store says whether it is in that span."""
+        if value is None:
+            return Ruling(self._said(0), {"began": now, "written": now}, now, now + SLACK_MS)
+        began = value["began"]
+        put = {"began": began, "written": now} if abs(now - value["written"]) >= KEPT_MS else None
+        since, until = 0, FOREVER
+        for turn, _ in self.turns:
+            if began + turn > now:
+                until = began + turn
+                break
+            since = began + turn
+        return Ruling(self._said(now - began), put, since, until)
+
+    def _said(self, elapsed_ms: int) -> Finding | None:
+        """What is to be said so long after the beginning."""
+        reached = [action for turn, action in self.turns if turn <= elapsed_ms]
+        if not reached:
+            return None
+        action = reached[-1]
+        time = f"{self.max_s:,.10g} second{'' if self.max_s == 1 else 's'}"
+        counted = f", with {self.estimate_s:,.10g} for this one" if self.estimate_s else ""
+        if action in marks_of(self):
+            share = f"{marks_of(self)[action]:g}"
+            return Finding(action, "time.nearly", (self.per, share, time, counted))
+        return Finding(action, "time.exceeded", (self.per, time, counted))
+
+    def tightened(self, by: float) -> TimeLimit:
+        """The same limit whose marks come earlier."""
+        return tightened(self, by)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action], *marks_of(self))

@@ -1,0 +1,71 @@
+"""Tool allowlist: an agent may use its own tools, its task's additional ones, and no others."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar, Final, Literal
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.names import Names, names
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare(
+    {
+        "tool.not_allowed": Words(
+            "tool `{}` is not among the tools of agent `{}`", "use one of your own tools, or ask for this one"
+        ),
+        "tool.undeclared_agent": Words(
+            "agent `{}` has no list of tools, and the policy asks for one",
+            "have the agent's tools listed in the policy under `agents`",
+        ),
+    }
+)
+
+
+class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
+    """Refuses tools outside the agent's list, the task's additional tools and the guard's own.
+
+    A list that is absent is not an empty one: an empty list allows nothing. Where neither the agent nor the guard
+    has a list, `undeclared` says whether the call goes ahead.
+    """
+
+    name: ClassVar[str] = "tool_allowlist"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SCOPE
+    priority: ClassVar[int] = 4
+
+    tools: tuple[str, ...] | None = None
+    undeclared: Literal["allow", "refuse"] = "allow"
+    action: PlainActionName = "block"
+
+    @cached_property
+    def _names(self) -> Names | None:
+        return None if self.tools is None else names(self.tools)
+
+    def judge(self, event: ToolCall, /) -> Finding | None:
+        """Pass a tool that one of the lists names."""
+        run = event.run
+        own, shared, tool = run.allowed_tools, self._names, event.tool
+        if own is not None and (tool in own.exact or tool in own):
+            return None
+        if shared is not None and tool in shared:
+            return None
+        if tool in run.additional_tools:
+            return None
+        if own is None and shared is None:
+            if self.undeclared == "allow":
+                return None
+            return Finding(ACTIONS[self.action], "tool.undeclared_agent", (run.agent,))
+        return Finding(ACTIONS[self.action], "tool.not_allowed", (tool, run.agent))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)

@@ -1,0 +1,47 @@
+"""Tool denylist: tools that nobody may use, whatever other lists say."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.names import Names, names
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+
+CODES: Final = declare({"tool.denied": Words("tool `{}` is on the denylist", "do the step with another tool")})
+
+
+class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
+    """Refuses the tools it lists; a name is exact unless a glob is written."""
+
+    name: ClassVar[str] = "tool_denylist"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 3
+
+    tools: tuple[str, ...]
+    action: PlainActionName = "block"
+
+    @cached_property
+    def _names(self) -> Names:
+        return names(self.tools)
+
+    def judge(self, event: ToolCall, /) -> Finding | None:
+        """Refuse a listed tool."""
+        listed, tool = self._names, event.tool
+        if tool in listed.exact or (listed.globs and tool in listed):
+            return Finding(ACTIONS[self.action], "tool.denied", (tool,))
+        return None
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)

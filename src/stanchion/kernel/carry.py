@@ -1,0 +1,227 @@
+"""What carrying a batch out means: one pure function, which the embedded stores run under their lock."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel import actions
+from stanchion.kernel.actions import Action
+from stanchion.kernel.cells import (
+    KEEP,
+    WIDTH,
+    Bound,
+    Cell,
+    State,
+    Step,
+    add,
+    counter,
+    forget,
+    idle_ms,
+    keep,
+    live,
+    put,
+    read,
+    turn,
+)
+from stanchion.kernel.holds import Taken, done, expire, hold, seen, settle
+from stanchion.kernel.registers import pushed
+from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE, SKIPPED, Batch, Fresh, Line, Reply, When
+from stanchion.kernel.units import Amounts
+
+WARN: Final = int(Action.WARN)
+STOPS: Final = int(actions.STOPS)
+
+
+def carry_out(state: State, batch: Batch, now: int) -> Reply:
+    """Carry a batch out at store time `now`: identity, expectations, settles, lines, puts, in this order."""
+    batch_id = batch.id
+    if batch_id in state.recent or batch_id in state.holds or batch_id in state.older:
+        known = seen(state, batch_id)
+        assert known is not None
+        return known
+    cells = state.cells
+    cells[CLOCK][0] = now
+    for queue in state.due.values():
+        if queue and queue[0][0] <= now:
+            expire(state, now)
+            break
+    if state.forget and state.forget[0][0] <= now:
+        forget(state, now)
+    for key, lo, hi in batch.expects:
+        cell = cells.get(key)
+        if not lo <= (0 if cell is None else cell[0]) < hi:
+            return _stale(state, batch, now)
+    settled = settle(state, batch.settles) if batch.settles else ()
+    said = _clear(state, batch, now, settled) if batch.go else None
+    reply, taken, hold_ms = _judge(state, batch, now, settled) if said is None else said
+    if taken:
+        hold(state, batch_id, taken, reply, now, hold_ms)
+    else:
+        done(state, batch_id, reply)
+    return reply
+
+
+def _stale(state: State, batch: Batch, now: int) -> Reply:
+    fresh = []
+    for key, lo, hi in batch.expects:
+        number, value = read(state, key)
+        if not lo <= number < hi:
+            fresh.append(Fresh(key, number, value))
+    return Reply(now, True, fresh=tuple(fresh))
+
+
+UNBOUND: Final = Bound((), -1, None, [], [], [], [])
+
+
+def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
+    """Bind lines to their cells, once for each tuple of lines: a plan's are always the same."""
+    steps: list[Step] = []
+    keys: list[tuple[str, int]] = []
+    longer: list[tuple[str, Cell, int]] = []
+    registers: list[tuple[Cell, Line]] = []
+    alone = len({line.key for line in lines}) == len(lines)
+    for line in lines:
+        if line.follows:
+            steps.append(([0, {}, 0, 0, 0, 0, 0], line.unit, FOREVER, 0, False))
+            continue
+        idle = idle_ms(line)
+        cell = counter(state, line.key, now, idle)
+        limit = min([limit for limit, _ in line.bands], default=FOREVER)
+        width = line.window_ms // BUCKETS
+        takes = line.when != When.LOOK
+        steps.append((cell, line.unit, limit, width, takes and not line.bits))
+        if line.bits and takes:
+            registers.append((cell, line))
+        if takes:
+            keys.append((line.key, line.unit))
+            cell[WIDTH] = width if width else cell[WIDTH]
+            if idle > cell[KEEP]:
+                longer.append((line.key, cell, idle))
+    kept = [line for line in lines if line.hold_ms and not line.follows and line.when != When.LOOK]
+    held = [(line.key, line.unit, line.keep, line.window_ms // BUCKETS, line.hold_ms) for line in kept]
+    bound = Bound(lines, state.epoch, steps if alone else None, keys, held, longer, registers)
+    if len(state.bound) >= 4_096:
+        state.bound.clear()
+    state.bound[id(lines)] = bound
+    return bound
+
+
+def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tuple[Reply, Taken, int] | None:
+    """The common case, all goes ahead and no line has anything to say: look and write in one pass.
+
+    `None` where some line does have something to say; what was written until then is taken back.
+    """
+    amounts = batch.amounts
+    lines = batch.lines
+    bound = state.bound.get(id(lines), UNBOUND)
+    if bound.lines is not lines or bound.epoch != state.epoch:
+        bound = _bind(state, lines, now)
+    if bound.steps is None:
+        return None
+    _, _, _, keys, held, longer, registers = bound
+    values: list[int] = []
+    bucket = -1
+    for cell, unit, limit, width, takes in bound.steps:
+        amount = amounts[unit]
+        if width:
+            bucket = now // width
+            if cell[2] != bucket:
+                turn(cell, bucket)
+            value = cell[3]
+        else:
+            value = cell[0]
+        if value + amount > limit:
+            _take_back(bound.steps[: len(values)], amounts, now)
+            if state.dirty is not None:
+                state.dirty.keys.update([line.key for line in lines[: len(values)] if line.when != When.LOOK])
+            return None
+        values.append(value)
+        if takes and amount:
+            cell[0] += amount
+            cell[4] = now
+            if width:
+                cell[1][bucket] = cell[1].get(bucket, 0) + amount
+                cell[3] += amount
+    for cell, line in registers:
+        if amounts[line.unit]:
+            cell[0], cell[4] = pushed(cell[0], line.push, line.bits), now
+    if longer:
+        _keep(state, longer, now)
+    taken: Taken = []
+    longest = 0
+    for key, unit, keeps, width, hold_ms in held:
+        if amounts[unit]:
+            longest = max(longest, hold_ms)
+            taken.append((key, amounts[unit], keeps, now // width if width else -1, unit))
+    for key, record, _when, _at, _shadow in batch.puts:
+        put(state, key, record, now)
+    if state.dirty is not None:
+        state.dirty.keys.update([key for key, unit in keys if amounts[unit]])
+    return Reply(now, False, True, tuple(values), (), settled), taken, longest
+
+
+def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
+    for cell, unit, _limit, width, takes in steps:
+        if takes and amounts[unit]:
+            cell[0] -= amounts[unit]
+            if width:
+                cell[1][now // width] -= amounts[unit]
+                cell[3] -= amounts[unit]
+
+
+def _keep(state: State, longer: list[tuple[str, Cell, int]], now: int) -> None:
+    for key, cell, idle in longer:
+        keep(state, key, cell, idle, now)
+    longer.clear()
+
+
+def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tuple[Reply, Taken, int]:
+    """The general case: outcomes in chain order, then what may be written by them."""
+    amounts = batch.amounts
+    go = batch.go
+    stop = -1
+    values: list[int] = []
+    said: list[int] = []
+    refused: dict[int, bool] = {}
+    for line in batch.lines:
+        value = outcome = 0
+        if stop >= 0 or refused.get(line.shadow):
+            outcome = SKIPPED
+        elif line.follows and max(said[-line.follows :]) != WARN:
+            outcome = IDLE
+        else:
+            cell = state.cells.get(line.key)
+            if cell is not None:
+                value = live(cell, line.window_ms // BUCKETS, now) if line.window_ms else cell[0]
+            for limit, action in line.bands:
+                if value + amounts[line.unit] > limit:
+                    outcome = max(outcome, int(action))
+        values.append(value)
+        said.append(outcome)
+        if outcome > batch.ceiling and line.shadow:
+            refused[line.shadow] = refused.get(line.shadow, False) or outcome >= STOPS
+        elif outcome > batch.ceiling:
+            go = False
+            stop = len(said) - 1 if outcome >= STOPS else stop
+
+    taken: Taken = []
+    longest = 0
+    for line, outcome in zip(batch.lines, said, strict=True):
+        amount = amounts[line.unit]
+        if not amount or outcome < 0 or line.when == When.LOOK:
+            continue
+        if line.when == When.PROCEED and not (go and line.shadow not in refused):
+            continue
+        width = line.window_ms // BUCKETS
+        if line.bits:
+            register = read(state, line.key)[0]
+            amount = pushed(register, line.push, line.bits) - register
+        add(state, line.key, amount, width, now, idle_ms(line))
+        if line.hold_ms:
+            taken.append((line.key, amount, line.keep, now // width if width else -1, line.unit))
+            longest = max(longest, line.hold_ms)
+    for key, record, when, at, shadow in batch.puts:
+        if ((go and shadow not in refused) or when == When.JUDGED) and (stop < 0 or at <= stop):
+            put(state, key, record, now)
+    actions_said = tuple(said) if any(outcome > 0 for outcome in said) else ()
+    return Reply(now, False, go, tuple(values), actions_said, settled), taken, longest

@@ -1,0 +1,314 @@
+"""Chains and plans: the guards that apply to a moment, in order, and what they become for one run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN, Share
+from stanchion.kernel.events import Event, Failure, RunInfo
+from stanchion.kernel.gates import gates_of
+from stanchion.kernel.guard import Kind, Placed, Switch, order, writes_at
+from stanchion.kernel.registers import MOST_BITS
+from stanchion.kernel.stages import UNTALLIED, Stage
+from stanchion.kernel.state import ABSENT, BUCKETS, Expect, Line, Records, When, key
+from stanchion.kernel.table import carried
+
+EVERY_ACTION: Final = tuple(Action)
+COUNTING: Final = (Kind.METER, Kind.RECORD)
+"""Kinds of guard that count a moment once, at the first of its events they stand at."""
+
+MAX_AGE_MS: Final = 1_000
+"""How old a run's knowledge of shield state and cancellation may be where a chain has nothing to send."""
+
+
+class Policy(Protocol):
+    """What the engine asks of a compiled policy."""
+
+    @property
+    def hash(self) -> str:
+        """The content hash that every decision carries."""
+
+    @property
+    def shadow(self) -> bool:
+        """Whether the whole policy only watches."""
+
+    @property
+    def warnings(self) -> int:
+        """Which warning of one guard in a task escalates."""
+
+    def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
+        """The guards that apply, in chain order."""
+
+    def shares(self, run: RunInfo) -> tuple[Share, ...]:
+        """The budgets of a run by which its mode goes; none where the policy has no modes."""
+
+
+class Slice(msgspec.Struct, frozen=True, gc=False):
+    """Which lines of a batch belong to the guard at `pos`; a tally's belong to the warning of `warner` it counts,
+    where that is not the guard at `pos` itself."""
+
+    pos: int
+    start: int
+    end: int
+    tally: bool = False
+    warner: str = ""
+
+
+Recorded = tuple[int, Callable[..., Any], str, int, When, int, int]
+"""A record guard in a plan: its place, its judgement, its record's key, its event, when its record is written,
+how many lines stand before it, its number if it is in shadow mode."""
+
+
+class Plan:
+    """A chain for one run and tool, built once: judgements bound, lines and keys made."""
+
+    __slots__ = (
+        "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters",
+        "passes", "policy", "pure", "records", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings",
+        "watchers",
+    )  # fmt: skip
+
+    def __init__(
+        self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...], granted: bool = False
+    ) -> None:
+        self.policy = policy.hash
+        self.shadow = policy.shadow
+        self.warnings = policy.warnings
+        self.run = events[0].run
+        self.guards: list[Placed] = []
+        self.event_of: list[int] = []
+        for index, event in enumerate(events):
+            seated = {placed.id for placed in self.guards}
+            chain = policy.guards(event.stage, event.tool, event.run, mode)
+            chain = tuple(p for p in chain if p.id not in seated or getattr(p.guard, "kind", None) not in COUNTING)
+            self.guards += sorted(chain, key=order)
+            self.event_of += [index] * len(chain)
+        self.end = len(self.guards)
+        self.passes = tuple(dict.fromkeys([placed.id for placed in self.guards if placed.log_pass]))
+        self.cells = [_carried(event.stage, can, mode, granted) for event in events]
+        self.tallied = [event.stage not in UNTALLIED for event in events]
+        self.taken: set[str] = set()
+        self.pure: list[tuple[int, Callable[[Any], Any], int]] = []
+        self.all_pure: list[tuple[int, Callable[[Any], Any], int]] = []
+        self.switches: list[tuple[Callable[[Any], Any], int, dict[Any, list[tuple[int, Callable[[Any], Any]]]]]] = []
+        self.asks: list[tuple[int, Any, int]] = []
+        self.meters: list[tuple[int, tuple[Line, ...]]] = []
+        self.watchers: dict[int, Callable[..., Any]] = {}
+        self.records: list[Recorded] = []
+        self._offered: list[tuple[int, Callable[[Any], Any], int, tuple[Switch, ...]]] = []
+        self._redactors: list[tuple[int, Callable[[Any], Any], int]] | None = None
+        self._sort_out(events)
+        self._switch()
+        lines: list[Line] = []
+        self.slices: list[Slice] = []
+        for pos, own in self.meters:
+            start = len(lines)
+            lines += own
+            tallied = bool(own and own[-1].follows)
+            self.slices.append(Slice(pos, start, len(lines) - tallied))
+            if tallied:
+                self.slices.append(Slice(pos, len(lines) - 1, len(lines), tally=True))
+        self.lines = tuple(lines)
+        self.holds = any(line.hold_ms for line in lines)
+
+    def _sort_out(self, events: tuple[Event, ...]) -> None:
+        at = 0
+        for pos, placed in enumerate(self.guards):
+            try:
+                at += self._enter(pos, placed, events, at)
+            except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
+                broken = (pos, _always_raises(error), self.event_of[pos])
+                self.pure.append(broken)
+                self.all_pure.append(broken)
+
+    def _enter(self, pos: int, placed: Placed, events: tuple[Event, ...], at: int) -> int:
+        """Enter one guard by its kind; returns how many lines it brings."""
+        index = self.event_of[pos]
+        guard = placed.guard
+        match placed.kind:
+            case Kind.PURE:
+                self._enter_pure(pos, guard, index)
+            case Kind.ASKING:
+                self.asks.append((pos, guard, index))
+            case Kind.METER:
+                own = self._lines(pos, guard.lines(events[index]))
+                self.meters.append((pos, own))
+                watch = getattr(guard, "watch", None)
+                if watch is not None:
+                    self.watchers[pos] = watch
+                return len(own)
+            case Kind.RECORD:
+                shadow = pos + 1 if placed.shadow else 0
+                name = ("~" if shadow else "") + guard.key(events[index])
+                when = writes_at(guard, events[index].stage)
+                self.records.append((pos, guard.judge, name, index, when, at, shadow))
+        return 0
+
+    def _enter_pure(self, pos: int, guard: Any, index: int) -> None:
+        """Enter a pure guard; one that offers switches waits until all of them are known."""
+        self.all_pure.append((pos, guard.judge, index))
+        offered: tuple[Switch, ...] = getattr(guard, "switches", ())
+        if offered:
+            self._offered.append((pos, guard.judge, index, offered))
+        else:
+            self.pure.append((pos, guard.judge, index))
+
+    def _switch(self) -> None:
+        """Put each guard under the switch whose values it shares with the fewest others."""
+        shared = Counter((reading, index, v) for _, _, index, all_ in self._offered for reading, vs in all_ for v in vs)
+        tables: dict[tuple[Any, int], dict[Any, list[tuple[int, Callable[[Any], Any]]]]] = {}
+        for pos, judge, index, offered in self._offered:
+            crowds = [sum([shared[reading, index, value] for value in values]) for reading, values in offered]
+            reading, values = offered[crowds.index(min(crowds))]
+            table = tables.setdefault((reading, index), {})
+            for value in values:
+                table.setdefault(value, []).append((pos, judge))
+        self.switches += [(reading, index, table) for (reading, index), table in tables.items()]
+        self._offered.clear()
+
+    def _lines(self, pos: int, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+        """A meter's lines as they stand here: actions as they are carried out, shadow keys apart, its tally behind."""
+        shadow = pos + 1 if self.guards[pos].shadow else 0
+        cells = self.cells[self.event_of[pos]]
+        made: list[Line] = []
+        for line in lines:
+            if line.hold_ms and line.when == When.JUDGED:
+                raise ValueError("a line that is written when judged cannot hold")
+            if line.follows or 0 < line.window_ms < BUCKETS:
+                raise ValueError(f"a line follows nothing of its own and has a window of {BUCKETS} ms or more")
+            if line.bits and (line.bands or line.hold_ms or line.window_ms or not 0 < line.bits <= MOST_BITS):
+                raise ValueError(f"a register has up to {MOST_BITS} bits, and no bands, hold or window")
+            name = ("~" if shadow else "") + line.key + (f"/{line.window_ms}" if line.window_ms else "")
+            bands = tuple(sorted((limit, cells[action]) for limit, action in line.bands))
+            when = When.LOOK if name in self.taken else line.when
+            self.taken.add(name)
+            made.append(line._replace(key=name, bands=bands, shadow=shadow, when=when))
+        warns = any(action == Action.WARN for line in made for _, action in line.bands)
+        if warns and self.tallied[self.event_of[pos]]:
+            made.append(self.tally(pos, len(made)))
+        return tuple(made)
+
+    @property
+    def redactors(self) -> list[tuple[int, Callable[[Any], Any], int]]:
+        """The pure guards that may want something hidden; found when they are first needed."""
+        if self._redactors is None:
+            self._redactors = [one for one in self.all_pure if _may_redact(self.guards[one[0]].guard)]
+        return self._redactors
+
+    def tally(self, pos: int, follows: int = 0) -> Line:
+        """The line that counts the warnings of the guard at `pos` in this task, and escalates at the last one."""
+        placed = self.guards[pos]
+        return self.tally_of(placed.id, pos + 1 if placed.shadow else 0, self.event_of[pos], follows)
+
+    def tally_of(self, guard: str, shadow: int, event: int, follows: int = 0) -> Line:
+        """The same for a guard known by its id alone (a late answer's)."""
+        run = self.run
+        scope = ("task", run.task) if run.task else ("run", run.id)
+        name = ("~" if shadow else "") + key(run.tenant, "warn", *scope, guard)
+        band = (self.warnings - 1, self.cells[event][Action.ESCALATE])
+        return Line(name, (band,), when=When.JUDGED, follows=follows, shadow=shadow)
+
+
+def _may_redact(guard: Any) -> bool:
+    """Whether a guard may patch content; one that does not say what it can answer may, and so may one whose findings
+    hide what they are about, whatever becomes of it (`veils`)."""
+    answers = getattr(guard, "actions", None)
+    return answers is None or getattr(guard, "veils", False) or Action.REDACT in answers()
+
+
+def _carried(stage: Stage, can: tuple[Action, ...], mode: str, granted: bool) -> tuple[Action, ...]:
+    """What each action becomes at a stage: where little is left of a budget a warning refuses, and where a person has
+    said yes nothing waits for one."""
+    cells = carried(stage, can)
+    if granted:
+        cells = tuple([Action.ALLOW if action == Action.ESCALATE else action for action in cells])
+    if mode not in (LOCKDOWN, EXHAUSTED):
+        return cells
+    return tuple([cells[Action.BLOCK] if action == Action.WARN else cells[action] for action in Action])
+
+
+def _always_raises(error: Exception) -> Callable[[Any], Any]:
+    """A judgement for a guard that could not even be planned: it fails as any guard that raises."""
+
+    def judge(_event: Any) -> Any:
+        raise error
+
+    return judge
+
+
+Watch = tuple[tuple[tuple[str, tuple[int, Any]], ...], tuple[Expect, ...], tuple[tuple[str, int, Any], ...], bool]
+"""The gates' records as last seen, what a batch expects of them, what a decision was made from, and whether any
+of them has something to say."""
+
+
+class Plans:
+    """The plans of one run under one policy, and what it knows of the gates. `polite` ones let others go first where
+    they race."""
+
+    __slots__ = (
+        "_plans",
+        "can",
+        "confirmed",
+        "gates",
+        "limited",
+        "max_age_ms",
+        "policy",
+        "polite",
+        "run",
+        "shares",
+        "tools",
+        "watch",
+    )
+
+    def __init__(
+        self,
+        policy: Policy,
+        run: RunInfo,
+        can: tuple[Action, ...] = EVERY_ACTION,
+        max_age_ms: int = MAX_AGE_MS,
+        polite: bool = False,
+    ) -> None:
+        self.polite = polite
+        self.policy = policy
+        self.run = run
+        self.can = can
+        self.limited = () if can == EVERY_ACTION else tuple([int(action) for action in can])
+        self.max_age_ms = max_age_ms
+        self.gates = gates_of(run)
+        self.shares = policy.shares(run)
+        self.confirmed = -1
+        self.tools: dict[str, tuple[Risk, tuple[str, ...]]] = {}
+        self.watch = self.look({})
+        self._plans: dict[tuple[Any, ...], Plan] = {}
+
+    def look(self, records: Records) -> Watch:
+        """Look at the gates' records; what a decision needs of them is kept until one of them moves."""
+        seen = [(name, records.get(name, ABSENT)) for name in self.gates]
+        self.watch = (
+            tuple(seen),
+            tuple([(name, version, version + 1) for name, (version, _) in seen]),
+            tuple([(name, known[0], known[1]) for name, known in seen if known is not ABSENT]),
+            any(known[1] is not None for _, known in seen),
+        )
+        return self.watch
+
+    def of(self, events: tuple[Event, ...], mode: str, granted: bool = False) -> Plan:
+        """The plan for these events: by their stages, tool and mode, whose fault a failure is, and whether a person
+        has said yes."""
+        first = events[0]
+        shape: tuple[Any, ...]
+        if len(events) == 1 and not granted and type(first) is not Failure:
+            shape = (type(first), first.tool, mode)
+        else:
+            shape = (*map(type, events), first.tool, mode, granted, first.fault if type(first) is Failure else "")
+        plan = self._plans.get(shape)
+        if plan is None:
+            if len(self._plans) >= 1_024:
+                self._plans.clear()
+            plan = self._plans[shape] = Plan(self.policy, events, mode, self.can, granted)
+        return plan

@@ -1,0 +1,104 @@
+"""Decisions: the one resolved answer, and every input it was made from."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.lookups import Answer
+from stanchion.kernel.patches import apply
+from stanchion.kernel.state import Reply
+
+ERRORS: Final = frozenset(
+    {
+        "kernel.guard_error",
+        "kernel.lookup_expired",
+        "kernel.lookup_failed",
+        "kernel.lookup_late",
+        "kernel.store_lost",
+        "kernel.audit_lost",
+        "kernel.contention",
+        "kernel.patch_failed",
+    }
+)
+"""Codes of findings that say something broke, as opposed to something being refused."""
+
+
+class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a decision was made from besides the event and the policy; enough to make it again.
+
+    `lost` says why the store could not be asked, where it could not. `can` is what the host could carry out, where
+    that was not everything. `taken` is the record that somebody else was first to change.
+    """
+
+    records: tuple[tuple[str, int, Any], ...] = ()
+    answers: tuple[tuple[str, Answer], ...] = ()
+    reply: Reply | None = None
+    lost: str = ""
+    mode: str = ""
+    now: int = 0
+    stale: int = 0
+    can: tuple[int, ...] = ()
+    taken: str = ""
+
+
+class Decision(msgspec.Struct, frozen=True, gc=False):
+    """What is to be done with a moment, why, and under which policy.
+
+    `passed` names the guards that found nothing, of those whose policy entry wants that written down.
+    """
+
+    id: str
+    action: Action
+    policy: str
+    findings: tuple[Finding, ...] = ()
+    skipped: tuple[str, ...] = ()
+    shadow: tuple[Finding, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    effects: tuple[str, ...] = ()
+    held: bool = False
+    inputs: Inputs = Inputs()
+    passed: tuple[str, ...] = ()
+
+    @property
+    def proceeds(self) -> bool:
+        """Whether the action goes ahead."""
+        return self.action <= PROCEEDS
+
+    @property
+    def determining(self) -> Finding | None:
+        """The most severe finding, the first of its kind in chain order."""
+        for finding in self.findings:
+            if finding.action == self.action:
+                return finding
+        return None
+
+    @property
+    def code(self) -> str:
+        """The determining finding's code; empty where nothing was found."""
+        determining = self.determining
+        return determining.code if determining else ""
+
+    @property
+    def message(self) -> str:
+        """Why, in words for the agent."""
+        determining = self.determining
+        return determining.message if determining else ""
+
+    @property
+    def advice(self) -> str:
+        """What to do instead."""
+        determining = self.determining
+        return determining.advice if determining else ""
+
+    def patched(self, content: Any) -> Any:
+        """That content with this decision's patches applied; the content itself where there are none."""
+        return apply(content, self.patches) if self.patches else content
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Findings that say something broke while judging; the action says whether it failed closed."""
+        return tuple(finding for finding in self.findings if finding.code in ERRORS)

@@ -1,0 +1,222 @@
+"""Events: one immutable fact at a stage, and the moment that groups those which share a batch."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.names import Names
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Stake
+from stanchion.kernel.units import JUST_ONE, Amounts
+
+Data = Any
+"""JSON-like data: what a parser gave us or `data.project` made; never an arbitrary object."""
+
+
+class RunInfo(msgspec.Struct, frozen=True, gc=False):
+    """Who is at work: the identity and scope of one agent's work on one task.
+
+    `purse` is the run whose budgets it spends from, if that is another. `grant` is what was carved out for it, by
+    unit, -1 where nothing was; `granted_by` and `granted_for` are the agent and the
+    task out of whose budgets.
+    """
+
+    id: str
+    agent: str = ""
+    role: str = ""
+    task: str = ""
+    tenant: str = "default"
+    parents: tuple[str, ...] = ()
+    allowed_tools: Names | None = None
+    additional_tools: Names = Names()
+    capabilities: tuple[str, ...] = ()
+    purse: str = ""
+    grant: Amounts | None = None
+    granted_by: str = ""
+    granted_for: str = ""
+
+
+class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What every event has: an id, the call it belongs to, host time, the run, and what is known of the tool.
+
+    `traits` are the policy's annotations of the tool and the trust its results have. `cleared` are fingerprints of what
+    was found in it before and a person has allowed.
+    """
+
+    id: str
+    at: int
+    run: RunInfo
+    call: str = ""
+    tool: str = ""
+    risk: Risk = Risk.MEDIUM
+    traits: tuple[str, ...] = ()
+    cleared: tuple[str, ...] = ()
+
+
+class Prompt(_Event, frozen=True, gc=False, kw_only=True):
+    """Words that enter the run; `trusted` only where they are the user's own."""
+
+    stage: ClassVar[Stage] = Stage.PROMPT
+    text: str
+    source: str = "user"
+    trusted: bool = True
+
+
+class ModelCall(_Event, frozen=True, gc=False, kw_only=True):
+    """A request that is about to go to a model."""
+
+    stage: ClassVar[Stage] = Stage.MODEL_CALL
+    model: str = ""
+    messages: list[Data] = []
+    params: dict[str, Data] = {}
+
+
+class ModelChunk(_Event, frozen=True, gc=False, kw_only=True):
+    """One streamed piece of a reply on one channel (text, arguments, reasoning).
+
+    `before` is what the model said just before it on that channel and was passed on: guards read it to know what the
+    piece means. It is no content: it is not patched and not recorded.
+    """
+
+    stage: ClassVar[Stage] = Stage.MODEL_CHUNK
+    text: str
+    channel: str = "text"
+    index: int = 0
+    before: str = ""
+
+
+class ModelReply(_Event, frozen=True, gc=False, kw_only=True):
+    """A whole reply; `final` where it is the run's answer."""
+
+    stage: ClassVar[Stage] = Stage.MODEL_REPLY
+    text: str
+    model: str = ""
+    final: bool = False
+
+
+class ToolCall(_Event, frozen=True, gc=False, kw_only=True):
+    """A tool is about to run with these arguments."""
+
+    stage: ClassVar[Stage] = Stage.TOOL_CALL
+    args: dict[str, Data] = {}
+
+
+class ToolResult(_Event, frozen=True, gc=False, kw_only=True):
+    """A tool ran; the agent has not seen the result yet. `part` numbers the items of a generator."""
+
+    stage: ClassVar[Stage] = Stage.TOOL_RESULT
+    args: dict[str, Data] = {}
+    result: Data = None
+    part: int = 0
+
+
+class Egress(_Event, frozen=True, gc=False, kw_only=True):
+    """An outbound HTTP request is about to leave."""
+
+    stage: ClassVar[Stage] = Stage.EGRESS
+    url: str
+    method: str = "GET"
+    headers: dict[str, str] = {}
+    payload: Data = None
+
+
+class Failure(_Event, frozen=True, gc=False, kw_only=True):
+    """A call raised or reported failure; `attempt` counts from one.
+
+    `bases` are the kinds of error that this one is a kind of; `fault` says whose it is: `system`, `user`, `business`
+    or `unknown`.
+    """
+
+    stage: ClassVar[Stage] = Stage.ERROR
+    error: str
+    text: str = ""
+    args: dict[str, Data] = {}
+    status: int | None = None
+    attempt: int = 1
+    bases: tuple[str, ...] = ()
+    fault: str = ""
+
+
+class Charge(_Event, frozen=True, gc=False, kw_only=True):
+    """A cost is about to be booked (an estimate), or has become known (`settled`)."""
+
+    stage: ClassVar[Stage] = Stage.CHARGE
+    tokens: int = 0
+    cost_microusd: int = 0
+    model: str = ""
+    settled: bool = False
+
+
+class Handoff(_Event, frozen=True, gc=False, kw_only=True):
+    """Control is about to pass to another agent."""
+
+    stage: ClassVar[Stage] = Stage.HANDOFF
+    to: str
+    payload: dict[str, Data] = {}
+
+
+class HandoffDone(_Event, frozen=True, gc=False, kw_only=True):
+    """The other agent has accepted."""
+
+    stage: ClassVar[Stage] = Stage.HANDOFF_DONE
+    to: str
+    payload: dict[str, Data] = {}
+
+
+Event = (
+    Prompt
+    | ModelCall
+    | ModelChunk
+    | ModelReply
+    | ToolCall
+    | ToolResult
+    | Egress
+    | Failure
+    | Charge
+    | Handoff
+    | HandoffDone
+)
+
+OF_STAGE: Final[dict[Stage, type[Event]]] = {
+    cls.stage: cls
+    for cls in (
+        Prompt,
+        ModelCall,
+        ModelChunk,
+        ModelReply,
+        ToolCall,
+        ToolResult,
+        Egress,
+        Failure,
+        Charge,
+        Handoff,
+        HandoffDone,
+    )
+}
+
+
+class Moment(msgspec.Struct, frozen=True, gc=False):
+    """The events that share one batch, what they amount to, what they settle, and late answers that enter here.
+
+    `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
+    action was judged before, because it waited or was degraded, and has had its warnings. `stakes` are records that it
+    rests on. `granted` names the ticket by which a person has said yes to what would wait for one.
+    """
+
+    events: tuple[Event, ...]
+    amounts: Amounts = JUST_ONE
+    settles: tuple[tuple[str, Amounts | None], ...] = ()
+    late: tuple[Finding, ...] = ()
+    attempt: int = 1
+    stakes: tuple[Stake, ...] = ()
+    granted: str = ""
+    again: bool = False
+
+    @property
+    def id(self) -> str:
+        """The id of the decision and of its batch: that of the first event."""
+        return self.events[0].id

@@ -1,0 +1,100 @@
+"""Findings: one guard's answer, with what it wants changed and on which terms."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.states import Terms as StateTerms
+from stanchion.kernel.words import advice_of, message_of
+
+PathStep = str | int
+
+ROLLBACK: Final = "rollback"
+"""The effect by which a finding has everything undone that its run has done and that can be undone."""
+
+
+class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One edit of an event's content: the whole value at `path`, or the characters `start` to `end` of a text."""
+
+    path: tuple[PathStep, ...]
+    value: Any
+    start: int = -1
+    end: int = -1
+    kind: str = ""
+
+
+class Retry(msgspec.Struct, frozen=True, gc=False, tag="retry"):
+    """How often a step may be asked for again, and how long to wait before: `base_ms`, then `factor` times as long each
+    time, at most `max_ms`, more or less by the share `jitter`. `per_run` bounds what is tried again in a whole run."""
+
+    max_attempts: int = 2
+    base_ms: int = 0
+    factor: float = 2.0
+    max_ms: int = 30_000
+    jitter: float = 0.25
+    per_run: int = 20
+
+
+class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
+    """How long a queued action waits between judgements, and at the most."""
+
+    pause_ms: int = 100
+    timeout_ms: int = 30_000
+
+
+class Isolate(msgspec.Struct, frozen=True, gc=False, tag="isolate"):
+    """What a quarantine isolates (`tool` or `agent`), for how long, and the how manyth time in a day it does."""
+
+    what: str = "tool"
+    for_ms: int = 300_000
+    after: int = 1
+
+
+class Signals(msgspec.Struct, frozen=True, gc=False, tag="signals"):
+    """What moves states: whose (empty: the tenant's own) and which signals, one after the other, and on what terms."""
+
+    to: tuple[tuple[str, tuple[str, ...]], ...]
+    terms: StateTerms = StateTerms()
+
+
+Terms = Retry | Wait | Isolate | Signals
+
+
+class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One guard's answer about one event.
+
+    A guard gives the action, a code and its arguments; the engine adds who said it. `text` and `guidance`
+    are words a rule's author wrote; where they are empty the words of the code are used. `hides` are edits of what is
+    written down and shown to people; what goes ahead stays as it is.
+    """
+
+    action: Action
+    code: str
+    args: tuple[str | int | float | bool | None, ...] = ()
+    text: str = ""
+    guidance: str = ""
+    patches: tuple[Patch, ...] = ()
+    effects: tuple[str, ...] = ()
+    terms: Terms | None = None
+    guard: str = ""
+    shadow: bool = False
+    said: Action | None = None
+    hides: tuple[Patch, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """Why, in words for the agent."""
+        return self.text or message_of(self.code, self.args)
+
+    @property
+    def advice(self) -> str:
+        """What to do instead; empty where there is nothing to say."""
+        return self.guidance or advice_of(self.code, self.args)
+
+    @property
+    def proceeds(self) -> bool:
+        """Whether the event goes ahead as far as this finding is concerned."""
+        return self.action <= PROCEEDS

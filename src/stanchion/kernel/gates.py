@@ -1,0 +1,130 @@
+"""What stands before every chain: the states of the shield, and the cancellation of a run and its ancestors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import Event, RunInfo
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import FOREVER, key
+from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, phase
+
+MAX_MARKED: Final = 1_000
+"""How many tools, agents and runs of one tenant can be in a state of their own at a time."""
+
+
+class Standing(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The states of a tenant (or the fleet): its own, and those of its tools, agents and runs (`tool:NAME`, …)."""
+
+    own: Mark = Mark()
+    marks: dict[str, Mark] = {}
+
+    @property
+    def state(self) -> str:
+        """The tenant's own state, as it was put."""
+        return self.own.state
+
+    @property
+    def why(self) -> str:
+        """Why it is in that state."""
+        return self.own.why
+
+
+class Ending(msgspec.Struct, frozen=True, gc=False):
+    """That a run was cancelled or has ended, and why."""
+
+    code: str
+    why: str
+
+
+class Gate(msgspec.Struct, frozen=True, gc=False):
+    """What the gates say: the mode, a refusal perhaps, and the span of store time for which it is true."""
+
+    mode: str = NORMAL
+    finding: Finding | None = None
+    since: int = 0
+    until: int = FOREVER
+
+
+def gates_of(run: RunInfo) -> tuple[str, ...]:
+    """The keys every batch of a run expects unchanged: the fleet's, the tenant's, the run's, its ancestors'."""
+    ends = [ending_key(run.tenant, r) for r in (run.id, *run.parents)]
+    return (standing_key(FLEET), standing_key(run.tenant), *ends)
+
+
+def standing_key(tenant: str) -> str:
+    """Where a tenant's states are kept."""
+    return key(tenant, "shield")
+
+
+def ending_key(tenant: str, run_id: str) -> str:
+    """Where a run's end is kept."""
+    return key(tenant, "run", run_id)
+
+
+def standing_of(value: Any) -> Standing:
+    """The states that a record tells; what was read of the same record before is not read again."""
+    if value is None:
+        return NOTHING_SAID
+    known = _read.get(id(value))
+    if known is None or known[0] is not value:
+        if len(_read) >= 64:
+            _read.clear()
+        known = _read[id(value)] = (value, msgspec.convert(value, Standing))
+    return known[1]
+
+
+NOTHING_SAID: Final = Standing()
+_read: dict[int, tuple[Any, Standing]] = {}
+
+CLEAR: Final = Gate()
+"""What the gates say where nothing is in any state."""
+
+
+def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
+    """Judge the gates' values (the fleet's, the tenant's, then the ends of runs; absent ones as `None`) for one event
+    at store time `now`. The severest state wins; safe mode is a mode."""
+    for value in values[2:]:
+        if value is not None:
+            ending = msgspec.convert(value, Ending)
+            return Gate(finding=Finding(Action.HALT, ending.code, (ending.why,), guard="kernel"))
+    mode = NORMAL
+    worst: Finding | None = None
+    since, until = 0, FOREVER
+    for name, mark in marks_of(values[0], values[1], event):
+        means = phase(mark, now)
+        since, until = max(since, means.since), min(until, means.until)
+        mode = SAFE if means.state == SAFE else mode
+        refusal = _refusal(name, means.state, mark.why)
+        if refusal is not None and (worst is None or refusal.action > worst.action):
+            worst = refusal
+    if worst is not None and worst.action == Action.HALT:
+        mode = HALTED
+    return Gate(mode, worst, since, until)
+
+
+def _refusal(name: str, state: str, why: str) -> Finding | None:
+    if state == HALTED:
+        action = Action.BLOCK if name.startswith("tool:") else Action.HALT
+        return Finding(action, "kernel.halted", (name, why), guard="kernel")
+    return Finding(Action.BLOCK, "kernel.quarantined", (name,), guard="kernel") if state == QUARANTINE else None
+
+
+def marks_of(fleet: Any, tenant: Any, event: Event) -> Iterator[tuple[str, Mark]]:
+    """The marks that concern an event, the widest first."""
+    run = event.run
+    for whose, value in (("fleet", fleet), (f"tenant:{run.tenant}", tenant)):
+        if value is None:
+            continue
+        standing = standing_of(value)
+        yield whose, standing.own
+        if standing.marks:
+            for name in (f"agent:{run.agent}", *[f"run:{r}" for r in (run.id, *run.parents)], f"tool:{event.tool}"):
+                mark = standing.marks.get(name)
+                if mark is not None:
+                    yield name, mark

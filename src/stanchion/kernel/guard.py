@@ -1,0 +1,141 @@
+"""The four kinds of guard, each a small protocol, and a guard's place in a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import FOREVER, Line, When
+
+
+class Kind(StrEnum):
+    """What a guard asks of the world."""
+
+    PURE = "pure"
+    ASKING = "asking"
+    RECORD = "record"
+    METER = "meter"
+
+
+class PureGuard(Protocol):
+    """Judges the event alone."""
+
+    kind: ClassVar[Kind]
+
+    def judge(self, event: Any, /) -> Finding | None: ...
+
+
+Switch = tuple[Callable[[Any], Any], frozenset[Any]]
+"""A reading of the event and the values without which a pure guard certainly passes. A guard may offer several as
+its `switches`; guards that share a reading are looked up by its value together, each under the switch that tells
+most, so that ten thousand cost what ten do."""
+
+
+class AskingGuard(Protocol):
+    """Asks one question with a deadline, then judges the event and the answer."""
+
+    kind: ClassVar[Kind]
+    deep: ClassVar[bool]
+
+    def ask(self, event: Any, /) -> Lookup | None: ...
+
+    def judge(self, event: Any, value: Any, /) -> Finding | None: ...
+
+
+class Ruling(msgspec.Struct, frozen=True, gc=False):
+    """A record guard's answer: a finding, a new value, and the span of store time for which both are true.
+
+    `when` says when the value is written, where that is not as the guard does otherwise.
+    """
+
+    finding: Finding | None = None
+    put: Any = None
+    since: int = 0
+    until: int = FOREVER
+    when: When | None = None
+
+
+class RecordGuard(Protocol):
+    """Judges the event and one small record; may give a new value. `key` may depend on run, stage and tool only.
+
+    `writes` says when a new value is written, for all stages or for each.
+    """
+
+    kind: ClassVar[Kind]
+    writes: ClassVar[When | Mapping[Stage, When]]
+
+    def key(self, event: Any, /) -> str: ...
+
+    def judge(self, event: Any, value: Any, now: int, /) -> Ruling | None: ...
+
+
+class MeterGuard(Protocol):
+    """Gives lines on counters, once per chain and run, and words what the store found on them: each line's value
+    before, and the action its bands led to, as it is carried out (`said`). `action` is what the guard's own band says:
+    a mark that warns is worded as one, also where warnings refuse.
+
+    One that has `watch(event, values)` is told the values of every event that was counted, and may give a finding that
+    goes ahead: what it says about the state of things.
+    """
+
+    kind: ClassVar[Kind]
+
+    def lines(self, event: Any, /) -> tuple[Line, ...]: ...
+
+    def word(self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding: ...
+
+
+Guard = PureGuard | AskingGuard | RecordGuard | MeterGuard
+
+
+class Placed(msgspec.Struct, frozen=True, gc=False):
+    """A guard at its place: what the engine needs to know of it besides its judgement."""
+
+    id: str
+    guard: Any
+    priority: int = 100
+    category: Category = Category.SAFETY
+    stages: frozenset[Stage] = frozenset()
+    shadow: bool = False
+    fail_open: bool = False
+    log_pass: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """Which of the four protocols the guard speaks."""
+        kind: Kind = self.guard.kind
+        return kind
+
+
+def writes_at(guard: Any, stage: Stage) -> When:
+    """When a record guard's new value is written at a stage."""
+    when: When | Mapping[Stage, When] = guard.writes
+    return when if isinstance(when, When) else when[stage]
+
+
+def order(placed: Placed) -> tuple[int, Category, str]:
+    """The order of a chain: priority ascending, ties by category, then by id."""
+    return (placed.priority, placed.category, placed.id)
+
+
+__all__ = [
+    "AskingGuard",
+    "Event",
+    "Guard",
+    "Kind",
+    "MeterGuard",
+    "Placed",
+    "PureGuard",
+    "RecordGuard",
+    "Ruling",
+    "order",
+    "writes_at",
+]

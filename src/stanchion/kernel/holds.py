@@ -1,0 +1,95 @@
+"""Holds: what a batch took until it is settled, and the memory of batches carried out before."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from stanchion.kernel.cells import State, change
+from stanchion.kernel.state import Reply, Settle
+
+REMEMBERED: Final = 8_192
+"""How many settled batches an in-process store recognises at least, and how many lapsed holds at most."""
+
+HELD, LAPSED = 0, 1
+
+Taken = list[tuple[str, int, bool, int, int]]
+"""What a hold holds, line by line: key, amount, whether it stays charged at expiry, bucket, unit."""
+
+
+def hold(state: State, batch_id: str, taken: Taken, reply: Reply, now: int, hold_ms: int) -> None:
+    """Keep what a batch took. Holds of one duration fall due in order, so each duration has a queue."""
+    due = now + hold_ms
+    state.holds[batch_id] = [HELD, taken, reply, due]
+    queue = state.due.get(hold_ms)
+    if queue is None:
+        queue = state.due[hold_ms] = deque()
+    queue.append((due, batch_id))
+    if state.dirty is not None:
+        state.dirty.ids.add(batch_id)
+
+
+def done(state: State, batch_id: str, reply: Reply) -> None:
+    """Remember an answer. Two generations of batches are kept, so that forgetting costs nothing."""
+    state.recent[batch_id] = reply
+    if len(state.recent) >= REMEMBERED:
+        state.older, state.recent = state.recent, {}
+    if state.dirty is not None:
+        state.dirty.ids.add(batch_id)
+
+
+def seen(state: State, batch_id: str) -> Reply | None:
+    """The first answer to a batch that was carried out before."""
+    reply = state.recent.get(batch_id) or state.older.get(batch_id)
+    if reply is None and batch_id in state.holds:
+        reply = state.holds[batch_id][2]
+    return reply
+
+
+def settle(state: State, settles: tuple[Settle, ...]) -> tuple[str, ...]:
+    """Close holds with actual amounts, each once."""
+    said = []
+    for hold_id, actual in settles:
+        held = state.holds.get(hold_id)
+        if held is None:
+            said.append("unknown" if seen(state, hold_id) is None else "again")
+            continue
+        said.append("late" if held[0] == LAPSED else "settled")
+        for key, amount, keep, bucket, unit in held[1]:
+            if keep:
+                correction = (0 if actual is None else actual[unit]) - amount
+            else:
+                correction = -amount if held[0] == HELD else 0
+            if correction:
+                change(state, key, correction, bucket)
+        del state.holds[hold_id]
+        done(state, hold_id, held[2])
+    return tuple(said)
+
+
+def expire(state: State, now: int) -> None:
+    """Give back the permits of holds that are due; spend stays charged until settled."""
+    for queue in state.due.values():
+        while queue and queue[0][0] <= now:
+            hold_id = queue.popleft()[1]
+            held = state.holds.get(hold_id)
+            if held is None or held[0] != HELD:
+                continue
+            held[0] = LAPSED
+            for key, amount, keep, bucket, _unit in held[1]:
+                if not keep:
+                    change(state, key, -amount, bucket)
+            state.lapsed.append(hold_id)
+            if len(state.lapsed) > REMEMBERED:
+                _drop(state, state.lapsed.popleft())
+            if state.dirty is not None:
+                state.dirty.ids.add(hold_id)
+
+
+def _drop(state: State, hold_id: str) -> None:
+    """Stop waiting for the settlement of a hold that lapsed long ago: its spend stays charged for good."""
+    held = state.holds.get(hold_id)
+    if held is not None and held[0] == LAPSED:
+        del state.holds[hold_id]
+        if state.dirty is not None:
+            state.dirty.ids.add(hold_id)

@@ -1,0 +1,34 @@
+"""Late answers: what an answer that missed its event still does to the run's next one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Placed
+
+
+def late_finding(placed: Placed, event: Event, value: Any) -> Finding | None:
+    """Judge an answer that came too late for its event, as a finding for the next one.
+
+    HALT, QUARANTINE and ESCALATE stand, BLOCK becomes ESCALATE, anything milder a warning. A judgement that
+    fails now cannot refuse what has already happened, so it warns.
+    """
+    try:
+        finding = placed.guard.judge(event, value)
+    except Exception as error:  # noqa: BLE001 - a user's code may raise anything
+        return _entered(placed, Action.WARN, type(error).__name__)
+    if finding is None or finding.action == Action.ALLOW:
+        return None
+    action = finding.action
+    if action == Action.BLOCK:
+        action = Action.ESCALATE
+    elif action not in (Action.HALT, Action.QUARANTINE, Action.ESCALATE):
+        action = Action.WARN
+    return _entered(placed, action, finding.message)
+
+
+def _entered(placed: Placed, action: Action, words: str) -> Finding:
+    return Finding(action, "kernel.late_answer", (placed.id, words), guard=placed.id, shadow=placed.shadow)

@@ -1,0 +1,15 @@
+"""Types that guards' options share."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from stanchion.kernel.actions import Action
+
+ActionName = Literal["allow", "warn", "redact", "degrade", "retry", "queue", "escalate", "block", "quarantine", "halt"]
+"""An action as policy files write it."""
+
+PlainActionName = Literal["allow", "warn", "retry", "queue", "escalate", "block", "quarantine", "halt"]
+"""An action of a guard that has nothing to patch; `allow` only records."""
+
+ACTIONS: Final[dict[str, Action]] = {action.name.lower(): action for action in Action}

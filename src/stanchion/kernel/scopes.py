@@ -1,0 +1,32 @@
+"""Scopes: whose counter something counts on, from one run to the whole fleet."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from stanchion.kernel.events import RunInfo
+from stanchion.kernel.state import key
+
+Scope = Literal["run", "task", "agent", "tenant", "fleet"]
+
+FLEET: Final = "*"
+"""The tenant of counters that all tenants share."""
+
+LASTING: Final = frozenset({"agent", "tenant", "fleet"})
+"""Scopes that do not end: a total of theirs is kept however long nobody touches it."""
+
+
+def scope_key(run: RunInfo, per: Scope, what: str, *parts: str) -> str:
+    """The key of a counter in a scope. A run without a task is a task of its own; a child whose budget was not carved
+    out spends from its parent's."""
+    match per:
+        case "fleet":
+            return key(FLEET, what, *parts, per)
+        case "tenant":
+            return key(run.tenant, what, *parts, per)
+        case "agent":
+            return key(run.tenant, what, *parts, per, run.agent)
+        case "task" if run.task:
+            return key(run.tenant, what, *parts, per, run.task)
+        case _:
+            return key(run.tenant, what, *parts, "run", run.purse if run.purse else run.id)

@@ -1,0 +1,176 @@
+"""State operations: all state of a decision, written as one batch that a store carries out atomically."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.units import JUST_ONE, Amounts
+
+BUCKETS: Final = 16
+"""How finely a window slides: it is counted in this many buckets."""
+
+CLOCK: Final = "@now"
+"""The key under which an expectation speaks of the store's clock (milliseconds)."""
+
+SKIPPED: Final = -1
+"""A line's outcome where an earlier line stopped the chain."""
+IDLE: Final = -2
+"""A line's outcome where the lines it depends on did not warn."""
+
+FOREVER: Final = 1 << 62
+"""An upper end that every number is below."""
+
+
+class When(IntEnum):
+    """When a line or a record is written."""
+
+    LOOK = 0
+    """Never: it only looks."""
+    JUDGED = 1
+    """When the chain reached it, whatever the decision."""
+    PROCEED = 2
+    """When the decision goes ahead: all such lines or none."""
+
+
+class Line(NamedTuple):
+    """One counter with bands, at its place in the chain.
+
+    The outcome is the value before and the action of the highest band that value + amount exceeds; bands ascend.
+    `follows` makes it count only if the most severe of that many lines before it said WARN. `hold_ms` keeps what
+    it took as a hold until settled: at expiry spend (`keep`) stays charged, a permit is given back. `shadow`
+    numbers a guard in shadow mode, whose lines gate only each other. A named tuple, because a store unpacks
+    several of them in every decision.
+
+    With `bits` it is a register: instead of adding, it pushes one bit (`push`) behind the last `bits` of them. See
+    `registers`.
+    """
+
+    key: str
+    bands: tuple[tuple[int, Action], ...] = ()
+    unit: int = 0
+    when: When = When.PROCEED
+    follows: int = 0
+    hold_ms: int = 0
+    keep: bool = True
+    window_ms: int = 0
+    shadow: int = 0
+    idle_s: int = 604_800
+    bits: int = 0
+    push: int = 0
+
+
+IDLE_S: Final = 604_800
+"""How long a cell nobody touches is kept before it is collected as garbage."""
+
+STANDING: Final = "}shield"
+"""How the key of the shield's state ends."""
+KEPT: Final = (STANDING, "}allowed")
+"""How the keys of records end that are never garbage, however long nobody writes them: states and allowances."""
+
+Put = tuple[str, Any, When, int, int]
+"""A new value of a record: key, value, when it is written, how many lines stand before it (a stop among those
+leaves it unwritten), and the number of its guard if that is in shadow mode. A bare tuple: one is made per call."""
+
+
+Expect = tuple[str, int, int]
+"""A cell's number (a record's version, a counter's total, the clock) must be in [lo, hi)."""
+
+Records = dict[str, tuple[int, Any]]
+"""A cache of records: key to (version, value). What is stale in it costs a round trip, never a wrong decision."""
+
+ABSENT: Final[tuple[int, Any]] = (0, None)
+"""What a cache has where it has nothing."""
+
+
+class Stake(NamedTuple):
+    """A record that an action rests on: it must be at that version, and becomes `value` when the action starts, or
+    (`JUDGED`) in any case, before `until` by the store's clock. Where somebody was first, or it is too late, the action
+    is refused, and nothing is judged again."""
+
+    key: str
+    version: int
+    value: Any
+    when: When = When.PROCEED
+    until: int = FOREVER
+
+
+Settle = tuple[str, Amounts | None]
+"""Close the hold of that batch id with actual amounts; `None`: nothing happened, all is given back."""
+
+
+class Batch(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """All state of one decision. `go` is False where a refusal is known already: only JUDGED parts write.
+
+    `ceiling` is the most severe action under which the rest is written.
+    """
+
+    id: str
+    tenant: str = "default"
+    go: bool = True
+    expects: tuple[Expect, ...] = ()
+    settles: tuple[Settle, ...] = ()
+    lines: tuple[Line, ...] = ()
+    amounts: Amounts = JUST_ONE
+    puts: tuple[Put, ...] = ()
+    ceiling: int = int(PROCEEDS)
+
+
+class Fresh(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A cell that was not as expected: its number now, and its value if it is a record."""
+
+    key: str
+    number: int
+    value: Any = None
+
+
+class Reply(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What the store did. `stale`: an expectation failed, nothing was applied, `fresh` says how things stand.
+
+    `actions` is empty where no line had anything to say.
+    """
+
+    now: int
+    stale: bool = False
+    go: bool = False
+    values: tuple[int, ...] = ()
+    actions: tuple[int, ...] = ()
+    settled: tuple[str, ...] = ()
+    fresh: tuple[Fresh, ...] = ()
+
+
+class Moved(msgspec.Struct, frozen=True, gc=False):
+    """A record or counter changed under a decision, which is about to be made again: whoever drives it may let others
+    go first that race for the same."""
+
+    key: str
+
+
+UNREACHED: Final = "it cannot be reached"
+"""Why a store is lost that does not say why."""
+
+
+class StoreLost(Exception):
+    """The store could not carry a batch out, or its answer did not come; its text says why, for agents to read."""
+
+    @property
+    def why(self) -> str:
+        """The reason in words."""
+        return str(self) if self.args and str(self) else UNREACHED
+
+
+def key(tenant: str, *parts: str) -> str:
+    """A cell's key under its tenant's hash tag; parts cannot run into each other."""
+    return "{" + _plain(tenant) + "}" + ":".join([_plain(part) for part in parts])
+
+
+def _plain(part: str) -> str:
+    if part.isalnum():
+        return part
+    for char in "%:{}":
+        if char in part:
+            part = part.replace(char, f"%{ord(char):02x}")
+    return part

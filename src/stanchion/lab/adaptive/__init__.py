@@ -1,0 +1,1 @@
+"""Attackers that know how Stanchion works: no instruction, reported speech, split, encoded, in a tool's definition."""

@@ -1,0 +1,20 @@
+"""Every hazard of the demo, in the order in which it is played."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.lab.demo.hazard import Hazard
+from stanchion.lab.demo.hazards import content, failures, limits, people, runaway, scope, tools, traffic, user_code
+
+HAZARDS: Final[tuple[Hazard, ...]] = (
+    *tools.HAZARDS,
+    *content.HAZARDS,
+    *traffic.HAZARDS,
+    *scope.HAZARDS,
+    *limits.HAZARDS,
+    *user_code.HAZARDS,
+    *people.HAZARDS,
+    *failures.HAZARDS,
+    *runaway.HAZARDS,
+)

@@ -1,0 +1,161 @@
+"""Compiling a policy: entries become placed guards, each checked at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.guards.schema import Schema
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.names import Names, names
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.table import sensible
+from stanchion.policy import ladder, scoping
+from stanchion.policy.compiled import CompiledPolicy, Seat
+from stanchion.policy.definitions import written_tools
+from stanchion.policy.errors import Fault, GuardFault, PolicyError
+from stanchion.policy.faults.entry import wrong_in
+from stanchion.policy.idle import idle
+from stanchion.policy.importing import imported
+from stanchion.policy.schema import GUARDS, AppliesTo, Placement, PolicyFile, id_of, use_of
+
+_PLACEMENT: Final = frozenset(Placement.__struct_fields__)
+
+Where = Callable[..., str]
+"""Gives the place of a value in the policy's files, by the path to it."""
+
+
+def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (), whole: bool = True) -> CompiledPolicy:
+    """Place every enabled guard; raises `PolicyError` with every fault found.
+
+    Of a policy that is not `whole` it is not told what may only seem wrong because a part is missing.
+    """
+    faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
+    faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
+    tools, wrong = written_tools(file, where, whole)
+    faults += wrong
+    faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
+    faults += [*scoping.wrong_in(file, where), *(scoping.unread(file, where) if whole else ())]
+    seats: list[Seat] = []
+    calls: dict[str, str] = {}
+    taken: set[str] = set()
+    known = whole
+    for at, entry in enumerate(file.guards):
+        guard_id = id_of(entry)
+        if guard_id in taken:
+            message = f"id `{guard_id}` is taken: give each guard an id of its own"
+            faults.append(Fault(where("guards", at, "id"), message))
+        taken.add(guard_id)
+        try:
+            guard = _made(entry, guard_id)
+        except GuardFault as fault:
+            faults.append(Fault(where("guards", at, *fault.path), str(fault)))
+            known = False
+            continue
+        if use_of(entry) == Schema.name:
+            guard = guard.with_tools(tools)
+        guard = scoping.scoped(guard, file, files)
+        usual = getattr(guard, "default_stages", guard.stages)
+        stages = usual if entry.stages is None else frozenset(Stage(name) for name in entry.stages)
+        faults += _misplaced(guard, stages, lambda *path, at=at: where("guards", at, *path))
+        alone = getattr(entry, "counter", None) is None
+        faults += [Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)]
+        if not entry.enabled:
+            continue
+        if guard.kind is Kind.ASKING and not getattr(guard, "recalls", False):
+            calls[guard_id] = guard.call
+        seats.append(_seat(file, entry, guard_id, guard, stages, where("guards", at)))
+        asking = scoping.beside(seats[-1])
+        if asking is not None:
+            calls[asking.placed.id] = asking.placed.guard.call
+            seats.append(asking)
+    if known:
+        faults += [Fault(where("degrade", *path), message) for path, message in ladder.unheard(file.degrade, seats)]
+    undos: dict[str, Callable[..., Any]] = {}
+    for name, tool in file.tools.items():
+        if tool.undo is not None:
+            try:
+                undos[name] = imported(tool.undo)
+            except ValueError as error:
+                faults.append(Fault(where("tools", name, "undo"), str(error)))
+    if faults:
+        raise PolicyError(faults)
+    return CompiledPolicy(file, tuple(seats), calls, undos, files)
+
+
+def _made(entry: Any, guard_id: str) -> Any:
+    options = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in _PLACEMENT}
+    if options.get("counter", guard_id) is None:
+        options["counter"] = guard_id
+    try:
+        return GUARDS[use_of(entry)](**options)
+    except GuardFault:
+        raise
+    except ValueError as error:
+        raise GuardFault(str(error)) from None
+
+
+def _seat(file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: frozenset[Stage], place: str) -> Seat:
+    placed = Placed(
+        guard_id,
+        guard,
+        guard.priority if entry.priority is None else entry.priority,
+        guard.category if entry.category is None else Category[entry.category.upper()],
+        stages,
+        entry.mode == "shadow" or file.mode == "shadow",
+        entry.fail_open,
+        entry.log_pass,
+    )
+    who = entry.applies_to
+    tools = who.tools if who.tools is not None else getattr(guard, "concerns", None)
+    return Seat(placed, _names(who.agents), _names(who.tasks), _names(tools), dict(getattr(guard, "needs", {})), place)
+
+
+def _names(patterns: tuple[str, ...] | None) -> Names | None:
+    return None if patterns is None else names(patterns)
+
+
+def _inert(file: PolicyFile, where: Where) -> Iterator[Fault]:
+    """What a policy says that nothing acts on."""
+    if not any(entry.enabled and use_of(entry) == "tool_allowlist" for entry in file.guards):
+        said = [("agents", name, "allowed_tools") for name, a in file.agents.items() if a.allowed_tools is not None]
+        said += [("roles", name, "allowed_tools") for name, r in file.roles.items() if r.allowed_tools is not None]
+        said += [("tasks", name, "additional_tools") for name, task in file.tasks.items() if task.additional_tools]
+        for spot in said:
+            message = f"nothing acts on `{'.'.join(spot)}`: add a guard with `use: tool_allowlist`"
+            yield Fault(where(*spot), message)
+    for name, agent in file.agents.items():
+        if file.roles and agent.role and agent.role not in file.roles:
+            message = f"role `{agent.role}` is not among `roles`: {', '.join(sorted(file.roles))}"
+            yield Fault(where("agents", name, "role"), message)
+
+
+def _concerning_nothing(file: PolicyFile, where: Where) -> Iterator[Fault]:
+    """Guards that are for nobody."""
+    for at, entry in enumerate(file.guards):
+        lists: dict[tuple[str, ...], Any] = {("stages",): entry.stages}
+        lists |= {("applies_to", name): getattr(entry.applies_to, name) for name in AppliesTo.__struct_fields__}
+        for path, given in lists.items():
+            if given == ():
+                message = f"the guard concerns nothing: `{'.'.join(path)}` is empty, leave it out or fill it"
+                yield Fault(where("guards", at, *path), message)
+
+
+def _misplaced(guard: Any, stages: frozenset[Stage], where: Where) -> Iterator[Fault]:
+    """What makes no sense about a guard at these stages."""
+    for stage in sorted(stages):
+        if stage is Stage.MODEL_CHUNK and guard.kind is not Kind.PURE:
+            message = f"`{guard.name}` keeps state or asks, and `model_chunk` takes pure guards only"
+            yield Fault(where("stages"), f"{message}: choose another stage")
+        if stage not in guard.stages and guard.kind is Kind.PURE:
+            known = ", ".join(sorted(guard.stages))
+            yield Fault(where("stages"), f"`{guard.name}` does not judge `{stage}`: choose among {known}")
+        answers = guard.actions_at(stage) if hasattr(guard, "actions_at") else guard.actions()
+        own = getattr(guard, "at", None)
+        for action in answers if stage in getattr(guard, "answers_at", stages) else ():
+            if not sensible(stage, action):
+                name = Action(action).name.lower()
+                message = f"`{name}` makes no sense at `{stage}`: see the table of actions and stages"
+                yield Fault(where("at", stage.value) if own is not None and stage in own else where("action"), message)

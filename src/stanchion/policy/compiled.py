@@ -1,0 +1,240 @@
+"""A compiled policy: placed guards in an index, and what the policy says of agents, tasks and tools."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from stanchion.guards.budget import Budget, Grant, grant_key, grants
+from stanchion.guards.safe_mode import SafeMode
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
+from stanchion.kernel.events import RunInfo
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.names import Names, glob, is_glob
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.states import SAFE
+from stanchion.policy.rules import STATIC
+from stanchion.policy.schema import AgentEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
+
+ENGINE: Final = "1"
+"""The engine's version: part of every policy's hash, because a decision depends on it."""
+
+T = TypeVar("T")
+
+
+class Seat(msgspec.Struct, frozen=True, gc=False):
+    """A placed guard and whom it concerns; `None` concerns everybody. `needs` names what a rule cannot do without."""
+
+    placed: Placed
+    agents: Names | None = None
+    tasks: Names | None = None
+    tools: Names | None = None
+    needs: dict[str, frozenset[Any]] = {}
+    place: str = ""
+
+    def concerns(self, tool: str, run: RunInfo) -> bool:
+        """Whether the guard applies to that tool in that run."""
+        return (
+            (self.tools is None or tool in self.tools)
+            and (self.agents is None or run.agent in self.agents)
+            and (self.tasks is None or run.task in self.tasks)
+            and all(_known(name, tool, run) in values for name, values in self.needs.items() if name in STATIC)
+        )
+
+    def concerns_run(self, run: RunInfo) -> bool:
+        """Whether the guard applies to some tool in that run."""
+        return (self.agents is None or run.agent in self.agents) and (self.tasks is None or run.task in self.tasks)
+
+    def keys(self) -> list[tuple[str, str]]:
+        """Under which names the guard is found: the tools, agents, roles or tasks it is for; none if it is for all."""
+        for kind, listed, name in (
+            ("tool", self.tools, "action.tool_name"),
+            ("agent", self.agents, "agent.id"),
+            ("task", self.tasks, "task.id"),
+            ("role", None, "agent.role"),
+            ("tool", None, "event.tool"),
+        ):
+            if listed is not None and not listed.globs:
+                return [(kind, value) for value in sorted(listed.exact)]
+            if name in self.needs:
+                return [(kind, value) for value in sorted(self.needs[name], key=str)]
+        return []
+
+
+def _known(name: str, tool: str, run: RunInfo) -> str:
+    match name:
+        case "agent.id":
+            return run.agent
+        case "agent.role":
+            return run.role
+        case "task.id":
+            return run.task
+        case _:
+            return tool
+
+
+class CompiledPolicy:
+    """A policy ready to judge: immutable, except for a memo of chains already picked."""
+
+    def __init__(
+        self,
+        file: PolicyFile,
+        seats: tuple[Seat, ...],
+        calls: dict[str, str],
+        undos: dict[str, Callable[..., Any]],
+        files: tuple[Path, ...] = (),
+        digest: str | None = None,
+    ) -> None:
+        self.file = file
+        self.files = files
+        self.hash = content_hash(file) if digest is None else digest
+        self.shadow = file.mode == "shadow"
+        self.warnings = file.limits.warnings
+        self.calls = calls
+        self.undos = undos
+        self.seats = seats
+        self.measures = frozenset(
+            unit for seat in seats if isinstance(seat.placed.guard, Budget) for unit in seat.placed.guard.limits()
+        )
+        self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
+        self.clears = any(hasattr(seat.placed.guard, "fingerprints") for seat in seats)
+        recalling = [seat.placed.guard for seat in seats if getattr(seat.placed.guard, "recalls", False)]
+        self.recalls: Any = recalling[0] if recalling else None
+        self.judges_errors = Stage.ERROR in self.stages
+        self.has_once = any("once" in entry.annotations for entry in file.tools.values())
+        self._index: dict[tuple[str, str, str], list[Seat]] = {}
+        for seat in seats:
+            for stage in seat.placed.stages:
+                for kind, value in seat.keys() or [("", "")]:
+                    self._index.setdefault((stage.value, kind, value), []).append(seat)
+        self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
+
+    def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
+        """The guards that apply at a stage to a tool in a run, in the given mode."""
+        granted = "" if run.grant is None else "granted"
+        asked = (stage.value, tool, run.agent, run.role, run.task, mode, granted)
+        chain = self._memo.get(asked)
+        if chain is None:
+            if len(self._memo) >= 4_096:
+                self._memo.clear()
+            chain = tuple(seat.placed for seat in self.seated(stage, tool, run))
+            if mode == SAFE and not any(isinstance(p.guard, SafeMode) and not p.shadow for p in chain):
+                chain += (SAFE_MODE,) if stage in SAFE_MODE.stages else ()
+            if granted and stage in GRANT.stages:
+                chain += (GRANT,)
+            if mode == STRICT:
+                chain = tuple(_tightened(placed) for placed in chain)
+            self._memo[asked] = chain
+        return chain
+
+    def shares(self, run: RunInfo) -> tuple[Share, ...]:
+        """The budgets of a run by which its mode goes: totals of the run and its task that are enforced."""
+        if not self.file.autonomy or self.shadow:
+            return ()
+        found: dict[str, int] = {}
+        for seat in self.seats:
+            guard, placed = seat.placed.guard, seat.placed
+            if not isinstance(guard, Budget) or placed.shadow or not seat.concerns_run(run):
+                continue
+            if guard.window_s is None and guard.per in ("run", "task"):
+                limits = guard.limits()
+                for unit, name in guard.counts(run).items():
+                    found[name] = min(limits[unit], found.get(name, limits[unit]))
+        found |= {grant_key(run, unit): limit for unit, limit in grants(run).items()}
+        return tuple([Share(name, limit) for name, limit in found.items()])
+
+    def seated(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
+        """The seats that apply, found by tool, agent, task and role, not by looking at all of them."""
+        names = (("", ""), ("tool", tool), ("agent", run.agent), ("task", run.task), ("role", run.role))
+        found = [seat for kind, value in names for seat in self._index.get((stage.value, kind, value), ())]
+        return [seat for seat in found if seat.concerns(tool, run)]
+
+    def role(self, role: str) -> RoleEntry:
+        """What the policy says of a role."""
+        return self.file.roles.get(role, RoleEntry())
+
+    def agent(self, agent: str) -> AgentEntry:
+        """What the policy says of an agent."""
+        return best(self.file.agents, agent) or AgentEntry()
+
+    def task(self, task: str) -> TaskEntry:
+        """What the policy says of a task."""
+        return best(self.file.tasks, task) or TaskEntry()
+
+    def tool(self, tool: str) -> ToolEntry | None:
+        """What the policy says of a tool; `None` where it does not know it."""
+        return best(self.file.tools, tool)
+
+    def undo(self, tool: str) -> Callable[..., Any] | None:
+        """What undoes a call of a tool, where the policy says it."""
+        name = closest(self.file.tools, tool) if self.undos else None
+        return None if name is None else self.undos.get(name)
+
+    def risk(self, tool: str, registered: Risk | None) -> Risk:
+        """A tool's risk: the stricter of what the policy and its registration say; medium if neither does."""
+        entry = self.tool(tool)
+        said = [Risk[entry.risk.upper()]] if entry is not None else []
+        said += [registered] if registered is not None else []
+        return max(said, default=Risk.MEDIUM)
+
+    def traits(self, tool: str) -> tuple[str, ...]:
+        """A tool's annotations and the trust its results have; nothing is trusted that the policy does not trust."""
+        entry = self.tool(tool)
+        return ("untrusted",) if entry is None else (*entry.annotations, entry.trust)
+
+    def cheaper(self, model: str) -> str:
+        """The model that takes a model's place in a lesser request; itself where the policy names none."""
+        named = best(self.file.degrade.models, model) if model else None
+        return model if named is None else named
+
+    def placed(self, guard_id: str) -> Placed | None:
+        """A guard by its id."""
+        seat = self.seat(guard_id)
+        return None if seat is None else seat.placed
+
+    def seat(self, guard_id: str) -> Seat | None:
+        """A guard's seat by its id."""
+        return next((seat for seat in self.seats if seat.placed.id == guard_id), None)
+
+
+def best(entries: dict[str, T], name: str) -> T | None:
+    """The entry of exactly that name, or of the closest glob: the one with most literal characters, then by name."""
+    exact = entries.get(name)
+    if exact is not None:
+        return exact
+    found = closest(entries, name)
+    return None if found is None else entries[found]
+
+
+def closest(entries: dict[str, T], name: str) -> str | None:
+    """The name under which the best entry stands."""
+    if name in entries:
+        return name
+    matching = [pattern for pattern in entries if is_glob(pattern) and glob(pattern, name)]
+    return min(matching, key=lambda pattern: (-len(pattern.replace("*", "").replace("?", "")), pattern), default=None)
+
+
+def place(guard: Any, guard_id: str, shadow: bool = False) -> Placed:
+    """A guard at the place its class gives it."""
+    return Placed(guard_id, guard, guard.priority, guard.category, guard.stages, shadow)
+
+
+def _tightened(placed: Placed) -> Placed:
+    """A guard whose marks come earlier, where it has any."""
+    tighten = getattr(placed.guard, "tightened", None)
+    return placed if tighten is None else msgspec.structs.replace(placed, guard=tighten(TIGHTER))
+
+
+GRANT: Final = place(Grant(), "grant")
+SAFE_MODE: Final = place(SafeMode(), "safe-mode")
+
+
+def content_hash(file: PolicyFile) -> str:
+    """The hash of what a policy says, whatever its file looks like."""
+    body = msgspec.json.encode([ENGINE, file], order="deterministic")
+    return hashlib.sha256(body).hexdigest()

@@ -1,0 +1,109 @@
+"""Conditions: text in, a tested and compiled judgement out."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any, Final, NoReturn
+
+from stanchion.policy.conditions.checking import Checker, article
+from stanchion.policy.conditions.core import Core, Do, Each, Joined
+from stanchion.policy.conditions.emission import Emitter
+from stanchion.policy.conditions.errors import FAILURES, ConditionError, EvaluationError, TooCostly
+from stanchion.policy.conditions.kinds import BOOL, Type
+from stanchion.policy.conditions.limits import STEPS
+from stanchion.policy.conditions.needs import Needs, needs_of, parts_of, reads_of
+from stanchion.policy.conditions.parser import parse
+from stanchion.policy.conditions.snippets import AT, name
+from stanchion.policy.conditions.vocabulary import Vocabulary
+
+_NO_TYPES: Final[dict[str, Any]] = {"type_params": []} if sys.version_info >= (3, 12) else {}
+View = Any
+"""Any object that has the attributes of the vocabulary."""
+
+
+class Condition:
+    """A compiled condition. `test` and `evaluate` take a view and raise nothing but `EvaluationError`."""
+
+    __slots__ = ("evaluate", "needs", "reads", "source", "test", "type")
+
+    def __init__(self, source: str, core: Core) -> None:
+        self.source: Final = source
+        self.type: Final[Type] = core.type
+        self.reads: Final[frozenset[str]] = reads_of(core)
+        """The dotted names that it reads."""
+        self.needs: Final[Needs] = needs_of(core)
+        """Names with the only values at which it can be true; at any other it is false, and not an error."""
+        self.evaluate: Final[Callable[[View], Any]] = _compiled(core)
+        self.test: Final[Callable[[View], bool]] = (
+            self.evaluate if core.type == BOOL else _compiled(Do(BOOL, "true", (core,)))
+        )
+
+    def __repr__(self) -> str:
+        return f"Condition({self.source!r})"
+
+
+def compile_condition(source: str, names: Vocabulary) -> Condition:
+    """A condition over these names; raises `ConditionError` with the place and what to write instead."""
+    condition = compile_expression(source, names)
+    if condition.type.kind not in ("bool", "dyn"):
+        hint = "compare it with something, as in `x == y`"
+        raise ConditionError(
+            f"a condition is true or false, and this is {article(condition.type)}: {hint}", 0, len(source)
+        )
+    return condition
+
+
+def compile_expression(source: str, names: Vocabulary) -> Condition:
+    """The same for an expression of any type, which is for `evaluate`."""
+    try:
+        return Condition(source, Checker(names).check(parse(source)))
+    except RecursionError:
+        message = "the condition is nested too deeply for the stack that is left: load policies nearer to the start"
+        raise ConditionError(message, 0, len(source)) from None
+
+
+def _compiled(core: Core) -> Callable[[View], Any]:
+    """The function of an expression. After an error it asks the careful code, made at the first one."""
+    careful: list[Callable[[View], Any]] = []
+
+    def again(view: View, error: Exception) -> Any:
+        if isinstance(error, TooCostly) or not _absorbs(core):
+            _fail(error)
+        if not careful:
+            careful.append(_function(core, True, lambda _view, failed: _fail(failed)))
+        return careful[0](view)
+
+    return _function(core, False, again)
+
+
+def _fail(error: Exception) -> NoReturn:
+    if isinstance(error, EvaluationError):
+        raise error
+    raise EvaluationError(f"a name holds what its type does not say ({type(error).__name__})") from error
+
+
+def _absorbs(core: Core) -> bool:
+    """Whether an error in one part may be of no matter, because another part decides."""
+    if isinstance(core, Joined) or (isinstance(core, Each) and core.op in ("exists", "all")):
+        return True
+    return any(_absorbs(part) for part in parts_of(core))
+
+
+def _function(core: Core, careful: bool, failed: Callable[[View, Exception], Any]) -> Callable[[View], Any]:
+    emitter = Emitter(careful)
+    body: list[ast.stmt] = [ast.Return(value=emitter.emit(core), **AT)]
+    if emitter.purse:
+        steps = ast.List(elts=[ast.Constant(value=STEPS, **AT)], ctx=ast.Load(), **AT)
+        body.insert(0, ast.Assign(targets=[ast.Name(id="p", ctx=ast.Store(), **AT)], value=steps, **AT))
+    handing = ast.Call(func=name("failed"), args=[name("v"), name("e")], keywords=[], **AT)
+    handler = ast.ExceptHandler(type=name("FAILURES"), name="e", body=[ast.Return(value=handing, **AT)], **AT)
+    guarded = ast.Try(body=body, handlers=[handler], orelse=[], finalbody=[], **AT)
+    args = ast.arguments(posonlyargs=[], args=[ast.arg(arg="v", **AT)], kwonlyargs=[], kw_defaults=[], defaults=[])
+    written = ast.FunctionDef(name="condition", args=args, body=[guarded], decorator_list=[], **_NO_TYPES, **AT)
+    module = compile(ast.Module(body=[written], type_ignores=[]), "<condition>", "exec", dont_inherit=True)
+    code = next(each for each in module.co_consts if isinstance(each, CodeType))
+    known = {"__builtins__": {}, "FAILURES": FAILURES, "failed": failed, **emitter.bound}
+    return FunctionType(code, known, "condition")

@@ -1,0 +1,46 @@
+"""Which names a condition may read, and what type each of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from stanchion.policy.conditions.kinds import Type
+from stanchion.policy.nearest import nearest
+
+_OPERATORS: Final = ("and", "or", "not", "in")
+
+
+class Vocabulary:
+    """Dotted names with their types. A name `a.b` is read as the attribute `a_b` of the view."""
+
+    def __init__(self, words: Mapping[str, Type]) -> None:
+        self.words: Final = dict(words)
+        self.groups: Final = frozenset(
+            ".".join(parts[:count])
+            for parts in (word.split(".") for word in self.words)
+            for count in range(1, len(parts))
+        )
+        attributes = {attribute(word) for word in self.words}
+        wrong = [name for name in attributes if not name.isidentifier() or name.startswith("_")]
+        if wrong or len(attributes) != len(self.words):
+            raise ValueError(f"names and attributes must correspond: look at {wrong or sorted(self.words)}")
+
+    def and_also(self, words: Mapping[str, Type]) -> Vocabulary:
+        """This vocabulary and some more names."""
+        return Vocabulary({**self.words, **words})
+
+    def nearest(self, wrong: str) -> str | None:
+        """The valid name that looks most like a wrong one."""
+        near = nearest(wrong, (*self.words, *_OPERATORS))
+        if near is not None:
+            return near
+        group, _, last = wrong.rpartition(".")
+        tails = {word.rpartition(".")[2]: word for word in self.words if not group or word.startswith(f"{group}.")}
+        near = nearest(last, tuple(tails))
+        return None if near is None else tails[near]
+
+
+def attribute(word: str) -> str:
+    """The attribute of a view that holds a name's value."""
+    return word.replace(".", "_")

@@ -1,0 +1,91 @@
+"""A user's own guards: found by shape alone, placed beside those of the policy file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, Final
+
+from stanchion.guards.python import PythonGuard
+from stanchion.guards.safe_mode import SafeMode
+from stanchion.kernel.actions import Category
+from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.stages import Stage
+from stanchion.policy.compiled import CompiledPolicy, Seat, place
+from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.importing import imported
+
+Answerer = Callable[[Any], Any]
+BRAKE: Final = place(SafeMode(), "safe-mode-at-start")
+
+
+def with_guards(
+    policy: CompiledPolicy, guards: tuple[Any, ...], brake: bool = False
+) -> tuple[CompiledPolicy, dict[str, Answerer]]:
+    """A policy with these guards added, and the code that answers for those which are a user's own Python.
+
+    A function of an event, or an object with a `judge(event)`, sync or async, is a guard. It may say where it
+    stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`, `deep`, `fail_open`, `log_pass`,
+    `mode`.
+    An object with a `kind` is one of the engine's own four protocols and judges inline. `brake` adds safe mode.
+    """
+    answerers: dict[str, Answerer] = {}
+    seats = [Seat(BRAKE, place="switched on at start")] if brake else []
+    taken = {seat.placed.id for seat in policy.seats}
+    for guard in guards:
+        placed, answerer = _placed(guard, policy.shadow)
+        if placed.id in taken:
+            raise PolicyError([Fault(f"guard {placed.id}", "the id is taken: give the guard an `id` of its own")])
+        taken.add(placed.id)
+        seats.append(Seat(placed, place=f"guard {placed.id}"))
+        if answerer is not None:
+            answerers[placed.id] = answerer
+    answerers |= {guard_id: _imported(guard_id, call) for guard_id, call in policy.calls.items()}
+    if not seats:
+        return policy, answerers
+    told = "".join(f"{seat.placed.id}={type(seat.placed.guard).__qualname__};" for seat in seats)
+    digest = hashlib.sha256(f"{policy.hash};{told}".encode()).hexdigest()
+    whole = policy.seats + tuple(seats)
+    return CompiledPolicy(policy.file, whole, policy.calls, policy.undos, policy.files, digest), answerers
+
+
+def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
+    own = hasattr(guard, "kind")
+    judge = None if own else _judgement(guard, "guards", f"`{guard!r}`")
+    name = getattr(guard, "id", None) or getattr(guard, "__name__", None) or type(guard).__name__
+    kernel: Any = guard
+    if not own:
+        kernel = PythonGuard(f"{name}", getattr(guard, "deadline_ms", 1_000), getattr(guard, "deep", False))
+    stages = frozenset(Stage(stage) for stage in getattr(guard, "stages", PythonGuard.stages))
+    if Stage.MODEL_CHUNK in stages and kernel.kind is not Kind.PURE:
+        hint = "`model_chunk` takes pure guards only: choose another stage"
+        raise PolicyError([Fault(f"guard {name}", f"it keeps state or asks, and {hint}")])
+    category = getattr(guard, "category", Category.QUALITY)
+    placed = Placed(
+        str(name),
+        kernel,
+        getattr(guard, "priority", PythonGuard.priority),
+        Category[category.upper()] if isinstance(category, str) else category,
+        stages,
+        getattr(guard, "mode", "enforce") == "shadow" or all_shadow,
+        bool(getattr(guard, "fail_open", False)),
+        bool(getattr(guard, "log_pass", False)),
+    )
+    return placed, judge
+
+
+def _imported(guard_id: str, call: str) -> Answerer:
+    try:
+        found = imported(call)
+    except ValueError as error:
+        raise PolicyError([Fault(f"guard {guard_id}", str(error))]) from None
+    return _judgement(found, f"guard {guard_id}", f"`{call}`")
+
+
+def _judgement(guard: Any, place: str, name: str) -> Answerer:
+    """What a user's guard judges with; a class has no event to judge yet, only its instances have."""
+    judge: Answerer = getattr(guard, "judge", guard)
+    if isinstance(guard, type) or not callable(judge):
+        hint = "a guard is a function of an event or an object with `judge(event)`"
+        raise PolicyError([Fault(place, f"{name} has nothing to judge with: {hint}")])
+    return judge

@@ -1,0 +1,153 @@
+"""Tool definitions in a policy: those it writes down, those that were ingested beside them, and the hooks of tools."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from string import hexdigits
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from stanchion.guards._jsonschema.checker import Checker
+from stanchion.guards._jsonschema.outline import SchemaFault
+from stanchion.guards.flow import Flow
+from stanchion.guards.schema.guard import Memo, Schema
+from stanchion.guards.schema.hooks import HOOKS_ID, Hooked, ToolHooks
+from stanchion.guards.schema.tools import Definition, Known, Tools
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.names import names
+from stanchion.policy.compiled import CompiledPolicy, Seat, closest
+from stanchion.policy.errors import Fault
+from stanchion.policy.importing import imported
+from stanchion.policy.schema import PolicyFile, use_of
+
+Where = Callable[..., str]
+
+DIGITS: Final = 64
+"""How long a digest is."""
+
+
+class Hook(NamedTuple):
+    """A user's own check of a tool's calls: the code, and what tells it from every other."""
+
+    call: Callable[..., Any]
+    version: str
+
+
+Hooks = Mapping[str, Sequence[Hook]]
+"""Hooks by the tool they are for."""
+
+Ask = Callable[[Hooked, Sequence[Hook], str], Any]
+"""Asks hooks about a call; the last is the digest of the definition it was held against."""
+
+
+def written_tools(file: PolicyFile, where: Where, whole: bool = True) -> tuple[Tools, list[Fault]]:
+    """The definitions that a policy file has, and what is wrong with them; of a file that is not `whole` it is not told
+    that nothing reads them."""
+    faults: list[Fault] = []
+    known: dict[str, Known] = {}
+    pins: dict[str, str] = {}
+    for name, tool in file.tools.items():
+        for option in ("schema", "result_schema"):
+            schema = getattr(tool, option)
+            try:
+                _ = None if schema is None else Checker(schema)
+            except SchemaFault as fault:
+                faults.append(Fault(where("tools", name, option, *fault.path), f"no schema to check by: {fault}"))
+        if tool.hook is not None:
+            try:
+                imported(tool.hook)
+            except ValueError as error:
+                faults.append(Fault(where("tools", name, "hook"), str(error)))
+        if tool.schema is not None or tool.result_schema is not None or tool.pin is not None:
+            known[name] = Known(Definition(name=name, schema=tool.schema, result_schema=tool.result_schema))
+        if tool.pin is not None:
+            pins[name] = tool.pin
+            if len(tool.pin) != DIGITS or not set(tool.pin) <= set(hexdigits.lower()):
+                said = f"a pin has {DIGITS} digits from 0 to f: write the digest that `shield.ingest` gives"
+                faults.append(Fault(where("tools", name, "pin"), said))
+    faults += _unread(file, where) if whole else []
+    return Tools(known, pins), faults
+
+
+def _unread(file: PolicyFile, where: Where) -> list[Fault]:
+    """Definitions that no guard reads."""
+    if any(entry.enabled and use_of(entry) == Schema.name for entry in file.guards):
+        return []
+    said = [(name, key) for name, tool in file.tools.items() for key in ("schema", "result_schema", "pin")]
+    return [
+        Fault(where("tools", name, key), f"nothing acts on `tools.{name}.{key}`: add a guard with `use: schema`")
+        for name, key in said
+        if getattr(file.tools[name], key) is not None
+    ]
+
+
+def reads_definitions(policy: CompiledPolicy) -> bool:
+    """Whether a guard of the policy reads definitions: to hold calls against them, or to understand tools."""
+    return any(isinstance(seat.placed.guard, Schema | Flow) for seat in policy.seats)
+
+
+def with_tools(
+    policy: CompiledPolicy, given: Mapping[tuple[str, str], Known], hooks: Hooks, ask: Ask, memo: Memo | None
+) -> tuple[CompiledPolicy, dict[str, Callable[[Any], Any]]]:
+    """A policy whose guards know these tools too, with hooks at their place; and the code that answers for hooks.
+
+    Its hash says which definitions and hooks those are.
+    """
+    hooked = {name for name, tool in policy.file.tools.items() if tool.hook is not None} | set(hooks)
+    if not hooked and not reads_definitions(policy):
+        return policy, {}
+    seats = [_knowing(seat, given, memo) for seat in policy.seats]
+    guards = [seat.placed.guard for seat in seats if isinstance(seat.placed.guard, Schema)]
+    tools = guards[0].tools if guards else Tools().with_given(given)
+    seats = [_understanding(seat, tools) for seat in seats]
+    answerers: dict[str, Callable[[Any], Any]] = {}
+    if hooked:
+        deadline_ms = max([guard.hook_deadline_ms for guard in guards], default=ToolHooks().deadline_ms)
+        guard = ToolHooks(deadline_ms)
+        placed = Placed(HOOKS_ID, guard, guard.priority, guard.category, guard.stages, policy.shadow)
+        seats.append(Seat(placed, tools=names(sorted(hooked)), place="hooks of tools"))
+        answerers[HOOKS_ID] = _answering(policy, hooks, ask, tools)
+    told = [f"{name}={','.join([hook.version for hook in hooks[name]])}" for name in sorted(hooks)]
+    digest = policy.hash
+    if tools.digest or told:
+        digest = hashlib.sha256(";".join([policy.hash, tools.digest, *told]).encode()).hexdigest()
+    made = CompiledPolicy(policy.file, tuple(seats), policy.calls, policy.undos, policy.files, digest)
+    return made, answerers
+
+
+def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | None) -> Seat:
+    guard = seat.placed.guard
+    if not isinstance(guard, Schema):
+        return seat
+    knowing = guard.with_tools(guard.tools.with_given(given), memo)
+    return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
+
+
+def _understanding(seat: Seat, tools: Tools) -> Seat:
+    guard = seat.placed.guard
+    if not isinstance(guard, Flow):
+        return seat
+
+    def defined(tenant: str, tool: str) -> tuple[Any, Any]:
+        known = tools.find(tenant, tool)
+        return ("", None) if known is None else (known.about, known.schema)
+
+    knowing = guard.knowing(defined, tools.names)
+    return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
+
+
+def _answering(policy: CompiledPolicy, hooks: Hooks, ask: Ask, tools: Tools) -> Callable[[Any], Any]:
+    """What answers for the hooks of this policy: those of the tool's entry first, then those that were added."""
+    written = {name: tool.hook for name, tool in policy.file.tools.items() if tool.hook is not None}
+    own = {name: Hook(imported(call), call) for name, call in written.items()}
+
+    def answer(asked: Hooked) -> Any:
+        tool = asked.call.tool
+        entry = closest(own, tool)
+        called = [*([own[entry]] if entry is not None else []), *hooks.get(tool, ())]
+        known = tools.find("", tool)
+        return ask(asked, called, "" if known is None else known.digest)
+
+    return answer

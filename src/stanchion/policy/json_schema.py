@@ -1,0 +1,130 @@
+"""The JSON Schema of policy files, made from the structs, for editors that complete and check as one writes.
+
+It accepts everything that loads. What only the loader can see (conditions, code that is named, what an overlay finds
+to change) it leaves to the loader.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.policy.meanings import FIELDS
+from stanchion.policy.overlay import ENVIRONMENTS, EXTENDS
+from stanchion.policy.schema import ENTRIES, GUARDS, PolicyFile
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+TITLE: Final = "Stanchion policy"
+CHANGE: Final = "Change"
+"""How the name of a definition ends that says only what an overlay changes."""
+
+Schema = dict[str, Any]
+
+
+def policy_schema() -> Schema:
+    """The schema of a policy file, as plain data."""
+    _, defs = msgspec.json.schema_components([PolicyFile])
+    for name, definition in defs.items():
+        use = next((tag for tag, entry in ENTRIES.items() if entry.__name__ == name), None)
+        _describe(definition, name if use is None else use, use)
+    changes = {f"{name}{CHANGE}": _change(definition) for name, definition in defs.items()}
+    whole = defs.pop("PolicyFile")
+    change = changes.pop(f"PolicyFile{CHANGE}")
+    items = whole["properties"]["guards"]["items"]
+    items.pop("discriminator", None)
+    listed = {"type": "array", "items": _changed_guard(items)}
+    change["properties"]["guards"] = {"description": FIELDS["PolicyFile.guards"], **_nullable(listed)}
+    described = {name: {"description": each["description"]} for name, each in whole["properties"].items()}
+    whole.pop("additionalProperties")
+    strict = change.pop("additionalProperties")
+    names = {"type": "array", "items": {"type": "string"}}
+    schema = {
+        "$schema": DIALECT,
+        "title": TITLE,
+        "description": whole.pop("description"),
+        "type": "object",
+        "properties": {
+            **described,
+            EXTENDS: {
+                "description": "A pack or a file that this policy lies over, or several; it says what is different.",
+                "anyOf": [{"type": "string"}, names],
+            },
+            ENVIRONMENTS: {
+                "description": "The same policy elsewhere, by name: only what differs there; null takes a key away.",
+                "type": ["object", "null"],
+                "additionalProperties": _nullable(
+                    {
+                        "type": "object",
+                        "properties": described,
+                        "additionalProperties": strict,
+                        "allOf": [{"$ref": f"#/$defs/PolicyFile{CHANGE}"}],
+                    }
+                ),
+            },
+        },
+        "additionalProperties": False,
+        "if": {"required": [EXTENDS]},
+        "then": {"$ref": f"#/$defs/PolicyFile{CHANGE}"},
+        "else": {"$ref": "#/$defs/PolicyFile"},
+        "$defs": {"PolicyFile": whole, f"PolicyFile{CHANGE}": change, **defs, **changes},
+    }
+    plain: Schema = msgspec.json.decode(msgspec.json.encode(schema))
+    return plain
+
+
+def _describe(definition: Schema, owner: str, use: str | None) -> None:
+    """Give every property of a definition its description."""
+    definition.pop("title", None)
+    definition["description"] = " ".join(definition["description"].split())
+    if use is not None:
+        definition["title"] = use
+        definition["properties"]["use"] = {"const": use}
+    fallback = GUARDS[use].__doc__ if use is not None else None
+    for name, each in definition["properties"].items():
+        known = FIELDS.get(f"{owner}.{name}", FIELDS.get(f"*.{name}") if use is not None else None)
+        said = each.get("description", known if known is not None else fallback)
+        each["description"] = " ".join(said.split()) if said is not None else name
+
+
+def _change(definition: Schema) -> Schema:
+    """The same for an overlay: nothing is required, and null takes a key away."""
+    changed = {key: value for key, value in definition.items() if key not in ("required", "properties")}
+    properties = definition.get("properties", {})
+    changed["properties"] = {name: _loosened(name, each) for name, each in properties.items()}
+    return changed
+
+
+def _loosened(name: str, each: Schema) -> Schema:
+    if name == "use":
+        return each
+    described = {"description": each["description"]}
+    return {**described, **_nullable(_pointed({key: v for key, v in each.items() if key not in described}))}
+
+
+def _pointed(each: Any) -> Any:
+    """A schema that points to what overlays change, wherever it pointed to something whole."""
+    if isinstance(each, list):
+        return [_pointed(item) for item in each]
+    if not isinstance(each, dict):
+        return each
+    made = {key: _pointed(value) for key, value in each.items() if key != "default"}
+    if "$ref" in made:
+        made["$ref"] += CHANGE
+    if isinstance(made.get("additionalProperties"), dict):
+        made["additionalProperties"] = _nullable(made["additionalProperties"])
+    return made
+
+
+def _nullable(each: Schema) -> Schema:
+    null = {"type": "null"}
+    members = each["anyOf"] if set(each) == {"anyOf"} else [each]
+    return {"anyOf": members if null in members else [*members, null]}
+
+
+def _changed_guard(items: Schema) -> Schema:
+    """An entry of an overlay: it names a guard with `use`, or an entry below with `id`."""
+    return {
+        "anyOf": [{"$ref": f"{one['$ref']}{CHANGE}"} for one in items["anyOf"]],
+        "allOf": [{"anyOf": [{"required": ["use"]}, {"required": ["id"]}]}],
+    }

@@ -1,0 +1,72 @@
+"""The ladder of lesser requests: what is wrong with it, and what of it nothing acts on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from stanchion.guards.budget import Budget
+from stanchion.kernel.actions import Action
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.names import is_glob
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.table import sensible
+from stanchion.policy.compiled import Seat, best
+from stanchion.policy.schema import Degrade
+
+Wrong = tuple[tuple[str, ...], str]
+"""A path below `degrade`, and what is wrong there."""
+
+REQUESTS: Final = frozenset({Stage.MODEL_CALL, Stage.CHARGE})
+"""Where a request to a model is degraded: as such, or by what is charged for it."""
+
+
+def wrong_in(ladder: Degrade) -> Iterator[Wrong]:
+    """Models that cannot take another's place."""
+    for name, instead in ladder.models.items():
+        path = ("models", name)
+        if not name or not instead:
+            yield path, "a model without a name is never asked for: give one, or leave the entry out"
+        elif is_glob(instead):
+            yield path, f"`{instead}` is a pattern: name the one model that is asked instead"
+        elif instead == name:
+            yield path, f"`{name}` takes its own place, which is no lesser request: name a cheaper model"
+        elif (circle := _circle(ladder.models, name)) and name == min(set(circle) & set(ladder.models)):
+            round_ = ", ".join(f"`{model}`" for model in circle)
+            yield path, f"each of {round_} takes another's place, so none is the cheapest: leave one entry out"
+
+
+def _circle(models: dict[str, str], name: str) -> list[str]:
+    """The models by which one comes back to the first; empty where one does not."""
+    passed = [name]
+    while True:
+        following = best(models, passed[-1]) if not is_glob(passed[-1]) else models[passed[-1]]
+        if following == name:
+            return passed
+        if following is None or following in passed:
+            return []
+        passed.append(following)
+
+
+def unheard(ladder: Degrade, seats: Iterable[Seat]) -> Iterator[Wrong]:
+    """What of a ladder nothing acts on, because no guard answers `degrade` where it would be heard."""
+    answering = [(seat, stages) for seat in seats if (stages := _degrades_at(seat))]
+    if not answering and ladder != Degrade():
+        yield (), "nothing acts on `degrade`: no guard answers `degrade`; give a budget a `degrade_at`, or leave it out"
+        return
+    if any(stages & REQUESTS and (seat.tools is None or "" in seat.tools) for seat, stages in answering):
+        return
+    for option in ("models", "keep_messages", "max_tokens"):
+        if getattr(ladder, option) != getattr(Degrade(), option):
+            said = f"nothing acts on `degrade.{option}`: no guard answers `degrade` about a request to a model"
+            yield (option,), f"{said}; let one with `degrade_at` judge `model_call`, or leave it out"
+
+
+def _degrades_at(seat: Seat) -> frozenset[Stage]:
+    """The stages at which a guard can ask for something lesser; of a user's own code only its author knows."""
+    guard = seat.placed.guard
+    answers_at: frozenset[Stage] = getattr(guard, "answers_at", seat.placed.stages)
+    can = guard.degrade_at is not None if isinstance(guard, Budget) else Action.DEGRADE in guard.actions()
+    if not can and guard.kind is not Kind.ASKING:
+        return frozenset()
+    return frozenset([stage for stage in seat.placed.stages & answers_at if sensible(stage, Action.DEGRADE)])

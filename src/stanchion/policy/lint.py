@@ -1,0 +1,224 @@
+"""Linting a policy: what loads and works, and still cannot be what its author meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.names import glob, is_glob
+from stanchion.policy.compiled import CompiledPolicy, Seat
+from stanchion.policy.document import Document, in_order
+from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.load import compile_document, read_policy
+from stanchion.policy.overlay import environment
+from stanchion.policy.reach import LISTS, silenced
+from stanchion.policy.rule_lint import Point, Sure, about_rule, about_warnings
+from stanchion.policy.rules import Rule
+from stanchion.policy.schema import id_of, use_of
+from stanchion.policy.spelling import Known
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Spot = tuple[str, tuple[str, ...]]
+"""A name, and the path from a guard's entry to where it stands."""
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """One thing to look at: where, how sure it is that something is wrong, what it is and what to do.
+
+    `info` is no mistake, only something that is easily forgotten. `env` is set where it is so in one environment
+    alone.
+    """
+
+    place: str
+    code: str
+    sure: Sure
+    message: str
+    advice: str
+    env: str | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.env is None else f" (in environment `{self.env}`)"
+        return f"{self.place}: {self.message}{where}: {self.advice}"
+
+
+class Linted(NamedTuple):
+    """What was found, and in which environments (`None`: without one) it was looked for."""
+
+    remarks: tuple[Remark, ...]
+    checked: dict[str | None, CompiledPolicy]
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found that is more than worth knowing."""
+        return all(remark.sure == "info" for remark in self.remarks)
+
+
+def lint(source: str | Path | dict[str, Any], env: str | None = None) -> Linted:
+    """Look a policy over in one environment, or in all and without any; `PolicyError` has every fault of them."""
+    read = read_policy(source)
+    documents: dict[str | None, Document] = read.variants if env is None else {env: environment(read.whole, env)}
+    checked: dict[str | None, CompiledPolicy] = {}
+    faults: list[Fault] = []
+    for name, document in documents.items():
+        try:
+            if document.faults:
+                raise PolicyError(list(document.faults))
+            checked[name] = compile_document(document, read.files)
+        except PolicyError as error:
+            faults += error.faults
+    if faults:
+        raise PolicyError(in_order(faults))
+    return Linted(
+        _merged({name: list(_Linting(documents[name], policy, name).remarks()) for name, policy in checked.items()}),
+        checked,
+    )
+
+
+def _merged(found: dict[str | None, list[Remark]]) -> tuple[Remark, ...]:
+    """Each remark once, in the order of the files; what is unused counts only where it is unused everywhere."""
+    everywhere = set.intersection(*(set(remarks) for remarks in found.values()))
+    plain = set(found.get(None, ()))
+    kept: dict[Remark, None] = {}
+    for name, remarks in found.items():
+        for remark in remarks:
+            if remark in everywhere or (remark in plain and remark.code != "unused"):
+                kept[remark] = None
+            elif remark.code != "unused":
+                kept[msgspec.structs.replace(remark, env=name)] = None
+    numbered = list(kept)
+    ranked = in_order([Fault(remark.place, str(at)) for at, remark in enumerate(numbered)])
+    return tuple(numbered[int(each.message)] for each in ranked)
+
+
+class _Linting:
+    """One policy in one environment."""
+
+    def __init__(self, document: Document, policy: CompiledPolicy, env: str | None) -> None:
+        self.where = document.where
+        self.policy = policy
+        self.file = policy.file
+        self.env = env
+        seats = {seat.placed.id: seat for seat in policy.seats}
+        self.seated = [(at, seats[id_of(entry)]) for at, entry in enumerate(policy.file.guards) if entry.enabled]
+        self.tools = Known(name for name in self._tools() if not is_glob(name))
+        self.declared = {"agents": Known(policy.file.agents), "tasks": Known(policy.file.tasks)}
+        roles = {agent.role for agent in policy.file.agents.values()} | {*policy.file.roles}
+        self.roles = Known(role for role in sorted(roles) if role)
+
+    def _tools(self) -> Iterator[str]:
+        """Every tool that is named where tools are spoken of, not where they are guarded."""
+        yield from self.file.tools
+        lists = [agent.allowed_tools for agent in self.file.agents.values()]
+        lists += [role.allowed_tools for role in self.file.roles.values()]
+        lists += [task.additional_tools for task in self.file.tasks.values()]
+        for listed in lists:
+            yield from () if listed is None else listed
+
+    def remarks(self) -> Iterator[Remark]:
+        """All there is to say."""
+        for at, seat in self.seated:
+            for code, sure, message, advice, path in self._about(seat):
+                yield Remark(self.where("guards", at, *path), code, sure, message, advice)
+        for seat, other in silenced(self.policy.seats):
+            said = f"`{seat.placed.id}` is never reached: `{other.placed.id}` ({other.place}) stops all it concerns"
+            advice = "give it a smaller `priority`, or take one of them out"
+            yield Remark(seat.place, "shadowed", "certain", said, advice)
+        yield from self._unused_roles()
+        yield from self._unused_entries()
+        for at, entry in enumerate(self.file.guards):
+            if not entry.enabled:
+                said = f"the guard `{entry.id if entry.id else use_of(entry)}` is switched off"
+                advice = "remove it once you do not need it any more"
+                yield Remark(self.where("guards", at, "enabled"), "disabled", "info", said, advice)
+        if self.file.mode == "shadow" and self.env is None:
+            said = "the whole policy only watches (`mode: shadow`)"
+            yield Remark(self.where("mode"), "shadow", "info", said, "enforce it once you trust it")
+
+    def _about(self, seat: Seat) -> Iterator[Point]:
+        guard = seat.placed.guard
+        if isinstance(guard, Rule):
+            yield from about_rule(seat, guard, self.roles)
+        yield from self._names(seat)
+        yield from about_warnings(seat, self.policy.warnings)
+        if seat.placed.shadow and self.file.mode != "shadow":
+            said = f"`{seat.placed.id}` only watches (`mode: shadow`)"
+            yield Point("shadow", "info", said, "enforce it once you trust it", ("mode",))
+
+    def _names(self, seat: Seat) -> Iterator[Point]:
+        """Names that are nowhere else: those that are nearly another name, and agents and tasks nobody declared."""
+        guard = seat.placed.guard
+        tools: list[Spot] = [(name, ("tools",)) for name in _own_tools(guard)]
+        for kind in LISTS:
+            listed = getattr(seat, kind)
+            spots: list[Spot] = []
+            if listed is not None:
+                spots += [(name, ("applies_to", kind)) for name in sorted(listed.exact)]
+            if isinstance(guard, Rule):
+                needed = sorted(guard.needs.get(LISTS[kind], ()), key=str)
+                spots += [(name, ("when",)) for name in needed if isinstance(name, str)]
+            if kind == "tools":
+                tools += spots
+            else:
+                yield from self._undeclared(seat.placed.id, kind, spots)
+        for name, path in tools:
+            near = None if is_glob(name) else self.tools.meant(name)
+            if near is not None:
+                said = f"`{seat.placed.id}` names the tool `{name}`, which is named nowhere else"
+                yield Point("misspelt", "likely", said, f"did you mean `{near}`?", path)
+
+    def _undeclared(self, guard: str, kind: str, spots: list[Spot]) -> Iterator[Point]:
+        known = self.declared[kind]
+        for name, path in spots:
+            if not known.names or not name or any(glob(entry, name) for entry in known.names):
+                continue
+            near = known.meant(name)
+            said = f"`{guard}` names `{name}`, which is not among `{kind}`"
+            if near is not None:
+                yield Point("misspelt", "likely", said, f"did you mean `{near}`?", path)
+            else:
+                yield Point("undeclared", "info", said, "make sure of the name; it need not be declared", path)
+
+    def _unused_roles(self) -> Iterator[Remark]:
+        having = {agent.role for agent in self.file.agents.values()}
+        for role in self.file.roles:
+            if role not in having:
+                advice = "give it to an agent, unless runs name their own role"
+                yield self._unused("likely", f"no agent has the role `{role}`", advice, "roles", role)
+        rules = [seat.placed.guard for _, seat in self.seated if isinstance(seat.placed.guard, Rule)]
+        conditions = [part for rule in rules for part in (rule.when_condition, rule.check_condition)]
+        read = any("agent.capabilities" in part.reads for part in conditions if part is not None)
+        if read or any(seat.placed.kind is Kind.ASKING for _, seat in self.seated):
+            return
+        for table, holders in (("roles", self.file.roles), ("agents", self.file.agents)):
+            for name, holder in holders.items():
+                if getattr(holder, "capabilities", ()):
+                    said = f"no guard looks at the capabilities of `{name}`"
+                    advice = "write a rule that reads `agent.capabilities`, or take them out"
+                    yield self._unused("likely", said, advice, table, name, "capabilities")
+
+    def _unused_entries(self) -> Iterator[Remark]:
+        for table, what in (("agents", "agent"), ("tasks", "task"), ("tools", "tool")):
+            entries = getattr(self.file, table)
+            patterns = [name for name in entries if is_glob(name)]
+            for name, entry in entries.items():
+                overrides = any(pattern != name and glob(pattern, name) for pattern in patterns)
+                if entry == type(entry)() and not overrides:
+                    said = f"the entry of {what} `{name}` says nothing that does not hold for every {what}"
+                    yield self._unused("certain", said, "say something about it, or take it out", table, name)
+
+    def _unused(self, sure: Sure, message: str, advice: str, *path: str) -> Remark:
+        return Remark(self.where(*path), "unused", sure, message, advice)
+
+
+def _own_tools(guard: Any) -> tuple[str, ...]:
+    """The tools that a policy names among a guard's own options; a list that the guard brings along is nobody's."""
+    for field in msgspec.structs.fields(guard):
+        if field.name == "tools":
+            named = guard.tools
+            return tuple(named) if isinstance(named, tuple | dict) and named != field.default else ()
+    return ()

@@ -1,0 +1,82 @@
+"""What the keys of a policy file mean, in words for editors and for the reference."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.policy.option_meanings import OPTIONS
+
+PARTS: Final[dict[str, str]] = {
+    "PolicyFile.name": "What the policy is called, in answers and records.",
+    "PolicyFile.version": "The version of the policy, for people.",
+    "PolicyFile.mode": "enforce: a refusal is a refusal. shadow: judged and recorded, and nothing is changed.",
+    "PolicyFile.roles": "What all agents of a role have in common, by the role's name.",
+    "PolicyFile.agents": "The agents, by id; `*` and `?` make a pattern. The closest entry counts.",
+    "PolicyFile.tasks": "The tasks, by name; `*` and `?` make a pattern. The closest entry counts.",
+    "PolicyFile.tools": "The tools, by name; `*` and `?` make a pattern. The closest entry counts.",
+    "PolicyFile.guards": "What judges events; each entry says which guard it is with `use`.",
+    "PolicyFile.limits": "Limits of the engine itself.",
+    "PolicyFile.autonomy": "Whether a run is judged more strictly the less of its budgets is left.",
+    "PolicyFile.prices": "What models charge, by name; `*` and `?` make a pattern. They win over the shipped table.",
+    "PolicyFile.faults": "Whose a failure is, where the shipped table does not say it, or not as it is here.",
+    "FaultEntries.types": "Classes of faults by the name of an error's type, or of a base class of it.",
+    "FaultEntries.status": "Classes of faults by status code: `404`, `50x`, `5xx`; asked where no type is known.",
+    "FaultEntries.text": "Classes of faults by what an error's text says; asked last, the first that fits counts.",
+    "TextEntry.pattern": "A regular expression (RE2) that is somewhere in the text, in small or capital letters.",
+    "TextEntry.fault": "Whose fault it is then.",
+    "PriceEntry.input_usd_per_mtok": "Dollars for a million tokens of the prompt.",
+    "PriceEntry.output_usd_per_mtok": "Dollars for a million tokens of the reply.",
+    "PriceEntry.cached_input_usd_per_mtok": "Dollars for a million tokens of the prompt that a cache had.",
+    "PriceEntry.cache_write_usd_per_mtok": "Dollars for a million tokens that are written to a cache.",
+    "PriceEntry.cache_write_1h_usd_per_mtok": "The same for a cache that keeps them for an hour.",
+    "PriceEntry.long_prompt": "Other rates for a call whose prompt is long.",
+    "LongPrompt.above_tokens": "Above how many tokens a prompt is long.",
+    "LongPrompt.input_usd_per_mtok": "Dollars for a million tokens of the prompt.",
+    "LongPrompt.output_usd_per_mtok": "Dollars for a million tokens of the reply.",
+    "LongPrompt.cached_input_usd_per_mtok": "Dollars for a million tokens of the prompt that a cache had.",
+    "LongPrompt.cache_write_usd_per_mtok": "Dollars for a million tokens that are written to a cache.",
+    "LongPrompt.cache_write_1h_usd_per_mtok": "The same for a cache that keeps them for an hour.",
+    "PolicyFile.escalation": "Whom an escalated action waits for, and how long.",
+    "PolicyFile.degrade": "What a lesser request is, where a guard answers `degrade`.",
+    "Degrade.models": "The cheaper model for a model, by name; `*` and `?` make a pattern. The closest entry counts.",
+    "Degrade.keep_messages": "Only so many of the newest messages are sent, with all instructions.",
+    "Degrade.max_tokens": "The reply may have so many tokens at the most.",
+    "Degrade.pause_s": "The request waits for so many seconds first.",
+    "RoleEntry.allowed_tools": "The only tools that agents of this role may use; an empty list allows none.",
+    "RoleEntry.capabilities": "What agents of this role can do; conditions read it as `agent.capabilities`.",
+    "AgentEntry.role": "The agent's role; conditions read it as `agent.role`.",
+    "AgentEntry.allowed_tools": "The only tools this agent may use, in place of its role's; an empty list allows none.",
+    "AgentEntry.capabilities": "What this agent can do besides what its role can.",
+    "RoleEntry.autonomy_level": "Up to which authority agents of this role decide by themselves; see `authority`.",
+    "AgentEntry.autonomy_level": "Up to which authority this agent decides by itself, in place of its role's level.",
+    "TaskEntry.related_tools": "The tools that the task is about; the guard `task_scope` warns of others.",
+    "TaskEntry.files": "The files that the task is about; the guard `files` reads it.",
+    "TaskFiles.write": "The only files that may be written or deleted; `**` stands for whole names.",
+    "TaskFiles.deny": "Files that may not be touched at all, whatever else allows them.",
+    "TaskEntry.additional_tools": "Tools that are allowed on top of an agent's own, while it works on this task.",
+    "TaskEntry.deadline_s": "So many seconds after its start a run on this task is over.",
+    "ToolEntry.risk": "How much harm the tool can do.",
+    "ToolEntry.timeout_s": "How many seconds one call may take.",
+    "ToolEntry.annotations": "What is known of the tool.",
+    "ToolEntry.trust": "What its results are: the user's own words, trusted, untrusted, or pages that anybody can "
+    "write.",
+    "ToolEntry.undo": "Code that undoes a call, as `module:name`; it takes the call's own arguments.",
+    "ToolEntry.harmless": "Errors of the tool after which nothing has happened, by type or base class.",
+    "ToolEntry.needs": "What an agent has to be able to do to use the tool; the guard `capabilities` reads it.",
+    "ToolEntry.authority": "The autonomy level that the tool asks for; the guard `authority` escalates what is above.",
+    "ToolEntry.schema": "The JSON Schema (2020-12) of the tool's arguments; the guard `schema` reads it.",
+    "ToolEntry.result_schema": "The JSON Schema of the tool's results; the guard `schema` reads it.",
+    "ToolEntry.hook": "Code that checks every call, as `module:name`; a text that it gives refuses.",
+    "ToolEntry.pin": "The digest that the tool's ingested definition has to have; another one escalates.",
+    "Escalation.roles": "Who is asked, first to last.",
+    "Escalation.timeout_s": "After so many seconds without an answer the action is refused.",
+    "Escalation.wait_s": "For so long a call waits for the answer; it can be repeated later, with the answer it got.",
+    "Limits.warnings": "Which warning of one guard in a task escalates.",
+    "AppliesTo.agents": "Only these agents; a name is exact unless a glob is written.",
+    "AppliesTo.tasks": "Only these tasks; a name is exact unless a glob is written.",
+    "AppliesTo.tools": "Only these tools; a name is exact unless a glob is written.",
+}
+"""Keys of everything but guards, by the struct that has them."""
+
+FIELDS: Final[dict[str, str]] = {**PARTS, **OPTIONS}
+"""All of them."""

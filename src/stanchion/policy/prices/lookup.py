@@ -1,0 +1,92 @@
+"""Looking a price up: the policy's own first, then the shipped table."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from stanchion.kernel.names import is_glob
+from stanchion.policy.compiled import CompiledPolicy, best
+from stanchion.policy.document import shown
+from stanchion.policy.prices.costing import Usage, cost_microusd
+from stanchion.policy.prices.entry import PriceEntry
+from stanchion.policy.prices.shipped import shipped
+
+PLAIN_KEY: Final = re.compile(r"[A-Za-z][\w./-]*")
+SHOWN: Final = 3
+LONGEST: Final = 200
+
+NAMELESS: Final = "the call names no model, so that its cost is not known: give `model` or `cost_usd` with the call"
+ADD: Final = """\
+prices:
+  {}:
+    {{input_usd_per_mtok: DOLLARS, output_usd_per_mtok: DOLLARS}}"""
+
+
+class UnknownModel(ValueError):
+    """No price is known for a model; its text says how to add one."""
+
+    def __init__(self, model: str, near: tuple[str, ...] = ()) -> None:
+        self.model = model
+        self.near = near
+        super().__init__(_unknown(model, near) if model else NAMELESS)
+
+
+def _unknown(model: str, near: tuple[str, ...]) -> str:
+    meant = f"use {', '.join(f'`{name}`' for name in near)} if that is meant, " if near else ""
+    add = "give `cost_usd` with the call, or add to the policy what a million tokens cost"
+    return f"no price is known for the model {shown(model)}: {meant}{add}:\n{ADD.format(_key(model))}"
+
+
+class Price(msgspec.Struct, frozen=True):
+    """What a model charges, and where that is said: the policy, or the shipped table with its day and hash."""
+
+    model: str
+    entry: PriceEntry
+    origin: str
+
+    def cost_microusd(self, usage: Usage) -> int:
+        """What so many tokens cost, in millionths of a dollar, rounded up."""
+        return cost_microusd(self.entry, usage)
+
+    def cost_usd(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
+        """The same in dollars; `cached_tokens` are those of the input that a cache gave."""
+        counts = {"input_tokens": input_tokens, "output_tokens": output_tokens, "cached_tokens": cached_tokens}
+        for name, count in counts.items():
+            if type(count) is not int or count < 0:
+                raise ValueError(f"{name} is `{count}`: give a whole number that is not negative")
+        if cached_tokens > input_tokens:
+            raise ValueError(f"cached_tokens is `{cached_tokens}`: it cannot be more than input_tokens, of which it is")
+        usage = Usage(input=input_tokens - cached_tokens, cached=cached_tokens, output=output_tokens)
+        return self.cost_microusd(usage) / 1_000_000
+
+
+def price(policy: CompiledPolicy, model: str) -> Price:
+    """The price of a model: its own entry or the closest glob, in the policy before the shipped table.
+
+    Raises `UnknownModel` where neither has one.
+    """
+    own = best(policy.file.prices, model)
+    if own is not None:
+        return Price(model, own, "the policy")
+    table = shipped()
+    listed = best(table.models, model) if model else None
+    if listed is None:
+        raise UnknownModel(model, _near(model, (*policy.file.prices, *table.models)))
+    return Price(model, listed, f"the price table of {table.as_of}, sha256 {table.digest[:16]}")
+
+
+def _near(model: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The known names that look most like it, patterns left out."""
+    from difflib import get_close_matches
+
+    known = sorted({name for name in names if not is_glob(name)})
+    return tuple(get_close_matches(model[:LONGEST], known, SHOWN, 0.6))
+
+
+def _key(model: str) -> str:
+    """A model's name as a key of YAML."""
+    name = model[:LONGEST]
+    return name if PLAIN_KEY.fullmatch(name) else msgspec.json.encode(name).decode()

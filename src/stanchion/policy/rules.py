@@ -1,0 +1,130 @@
+"""Rules: a guard that a policy's author writes as conditions, compiled when the policy loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, cached_property
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind, Switch
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+from stanchion.policy.conditions import Condition, ConditionError, compile_condition, compile_expression
+from stanchion.policy.conditions.view import STANDARD, View
+from stanchion.policy.errors import GuardFault
+
+CODES: Final = declare({"rule.broken": Words("a rule of the policy forbids this: {}", "choose another way")})
+
+
+STATIC: Final = frozenset({"action.tool_name", "event.tool", "agent.id", "agent.role", "task.id"})
+"""What a condition can read that is settled before any event: the run's own names and the tool's."""
+
+
+LITERALS: Final = frozenset({str, int, float, bool, type(None)})
+NO_LITERAL: Final = object()
+"""What stands for a value that no literal can be equal to."""
+
+
+class Rule(msgspec.Struct, frozen=True, dict=True):
+    """Refuses where `when` holds and `check` does not; without a `check`, wherever `when` holds.
+
+    Conditions are expressions over the event, its agent, action and task. One that cannot be evaluated fails as a
+    guard that raises: closed, unless the rule may fail open.
+    """
+
+    name: ClassVar[str] = "rule"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset(Stage)
+    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 100
+
+    when: str = "true"
+    check: str | None = None
+    action: PlainActionName = "block"
+    message: str = ""
+    advice: str = ""
+    effects: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.when == "true" and self.check is None:
+            raise GuardFault("the rule says nothing: give it a `when`, a `check`, or both")
+        self.when_condition  # noqa: B018 - compiled now, so that a mistake is found at load
+        self.check_condition  # noqa: B018
+
+    @cached_property
+    def when_condition(self) -> Condition:
+        """The compiled `when`."""
+        return _compiled(self.when, "when")
+
+    @cached_property
+    def check_condition(self) -> Condition | None:
+        """The compiled `check`."""
+        return None if self.check is None else _compiled(self.check, "check")
+
+    @cached_property
+    def needs(self) -> dict[str, frozenset[Any]]:
+        """Names with the only values at which the rule can have anything to say."""
+        return dict(self.when_condition.needs)
+
+    @cached_property
+    def switches(self) -> tuple[Switch, ...]:
+        """What of an event switches the rule on, where that is a plain comparison."""
+        return tuple((reading(name), values) for name, values in sorted(self.needs.items()) if name not in STATIC)
+
+    @cached_property
+    def _finding(self) -> Finding:
+        said = self.message
+        about = self.check if self.check is not None else self.when
+        return Finding(ACTIONS[self.action], "rule.broken", (about,), said, self.advice, effects=self.effects)
+
+    def judge(self, event: Event, /) -> Finding | None:
+        """Test the conditions on what they can see of the event."""
+        view = view_of(event)
+        if not self.when_condition.test(view):
+            return None
+        check = self.check_condition
+        if check is not None and check.test(view):
+            return None
+        return self._finding
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)
+
+
+def _compiled(source: str, option: str) -> Condition:
+    try:
+        return compile_condition(source, STANDARD)
+    except ConditionError as error:
+        raise GuardFault(f"{error} (at character {error.start + 1} of `{option}`)", option) from None
+
+
+_last: list[tuple[Any, View]] = [(None, View.__new__(View))]
+
+
+def view_of(event: Event) -> View:
+    """What conditions see of an event; the rules of one chain share it."""
+    known, view = _last[0]
+    if known is not event:
+        view = View(event)
+        _last[0] = (event, view)
+    return view
+
+
+@cache
+def reading(name: str) -> Callable[[Any], Any]:
+    """How a name is read off an event: one function for each name, so that rules are looked up together."""
+    evaluate = compile_expression(name, STANDARD).evaluate
+
+    def read(event: Any) -> Any:
+        value = evaluate(view_of(event))
+        return value if type(value) in LITERALS else NO_LITERAL
+
+    return read

@@ -1,0 +1,192 @@
+"""The structs that are the schema of a policy file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
+
+import msgspec
+
+from stanchion.guards import SHIPPED
+from stanchion.policy.faults.entry import FaultEntries
+from stanchion.policy.prices.entry import PriceEntry
+from stanchion.policy.rules import Rule
+from stanchion.policy.sequences import Sequence
+
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Level = Annotated[int, msgspec.Meta(ge=0)]
+Annotation = Literal["read_only", "destructive", "idempotent", "poll", "open_world", "once"]
+RiskName = Literal["low", "medium", "high", "critical"]
+StageName = Literal[
+    "prompt",
+    "model_call",
+    "model_chunk",
+    "model_reply",
+    "tool_call",
+    "tool_result",
+    "egress",
+    "error",
+    "charge",
+    "handoff",
+    "handoff_done",
+]
+
+
+class AppliesTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom a guard concerns; a name is exact unless a glob is written."""
+
+    agents: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
+
+
+class RoleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all agents of a role have, unless an agent's own entry says otherwise."""
+
+    allowed_tools: tuple[str, ...] | None = None
+    capabilities: tuple[str, ...] = ()
+    autonomy_level: Level | None = None
+
+
+class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An agent, or all agents whose ids match a glob."""
+
+    role: str = ""
+    allowed_tools: tuple[str, ...] | None = None
+    capabilities: tuple[str, ...] = ()
+    autonomy_level: Level | None = None
+
+
+class TaskFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The files that a task is about, as globs."""
+
+    write: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+
+
+class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A task, or all tasks whose names match a glob."""
+
+    additional_tools: tuple[str, ...] = ()
+    related_tools: tuple[str, ...] | None = None
+    files: TaskFiles | None = None
+    deadline_s: Seconds | None = None
+
+
+class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A tool, or all tools whose names match a glob."""
+
+    risk: RiskName = "medium"
+    timeout_s: Seconds | None = None
+    annotations: tuple[Annotation, ...] = ()
+    trust: Literal["user", "trusted", "untrusted", "web"] = "untrusted"
+    undo: str | None = None
+    harmless: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    authority: Level | None = None
+    schema: dict[str, Any] | bool | None = None
+    result_schema: dict[str, Any] | bool | None = None
+    hook: str | None = None
+    pin: str | None = None
+
+
+class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom an escalated action waits for, first to last, and how long; without an answer it is refused."""
+
+    roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
+    timeout_s: Seconds = 1800.0
+    wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+
+
+class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a lesser request is: a cheaper model, fewer messages, a shorter reply, a slower pace."""
+
+    models: dict[str, str] = {}
+    keep_messages: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    pause_s: Seconds | None = None
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Limits of the engine itself."""
+
+    warnings: Annotated[int, msgspec.Meta(ge=1)] = 3
+
+
+class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What every guard entry may say besides its guard's own options."""
+
+    id: str = ""
+    enabled: bool = True
+    priority: int | None = None
+    category: Literal["safety", "compliance", "budget", "scope", "quality"] | None = None
+    stages: tuple[StageName, ...] | None = None
+    mode: Literal["enforce", "shadow"] = "enforce"
+    applies_to: AppliesTo = AppliesTo()
+    fail_open: bool = False
+    log_pass: bool = False
+
+
+def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
+    """The struct of one guard's entry: its placement and its options in one mapping, told apart by `use`."""
+    taken = set(guard.__struct_fields__) & {*Placement.__struct_fields__, "use"}
+    if taken:
+        raise TypeError(f"guard `{name}` has an option `{min(taken)}`, which every entry has already: rename it")
+    options = [
+        (field.name, field.type) if field.required else (field.name, field.type, field.default)
+        for field in msgspec.structs.fields(guard)
+    ]
+    return msgspec.defstruct(
+        f"{guard.__name__}Entry",
+        options,
+        bases=(Placement,),
+        tag_field="use",
+        tag=name,
+        frozen=True,
+        forbid_unknown_fields=True,
+        kw_only=True,
+        namespace={"__doc__": guard.__doc__},
+    )
+
+
+GUARDS: Final[dict[str, type[Any]]] = {**SHIPPED, Rule.name: Rule, Sequence.name: Sequence}
+"""Every guard a policy can use, by name."""
+
+ENTRIES: Final[dict[str, type[msgspec.Struct]]] = {name: _entry(name, guard) for name, guard in GUARDS.items()}
+if TYPE_CHECKING:
+    GuardEntry = Any
+else:
+    GuardEntry = Union[tuple(ENTRIES.values())]  # noqa: UP007 - made from data
+
+
+def use_of(entry: Any) -> str:
+    """Which guard an entry is."""
+    return str(entry.__struct_config__.tag)
+
+
+def id_of(entry: Any) -> str:
+    """What an entry is called in decisions: its own id, or the one its guard gives it."""
+    return str(entry.id) if entry.id else usual_id(use_of(entry))
+
+
+def usual_id(use: str) -> str:
+    """The id of an entry that has none of its own."""
+    return use.replace("_", "-")
+
+
+class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One policy document."""
+
+    name: str
+    version: str | int | float = "1"
+    mode: Literal["enforce", "shadow"] = "enforce"
+    autonomy: bool = False
+    roles: dict[str, RoleEntry] = {}
+    agents: dict[str, AgentEntry] = {}
+    tasks: dict[str, TaskEntry] = {}
+    tools: dict[str, ToolEntry] = {}
+    prices: dict[str, PriceEntry] = {}
+    faults: FaultEntries = FaultEntries()
+    guards: tuple[GuardEntry, ...] = ()
+    limits: Limits = Limits()
+    escalation: Escalation = Escalation()
+    degrade: Degrade = Degrade()

@@ -1,0 +1,331 @@
+"""The sequence guard: what may follow what, how often, and with which values, at a cost that does not grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind, Ruling
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import FOREVER, When, key
+from stanchion.kernel.words import Words, declare
+from stanchion.policy.conditions import Condition, ConditionError, compile_expression
+from stanchion.policy.conditions.view import STANDARD
+from stanchion.policy.errors import GuardFault
+from stanchion.policy.rules import view_of
+from stanchion.policy.sequences.step import Outcome, Step
+from stanchion.policy.sequences.values import at, digest, fields
+
+CODES: Final = declare(
+    {
+        "sequence.after": Words("`{}` may not follow `{}`{}", "go on without it, or ask a person to do it"),
+        "sequence.need": Words("`{}` needs `{}` first{}", "do that, and then ask for this again"),
+        "sequence.count": Words("`{}` may happen {} times{}, and it has", "use what you have, or ask for more"),
+        "sequence.value": Words("`{}` of `{}` is not a value that `{}` gave", "use a value as you have read it there"),
+    }
+)
+
+FORMS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "after": (("refuse",), ("unless", "within_steps", "within_s")),
+    "before": (("need",), ("since", "within_steps", "within_s")),
+    "count": (("at_most",), ("within_steps", "within_s", "distinct")),
+    "only": (("argument", "seen_in"), ("field", "keep")),
+}
+"""The four forms, each by the option it begins with: what it needs, and what else it may say."""
+
+USUAL: Final[dict[str, Outcome]] = {
+    "after": "started",
+    "unless": "success",
+    "need": "success",
+    "since": "started",
+    "count": "started",
+    "seen_in": "success",
+}
+"""When a step has happened, where it does not say so itself: what refuses counts early, what has to be there late."""
+
+SLACK_MS: Final = 1_000
+"""How long after a judgement its time may be written down as the time something happened."""
+
+
+class Past(msgspec.Struct, array_like=True, omit_defaults=True):
+    """What is kept of a scope: the steps so far, when what counts happened (time and step), and digests of values."""
+
+    steps: int = 0
+    marks: list[tuple[int, int]] = []
+    values: list[str] = []
+
+
+class _Span(NamedTuple):
+    """The store's time between which a judgement is true."""
+
+    since: int = 0
+    until: int = FOREVER
+
+
+class Sequence(msgspec.Struct, frozen=True, dict=True):
+    """Refuses a step by the steps before it in the same run, task or agent's work.
+
+    One of four forms: `refuse` one step `after` another; `before` a step `need` another; `count` a step `at_most` so
+    often; `only` with an `argument` that was `seen_in` the result of another.
+    """
+
+    name: ClassVar[str] = "sequence"
+    kind: ClassVar[Kind] = Kind.RECORD
+    writes: ClassVar[Mapping[Stage, When]] = {
+        **dict.fromkeys(Stage, When.PROCEED),
+        Stage.ERROR: When.JUDGED,
+    }
+    stages: ClassVar[frozenset[Stage]] = frozenset(
+        {
+            Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF,
+            Stage.PROMPT,
+        }
+    )  # fmt: skip
+    category: ClassVar[Category] = Category.SCOPE
+    priority: ClassVar[int] = 45
+
+    after: Step | None = None
+    refuse: Step | None = None
+    unless: Step | None = None
+    before: Step | None = None
+    need: Step | None = None
+    since: Step | None = None
+    count: Step | None = None
+    at_most: Annotated[int, msgspec.Meta(ge=0, le=1_000)] | None = None
+    distinct: str | None = None
+    only: Step | None = None
+    argument: str | None = None
+    seen_in: Step | None = None
+    field: str | None = None
+    keep: Annotated[int, msgspec.Meta(ge=1, le=4_096)] | None = None
+    within_steps: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    within_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    scope: Literal["run", "task", "agent"] = "run"
+    action: PlainActionName = "block"
+    message: str | None = None
+    advice: str | None = None
+    counter: str | None = None
+
+    def __post_init__(self) -> None:
+        needed, allowed = FORMS[self.form]
+        for option in needed:
+            if getattr(self, option) is None:
+                raise GuardFault(f"`{self.form}` needs `{option}` beside it")
+        every = {name for form, (must, may) in FORMS.items() for name in (form, *must, *may)}
+        for option in sorted(every - {self.form, *needed, *allowed}):
+            if getattr(self, option) is not None:
+                raise GuardFault(f"`{option}` does not go with `{self.form}`: leave it out", option)
+        if self.within_steps is not None and self.within_s is not None:
+            raise GuardFault("`within_steps` and `within_s` cannot both hold: leave one out", "within_steps")
+        for option, step in self.steps.items():
+            step.checked(option, USUAL.get(option, "started"))
+        if self.judged.outcome not in (None, "started"):
+            said = f"what is refused has not happened yet: leave `outcome` out of `{self._judged_option}`"
+            if self.form != "count":
+                raise GuardFault(said, self._judged_option, "outcome")
+        if self.seen_in is not None and self.seen_in.noticed_at("success") != {Stage.TOOL_RESULT}:
+            raise GuardFault("values come from results: leave `outcome` out of `seen_in`", "seen_in", "outcome")
+        self._distinct  # noqa: B018 - compiled now, so that a mistake is found at load
+
+    @cached_property
+    def form(self) -> str:
+        """Which of the four forms it is."""
+        given = [form for form in FORMS if getattr(self, form) is not None]
+        if len(given) != 1:
+            said = "the sequence says nothing" if not given else f"`{given[0]}` and `{given[1]}` do not go together"
+            raise GuardFault(f"{said}: begin with one of {', '.join(f'`{form}`' for form in FORMS)}")
+        return given[0]
+
+    @cached_property
+    def steps(self) -> dict[str, Step]:
+        """Its steps, by option."""
+        names = ("after", "refuse", "unless", "before", "need", "since", "count", "only", "seen_in")
+        return {name: step for name in names if (step := getattr(self, name)) is not None}
+
+    @cached_property
+    def _judged_option(self) -> str:
+        return {"after": "refuse"}.get(self.form, self.form)
+
+    @cached_property
+    def judged(self) -> Step:
+        """The step that may be refused."""
+        return self.steps[self._judged_option]
+
+    @cached_property
+    def _marking(self) -> Step:
+        """The step that is kept in mind."""
+        return self.steps[{"before": "need", "only": "seen_in"}.get(self.form, self.form)]
+
+    @cached_property
+    def _lifting(self) -> Step | None:
+        return self.unless if self.unless is not None else self.since
+
+    def _stages_of(self, option: str) -> frozenset[Stage]:
+        return self.steps[option].noticed_at(USUAL[option])
+
+    @cached_property
+    def _marked_at(self) -> frozenset[Stage]:
+        return self._stages_of({"before": "need", "only": "seen_in"}.get(self.form, self.form))
+
+    @cached_property
+    def _lifted_at(self) -> frozenset[Stage]:
+        lifting = "unless" if self.unless is not None else "since" if self.since is not None else None
+        return frozenset() if lifting is None else self._stages_of(lifting)
+
+    @cached_property
+    def default_stages(self) -> frozenset[Stage]:
+        """Where it has anything to do."""
+        counting = frozenset({Stage.TOOL_CALL}) if self.within_steps is not None else frozenset()
+        return frozenset({Stage(self.judged.stage)}) | self._marked_at | self._lifted_at | counting
+
+    @cached_property
+    def concerns(self) -> tuple[str, ...] | None:
+        """The tools whose calls it has anything to do with; nothing where it has to see every step."""
+        steps = self.steps.values()
+        if self.within_steps is not None or any(step.stage != "tool_call" or step.tool == "*" for step in steps):
+            return None
+        return tuple(dict.fromkeys([tool for step in steps for tool in step.tools]))
+
+    @cached_property
+    def _distinct(self) -> Condition | None:
+        if self.distinct is None:
+            return None
+        try:
+            return compile_expression(self.distinct, STANDARD)
+        except ConditionError as error:
+            raise GuardFault(f"{error} (at character {error.start + 1} of `distinct`)", "distinct") from None
+
+    def key(self, event: Event, /) -> str:
+        """What is kept of the run, the task or the agent."""
+        run = event.run
+        whose = {"run": run.id, "task": run.task, "agent": run.agent}[self.scope]
+        return key(run.tenant, "sequence", "" if self.counter is None else self.counter, self.scope, whose)
+
+    def judge(self, event: Event, value: Any, now: int, /) -> Ruling | None:
+        """Judge a step by those before it, and keep it in mind where it counts."""
+        past = Past() if value is None else msgspec.convert(value, Past)
+        stage = event.stage
+        finding: Finding | None = None
+        span = _Span()
+        if stage == self.judged.stage and self.judged.fits(event):
+            finding, span = self._judged_by(event, past, now)
+            if finding is not None and ACTIONS[self.action] > Action.DEGRADE:
+                return Ruling(finding, None, *span)
+        put = self._kept(event, past, now)
+        if put is None:
+            return None if finding is None and span == _Span() else Ruling(finding, None, *span)
+        if self.within_s is not None:
+            span = _Span(span.since, min(span.until, now + SLACK_MS))
+        return Ruling(finding, msgspec.to_builtins(put), *span)
+
+    def _judged_by(self, event: Event, past: Past, now: int) -> tuple[Finding | None, _Span]:
+        match self.form:
+            case "after":
+                last, span = self._in_force(past, now, 1)
+                return (None if last is None else self._said(self._words("after", event)), span)
+            case "before":
+                last, span = self._in_force(past, now, 1)
+                return (self._said(self._words("need", event)) if last is None else None, span)
+            case "count":
+                return self._counted(event, past, now)
+            case _:
+                return self._valued(event, past), _Span()
+
+    def _in_force(self, past: Past, now: int, wanted: int) -> tuple[tuple[int, int] | None, _Span]:
+        """The mark that is so many from the end, where it is recent enough, and how long that stays so."""
+        if wanted == 0 or len(past.marks) < wanted:
+            return None, _Span()
+        mark = past.marks[-wanted]
+        if self.within_s is not None:
+            ends = mark[0] + round(self.within_s * 1_000) + 1
+            return (mark, _Span(0, ends)) if now < ends else (None, _Span(ends))
+        if self.within_steps is not None and past.steps + 1 - mark[1] > self.within_steps:
+            return None, _Span()
+        return mark, _Span()
+
+    def _counted(self, event: Event, past: Past, now: int) -> tuple[Finding | None, _Span]:
+        limit = 0 if self.at_most is None else self.at_most
+        words = self._words("count", event)
+        if limit == 0:
+            return self._said(words), _Span()
+        if self._distinct is not None:
+            mark = digest(self._distinct.evaluate(view_of(event)))
+            if mark in past.values:
+                known, span = self._in_force(past, now, len(past.values) - past.values.index(mark))
+                if known is not None:
+                    return None, span
+        last, span = self._in_force(past, now, limit)
+        return (None if last is None else self._said(words), span)
+
+    def _valued(self, event: Event, past: Past) -> Finding | None:
+        argument = "" if self.argument is None else self.argument
+        given = at(event.args, argument) if isinstance(event, ToolCall) else []
+        if given and all(digest(value) in past.values for value in given):
+            return None
+        return self._said(("sequence.value", (argument, event.tool, self._marking.shown)))
+
+    def _kept(self, event: Event, past: Past, now: int) -> Past | None:
+        """What is kept from now on; nothing where the event changes nothing."""
+        stage = event.stage
+        counts = self.within_steps is not None and stage is Stage.TOOL_CALL
+        marks = stage in self._marked_at and self._marking.fits(event)
+        lifting = self._lifting
+        lifts = lifting is not None and stage in self._lifted_at and lifting.fits(event)
+        if not (counts or marks or lifts):
+            return None
+        new = Past(past.steps + counts, list(past.marks), list(past.values))
+        if lifts and self.form == "after":
+            new.marks = []
+        if marks:
+            self._mark(event, new, now)
+        if lifts and self.form == "before":
+            new.marks = []
+        return new
+
+    def _mark(self, event: Event, new: Past, now: int) -> None:
+        if self.form == "only":
+            found = fields(getattr(event, "result", None), "*" if self.field is None else self.field)
+            kept = 1_024 if self.keep is None else self.keep
+            new.values = list(dict.fromkeys([*new.values, *[digest(value) for value in found]][::-1]))[:kept][::-1]
+            return
+        mark = (now if self.within_s is not None else 0, new.steps)
+        if self._distinct is not None:
+            name = digest(self._distinct.evaluate(view_of(event)))
+            if name in new.values:
+                place = new.values.index(name)
+                del new.values[place], new.marks[place]
+            new.values = [*new.values, name][-max(1, self.at_most or 1) :]
+        limit = max(1, self.at_most or 1) if self.form == "count" else 1
+        new.marks = [*new.marks, mark][-limit:]
+
+    def _words(self, kind: str, event: Event) -> tuple[str, tuple[Any, ...]]:
+        judged = event.tool if event.tool else self.judged.shown
+        steps, seconds = self.within_steps, self.within_s
+        within = "" if steps is None else f" within {steps} steps"
+        within = within if seconds is None else f" within {seconds:g} seconds"
+        if kind == "count":
+            return "sequence.count", (judged, self.at_most, within)
+        if kind == "need" and self.since is not None:
+            within = f", and again after every `{self.since.shown}`{within}"
+        return f"sequence.{kind}", (judged, self._marking.shown, within)
+
+    def _said(self, words: tuple[str, tuple[Any, ...]]) -> Finding:
+        code, args = words
+        said = "" if self.message is None else self.message
+        return Finding(ACTIONS[self.action], code, args, said, "" if self.advice is None else self.advice)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action],)
+
+    @property
+    def answers_at(self) -> frozenset[Stage]:
+        """Where it can refuse; elsewhere it takes notice only."""
+        return frozenset({Stage(self.judged.stage)})

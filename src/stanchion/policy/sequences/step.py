@@ -1,0 +1,94 @@
+"""Steps: which calls a sequence speaks of, and at which point of a call it takes notice."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final, Literal
+
+import msgspec
+
+from stanchion.kernel.events import Event
+from stanchion.kernel.names import Names, names
+from stanchion.kernel.stages import Stage
+from stanchion.policy.conditions import Condition, ConditionError, compile_condition
+from stanchion.policy.conditions.view import STANDARD
+from stanchion.policy.errors import GuardFault
+from stanchion.policy.rules import view_of
+
+Outcome = Literal["started", "success", "failure", "any"]
+StepStage = Literal["tool_call", "model_call", "egress", "handoff", "prompt"]
+
+ENDS: Final[dict[str, frozenset[Stage]]] = {
+    "success": frozenset({Stage.TOOL_RESULT}),
+    "failure": frozenset({Stage.ERROR}),
+    "any": frozenset({Stage.TOOL_RESULT, Stage.ERROR}),
+}
+"""Where a call is seen to have come out in some way."""
+
+
+class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """Calls of these tools for which a condition holds.
+
+    `outcome` says when one has happened: as soon as it goes ahead (`started`), when its result is handed to the agent
+    (`success`), when it has failed (`failure`), or either (`any`). Left out, what refuses goes by `started` and what
+    has to be there goes by `success`.
+    """
+
+    tool: str | tuple[str, ...] = "*"
+    when: str = "true"
+    outcome: Outcome | None = None
+    stage: StepStage = "tool_call"
+
+    @cached_property
+    def tools(self) -> tuple[str, ...]:
+        """The names and globs of its tools."""
+        return (self.tool,) if isinstance(self.tool, str) else self.tool
+
+    @cached_property
+    def shown(self) -> str:
+        """What it is called in messages."""
+        return ", ".join(self.tools) if self.stage == "tool_call" else self.stage
+
+    @cached_property
+    def _names(self) -> Names:
+        return names(self.tools)
+
+    @cached_property
+    def condition(self) -> Condition | None:
+        """The compiled `when`; nothing where it always holds."""
+        if self.when == "true":
+            return None
+        try:
+            return compile_condition(self.when, STANDARD)
+        except ConditionError as error:
+            raise GuardFault(f"{error} (at character {error.start + 1} of `when`)") from None
+
+    def noticed_at(self, usual: Outcome) -> frozenset[Stage]:
+        """The stages at which it happens."""
+        outcome = usual if self.outcome is None else self.outcome
+        if self.stage != "tool_call" or outcome == "started":
+            return frozenset({Stage(self.stage)})
+        return ENDS[outcome]
+
+    def checked(self, option: str, usual: Outcome) -> None:
+        """Raise where the step says something that cannot be."""
+        if not self.tools:
+            raise GuardFault("the step is about no tool: name some, or leave `tool` out for all", option, "tool")
+        if self.stage != "tool_call" and self.outcome not in (None, "started"):
+            said = f"a step at `{self.stage}` has no outcome: only tool calls have one; leave it out"
+            raise GuardFault(said, option, "outcome")
+        if self.stage not in ("tool_call", "egress") and self.tool != "*":
+            raise GuardFault(f"a step at `{self.stage}` is of no tool: leave `tool` out", option, "tool")
+        try:
+            condition = self.condition
+        except GuardFault as fault:
+            raise GuardFault(str(fault), option, "when") from None
+        if condition is not None and "event.result" in self.when and Stage.TOOL_RESULT not in self.noticed_at(usual):
+            said = "there is no result yet when the step starts: say `outcome: success`, or leave the result out"
+            raise GuardFault(said, option, "when")
+
+    def fits(self, event: Event) -> bool:
+        """Whether an event, at the right stage, is such a step."""
+        if self.stage in ("tool_call", "egress") and self.tool != "*" and event.tool not in self._names:
+            return False
+        return self.condition is None or bool(self.condition.test(view_of(event)))

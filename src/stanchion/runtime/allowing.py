@@ -1,0 +1,168 @@
+"""Allowing what guards find: allowances of a tenant, kept in the store, for a false alarm that is known to be one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import Fact
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.changing import LEFT, change
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.engine import TRIES, decide
+from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Stake, StoreLost, key
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.drivers import Flow, drive
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
+MOST: Final = 1_000
+"""How many allowances a tenant can have."""
+FINGERPRINT: Final = re.compile(r"[0-9a-f]{12}")
+
+
+class Allowance(msgspec.Struct, frozen=True, omit_defaults=True):
+    """That something a guard finds may pass: `once`, or until it is forgotten; in the calls of one tool, or in all."""
+
+    fingerprint: str
+    once: bool = False
+    tool: str = ""
+    why: str = ""
+    by: str = ""
+    at: int = 0
+
+    def covers(self, event: Event) -> bool:
+        """Whether it counts for an event."""
+        return not self.tool or self.tool == event.tool
+
+
+def allowances_key(tenant: str) -> str:
+    """Where a tenant's allowances are kept."""
+    return key(tenant, "allowed")
+
+
+def allowances_of(value: Any) -> dict[str, Allowance]:
+    """The allowances that a record tells, by fingerprint."""
+    return {} if value is None else msgspec.convert(value, dict[str, Allowance])
+
+
+def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Decision]]:
+    """Decide a moment, with what was found in it cleared as far as it is allowed; gives the moment as it was judged.
+
+    An allowance for once is used up in the batch that lets the action start: where somebody else was first the moment
+    is judged again without it.
+    """
+    tried = 0
+    while True:
+        judged = yield from _cleared(desk, plans, moment)
+        decision = yield from decide(plans, judged, desk.shield.records)
+        tried += 1
+        if decision.inputs.taken != allowances_key(judged.events[0].run.tenant) or tried >= TRIES:
+            return judged, decision
+
+
+def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
+    """A moment whose event says what is allowed of what is found in it; the same one where nothing is."""
+    event = moment.events[0]
+    if event.cleared:
+        event = msgspec.structs.replace(event, cleared=())
+        moment = msgspec.structs.replace(moment, events=(event, *moment.events[1:]))
+    found = _found(plans, event)
+    if not found:
+        return moment
+    tenant = event.run.tenant
+    name = allowances_key(tenant)
+    try:
+        kept = yield from change(desk.shield.records, f"{event.id}.allowed", tenant, name, lambda _value, _now: LEFT)
+        known = allowances_of(kept.value)
+    except (StoreLost, msgspec.ValidationError):
+        return moment
+    used = [known[one] for one in found if one in known and known[one].covers(event)]
+    if not used:
+        return moment
+    event = msgspec.structs.replace(event, cleared=tuple([one.fingerprint for one in used]))
+    stakes = moment.stakes
+    spent = {one.fingerprint for one in used if one.once}
+    if spent:
+        left = {name: one for name, one in known.items() if name not in spent}
+        stakes = (*stakes, Stake(name, kept.version, msgspec.to_builtins(left)))
+    return msgspec.structs.replace(moment, events=(event, *moment.events[1:]), stakes=stakes)
+
+
+def _found(plans: Plans, event: Event) -> tuple[str, ...]:
+    """What guards find in an event that can be allowed. A stream waits for no store."""
+    if event.stage is Stage.MODEL_CHUNK:
+        return ()
+    found: dict[str, None] = {}
+    for placed in plans.policy.guards(event.stage, event.tool, event.run, ""):
+        if hasattr(placed.guard, "fingerprints"):
+            try:
+                found |= dict.fromkeys(placed.guard.fingerprints(event))
+            except Exception:  # noqa: BLE001 - a guard may raise anything: it does so again when it judges, and fails closed
+                return ()
+    return tuple(found)
+
+
+class Allowances:
+    """A tenant's allowances, for people: given, listed and taken back; every change is written to the trail."""
+
+    def __init__(self, shield: Shield, tenant: str = "default") -> None:
+        self._shield = shield
+        self._tenant = tenant
+
+    def listed(self) -> list[Allowance]:
+        """All allowances, the newest first."""
+        known = allowances_of(self._change(lambda _: LEFT))
+        return sorted(known.values(), key=lambda one: (-one.at, one.fingerprint))
+
+    def allow(self, fingerprint: str, once: bool = False, tool: str = "", why: str = "", by: str = "") -> Allowance:
+        """Let what has this fingerprint pass from now on, or once. `ValueError` where it is no fingerprint."""
+        if FINGERPRINT.fullmatch(fingerprint) is None:
+            raise ValueError(f"`{fingerprint}` is no fingerprint: give the 12 digits that the finding shows")
+        made = Allowance(fingerprint, once, tool, why, by, self._shield.clock())
+
+        def added(known: dict[str, Allowance]) -> Any:
+            if len(known) >= MOST and fingerprint not in known:
+                raise ValueError(f"`{self._tenant}` has {MOST:,} allowances, which is the most: forget some of them")
+            return {**known, fingerprint: made}
+
+        self._change(added)
+        self._tell("secrets.allowed", made)
+        return made
+
+    def forget(self, fingerprint: str, by: str = "", why: str = "") -> bool:
+        """Take an allowance back; says whether there was one."""
+        gone: list[Allowance] = []
+
+        def without(known: dict[str, Allowance]) -> Any:
+            gone[:] = [known[fingerprint]] if fingerprint in known else []
+            return {name: one for name, one in known.items() if name != fingerprint} if gone else LEFT
+
+        self._change(without)
+        for one in gone:
+            self._tell("secrets.forgotten", msgspec.structs.replace(one, by=by, why=why))
+        return bool(gone)
+
+    def _change(self, step: Any) -> Any:
+        def new(value: Any, _now: int) -> Any:
+            wanted = step(allowances_of(value))
+            return wanted if wanted is LEFT else msgspec.to_builtins(wanted)
+
+        batch = f"allow-{os.urandom(8).hex()}"
+        return drive(
+            change(self._shield.records, batch, self._tenant, allowances_key(self._tenant), new), self._shield
+        ).value
+
+    def _tell(self, what: str, one: Allowance) -> None:
+        data = {"once": one.once, "tool": one.tool}
+        with contextlib.suppress(AuditLost):
+            fact = Fact(self._shield.clock(), what, one.fingerprint, self._tenant, by=one.by, why=one.why, data=data)
+            self._shield.journal.tell(fact)

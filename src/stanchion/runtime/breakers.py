@@ -1,0 +1,43 @@
+"""What an operator does about breakers: close one by hand, whatever is known of its tool."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import Fact
+from stanchion.guards.breaker import CLOSED, circuit_of
+from stanchion.kernel.changing import LEFT, change
+from stanchion.kernel.state import key
+from stanchion.runtime.drivers import Flow, drive
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
+
+def reset(shield: Shield, tool: str, tenant: str, why: str, by: str) -> bool:
+    """Close every breaker of a tool, those in shadow mode included, and write that down; says whether there was
+    anything to close."""
+    beginning = f"{key(tenant, 'breaker', tool)}:"
+    found = [cell.key for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]
+    closed = [name for name in found if drive(_close(shield, tenant, name), shield)]
+    if closed:
+        with contextlib.suppress(AuditLost):
+            shield.journal.tell(Fact(shield.clock(), "breaker.reset", f"tool:{tool}", tenant, "", by, why))
+    return bool(closed)
+
+
+def _close(shield: Shield, tenant: str, name: str) -> Flow[bool]:
+    changed = False
+
+    def closed(value: Any, _now: int) -> Any:
+        nonlocal changed
+        changed = circuit_of(value) != CLOSED
+        return msgspec.to_builtins(CLOSED) if changed else LEFT
+
+    yield from change(shield.records, f"breaker-{os.urandom(8).hex()}", tenant, name, closed)
+    return changed

@@ -1,0 +1,228 @@
+"""A tool call's whole life: judged, run, its outcome judged, settled, recorded; tried again, and done once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.engine import TRIES
+from stanchion.kernel.events import ToolCall, ToolResult
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.state import Batch, StoreLost
+from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.effects import Invoke
+from stanchion.runtime.errors import Refused
+from stanchion.runtime.faulting import kinds
+from stanchion.runtime.flows import RETRY, assess, begin, deliver, failed, judge, shown, withhold
+from stanchion.runtime.leaking import leaks
+from stanchion.runtime.ledger import DONE, FAILED, ONCE, UNKNOWN, Entry, entry, finished, what_of
+from stanchion.runtime.recording import left
+from stanchion.runtime.recovering import MOST_TRIED, attempted, tell_on
+from stanchion.runtime.retrying import again, closed, opened
+from stanchion.runtime.spending import book, close_hold, reserving, settled, unforeseen, used_by
+from stanchion.runtime.terms import terms_of
+from stanchion.runtime.tool import NothingDone, Tool
+
+SAFE = frozenset({"read_only", "idempotent"})
+"""Annotations of tools whose calls can be repeated."""
+
+Begun = tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]
+"""A call as it goes ahead: its decision, event and arguments, and what it has reserved."""
+
+
+def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str = "") -> Flow[Any]:
+    """Call a tool, and again where an error's judgement says so; `named` is what its caller calls the one thing that
+    is to happen."""
+    policy = desk.shield.policy
+    once = named != "" or tool.once or (policy.has_once and ONCE in desk.tool_facts(desk.plans, tool.name)[1])
+    allowance = opened() if policy.judges_errors else None
+    attempt, previous = 1, ""
+    tried: tuple[str, ...] = ()
+    before: Exception | None = None
+    page: Entry | None = None
+    try:
+        while True:
+            try:
+                if once:
+                    page, begun = yield from begin_once(desk, tool, args, kwargs, named, previous)
+                else:
+                    begun = yield from begin(desk, tool, args, kwargs, previous)
+            except Refused as refused:
+                if before is None:
+                    raise
+                raise refused from before
+            decision, event, given, options, reserved = begun
+            if page is not None and page.answers:
+                return (yield from answered(desk, page, event, decision))
+            began_ms = desk.shield.clock() if desk.measures else 0
+            try:
+                value = yield Invoke(tool.fn, given, options, desk.time_left_s(tool.name, tool.timeout_s))
+            except Exception as error:
+                used = used_by(desk, reserved, began_ms)
+                harmless = nothing_done(desk, tool, given, options, error)
+                if page is not None:
+                    safe = harmless or not SAFE.isdisjoint(event.traits)
+                    yield from page.mark(desk, FAILED if safe else UNKNOWN)
+                yield from book(desk, event, unforeseen(desk, reserved, used))
+                answer = yield from failed(
+                    desk, event, decision, error, attempt, reserved, used, tried, harmless, retries=True
+                )
+                if not (yield from tried_again(desk, answer, error, attempt)):
+                    withhold(desk, answer, error)
+                    raise
+                tried = (*tried, attempted(attempt, error, desk.shield.clock() - event.at))[-MOST_TRIED:]
+                attempt, previous = attempt + 1, decision.id
+                before = None if leaks(desk, answer, error) else error
+                continue
+            except BaseException as error:
+                left(desk, event, decision, "it was interrupted: what came of it is not known", error)
+                if page is not None:
+                    yield from page.mark(desk, UNKNOWN)
+                yield from close_hold(desk, decision, reserved)
+                raise
+            if page is not None:
+                yield from page.mark(desk, DONE, kept=value is None)
+            used = used_by(desk, reserved, began_ms)
+            yield from book(desk, event, unforeseen(desk, reserved, used))
+            return (
+                yield from deliver(
+                    desk,
+                    tool,
+                    event,
+                    decision,
+                    value,
+                    given,
+                    options,
+                    reserved=reserved,
+                    used=used,
+                    notes=tried,
+                    page=page,
+                )
+            )
+    finally:
+        before = None
+        if allowance is not None:
+            closed(allowance)
+
+
+def tried_again(desk: Desk, answer: Decision, error: Exception, attempt: int) -> Flow[bool]:
+    """Whether a failed call is tried again, now that it is time; otherwise the error says what was done about it."""
+    ended = ""
+    if answer.action == Action.RETRY:
+        ended = yield from again(desk, terms_of(answer, RETRY), attempt)
+        if not ended:
+            return True
+        ended = f"not tried again: {ended}"
+    if desk.trouble is not None:
+        desk.trouble = msgspec.structs.replace(desk.trouble, ended=ended)
+        if ended or answer.findings or attempt > 1:
+            tell_on(error, desk.trouble)
+    return False
+
+
+def nothing_done(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], error: BaseException) -> bool:
+    """Whether an error shows that the tool has done nothing: it says so, the policy does, or it was never begun."""
+    if isinstance(error, NothingDone):
+        return True
+    known = desk.shield.policy.tool(tool.name)
+    if known is not None and known.harmless:
+        name, bases = kinds(error)
+        if not {name, *bases}.isdisjoint(known.harmless):
+            return True
+    return isinstance(error, TypeError) and not tool.fits(args, kwargs)
+
+
+def begin_once(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str, failed: str = ""
+) -> Flow[tuple[Entry, Begun]]:
+    """Judge a call that happens once, and enter it into the ledger in the batch that starts it, unless it is done.
+
+    Raises `Refused` where it is under way, or where nobody knows what came of it.
+    """
+    proposed, refused = shown(tool.values(args, kwargs))
+    event: Any = desk.tool_call(tool.name, {} if refused else proposed, tool.risk)
+    traits = event.traits if ONCE in event.traits else (*event.traits, ONCE)
+    event = msgspec.structs.replace(event, call=failed, traits=traits)
+    limit_s = desk.time_left_s(tool.name, tool.timeout_s)
+    reserved = reserving(desk, event, JUST_ONE, limit_s) if desk.measures else JUST_ONE
+    page = entry(desk, event, named)
+    tries = 0
+    while True:
+        tries += 1
+        against = yield from looked_up(desk, page)
+        stakes = () if against or page.answers else page.stakes(event, limit_s)
+        decision, event = yield from assess(desk, event, reserved, (*refused, *against), stakes, waits=True)
+        if decision.inputs.taken != page.key or tries == TRIES:
+            break
+        event = desk.renewed(event)
+    reply = decision.inputs.reply
+    if stakes and reply is not None and reply.go and not reply.stale and decision.inputs.taken != page.key:
+        page.taken()
+    if not decision.proceeds or not (page.ours or page.answers):
+        yield from page.mark(desk, FAILED)
+        if not decision.proceeds:
+            raise desk.refusal(decision)
+        yield from refuse(desk, decision, event, reserved, UNSTAKED)
+    if decision.patches:
+        args, kwargs = tool.patched(args, kwargs, proposed, event.args)
+        page = yield from _moved(desk, page, decision, event, limit_s, reserved)
+    return page, (decision, event, args, kwargs, reserved)
+
+
+UNSTAKED = (Finding(Action.BLOCK, "kernel.store_lost", ("it does not know that this begins",), guard="kernel"),)
+
+
+def looked_up(desk: Desk, page: Entry) -> Flow[tuple[Finding, ...]]:
+    """What stands against a call in the ledger; where it cannot be asked, that it cannot be."""
+    try:
+        yield from page.look(desk)
+    except StoreLost as lost:
+        return (Finding(Action.BLOCK, "kernel.store_lost", (lost.why,), guard="kernel"),)
+    return page.against()
+
+
+def _moved(
+    desk: Desk, page: Entry, decision: Decision, event: ToolCall, limit_s: float | None, reserved: Amounts
+) -> Flow[Entry]:
+    """The page of a call whose arguments were patched; refused where that call stands in the ledger already."""
+    if not page.ours:
+        return page
+    try:
+        moved = yield from page.moved(desk, what_of(event), limit_s)
+    except StoreLost:
+        yield from refuse(desk, decision, event, reserved, UNSTAKED)
+        raise
+    if not (moved.ours or moved.answers):
+        against = moved.against()
+        yield from refuse(desk, decision, event, reserved, against if against else UNSTAKED)
+    return moved
+
+
+def refuse(
+    desk: Desk, decision: Decision, event: ToolCall, reserved: Amounts, against: tuple[Finding, ...]
+) -> Flow[None]:
+    """Refuse a call after it was judged: what it reserved is given back, and the refusal is a decision of its own."""
+    if decision.held:
+        yield Batch(desk.new_id(), desk.info.tenant, settles=((decision.id, None),))
+    refused, _ = yield from assess(desk, desk.renewed(event), reserved, against)
+    raise desk.refusal(refused)
+
+
+def answered(desk: Desk, page: Entry, event: ToolCall, decision: Decision) -> Flow[Any]:
+    """Answer a call from the ledger: its result is judged like any other, and nothing runs."""
+    seen = page.effect.result
+    result: Any = desk.event(ToolResult, call=decision.id, tool=event.tool, args=event.args, result=seen)
+    note = f"answered from the ledger: call `{page.effect.call}` has done it"
+    moment = desk.moment(result, settles=settled(decision))
+    answer = yield from judge(desk, moment, (*desk.take_notes(decision.id), note), waits=True)
+    if not answer.proceeds:
+        raise desk.refusal(answer)
+    if not page.named:
+        finished(desk, page.what)
+    desk.last = answer.patched(seen) if answer.patches else seen
+    return desk.last

@@ -1,0 +1,24 @@
+"""Canaries of a run: tokens to put where nobody should read them, or where nothing should leave from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stanchion.guards.canary import Canary, token
+from stanchion.guards.canary.token import LASTING
+
+if TYPE_CHECKING:
+    from stanchion.runtime.run import Run
+
+
+def canary(run: Run, label: str = "system prompt", lasting: bool = False) -> str:
+    """A token for a prompt, a file or a decoy record of this run: the guard `canary` refuses what would carry it out.
+
+    It is the same for the same run and label, in every process. A `lasting` one belongs to the tenant instead of the
+    run, for what stays where it is. Raises `ValueError` where the policy has no guard that would find it.
+    """
+    guards = [seat.placed.guard for seat in run.desk.shield.policy.seats]
+    found = next((guard for guard in guards if isinstance(guard, Canary)), None)
+    if found is None:
+        raise ValueError("no guard of the policy looks for canaries: add `- use: canary` to its guards")
+    return token(found.secret, run.desk.info.tenant, LASTING if lasting else run.id, label)

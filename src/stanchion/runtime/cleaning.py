@@ -1,0 +1,72 @@
+"""Cleaning: plain data without what guards of content find in its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stanchion.kernel.events import ModelReply
+from stanchion.kernel.findings import Patch
+from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.data import Unreadable, project
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.discretion import WITHHELD
+
+
+def clean(desk: Desk, value: Any) -> Any:
+    """Plain data without what guards of content find in its texts; the same object where they find nothing.
+
+    Guards that only watch change nothing; what they would have redacted is kept out of the record of the run's end.
+    """
+    plans = desk.plans
+    chain = plans.policy.guards(Stage.MODEL_REPLY, "", plans.run, "")
+    guards = [placed for placed in chain if hasattr(placed.guard, "settled")]
+
+    def redacted(text: str) -> str:
+        event = ModelReply(id="", at=0, run=plans.run, text=text)
+        patches: list[Patch] = []
+        for placed in guards:
+            try:
+                finding = placed.guard.judge(event)
+            except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
+                return text if placed.fail_open or placed.shadow else WITHHELD
+            if finding is not None and placed.shadow:
+                desk.veiled = desk.veiled or bool(finding.patches)
+            elif finding is not None:
+                patches += finding.patches
+        try:
+            return str(apply(text, patches)) if patches else text
+        except PatchError:
+            return WITHHELD
+
+    return _mapped(value, redacted) if guards else value
+
+
+def kept(desk: Desk, value: Any) -> Any:
+    """What a run keeps, fit to be handed on and written down; what cannot be read is for its keeper to refuse."""
+    try:
+        return clean(desk, project(value))
+    except Unreadable:
+        return value
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Data with every text in it changed, names included; what stays the same is shared."""
+    if isinstance(value, str):
+        new = change(value)
+        return value if new == value else new
+    if type(value) is dict:
+        made: dict[Any, Any] = {}
+        same = True
+        for name, item in value.items():
+            new_name, new = _mapped(name, change) if isinstance(name, str) else name, _mapped(item, change)
+            same = same and new_name == name and new is item
+            while new_name in made:
+                new_name = f"{new_name}'"
+            made[new_name] = new
+        return value if same else made
+    if type(value) is list or type(value) is tuple:
+        items = [_mapped(item, change) for item in value]
+        return value if all(new is item for new, item in zip(items, value, strict=True)) else type(value)(items)
+    return value

@@ -1,0 +1,60 @@
+"""Degrading: the lesser request that takes an action's place, as the policy's ladder has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stanchion.kernel.events import Event, ModelCall
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.effects import Pause
+from stanchion.runtime.trimming import trimmed
+
+if TYPE_CHECKING:
+    from stanchion.policy.schema import Degrade
+
+LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+"""How requests say how long a reply may get."""
+
+
+def lesser(desk: Desk, event: Event) -> Flow[Event]:
+    """The same action as a lesser one, for a new judgement, after a pause where the policy slows down.
+
+    `event` has what guards have patched already. Where the policy names nothing lesser the request stays as it is.
+    """
+    policy = desk.shield.policy
+    ladder = policy.file.degrade
+    if ladder.pause_s is not None:
+        yield Pause(ladder.pause_s)
+    if isinstance(event, ModelCall):
+        event = cheaper(event, ladder, policy.cheaper(asked_of(event)))
+    return desk.renewed(event)
+
+
+def cheaper(event: ModelCall, ladder: Degrade, model: str) -> ModelCall:
+    """A model request that asks for less: of a cheaper model, with fewer messages, for a shorter reply."""
+    params = event.params if ladder.max_tokens is None else shorter(event.params, ladder.max_tokens)
+    messages = event.messages if ladder.keep_messages is None else trimmed(event.messages, ladder.keep_messages)
+    if model != asked_of(event) and isinstance(params.get("model"), str):
+        params = {**params, "model": model}
+    named = model if event.model else ""
+    return msgspec.structs.replace(event, model=named, messages=messages, params=params)
+
+
+def asked_of(event: ModelCall) -> str:
+    """The model that a request names, beside its parameters or among them."""
+    named = event.model if event.model else event.params.get("model")
+    return named if isinstance(named, str) else ""
+
+
+def shorter(params: dict[str, Any], limit: int) -> dict[str, Any]:
+    """Parameters that limit a reply to so many tokens; a limit that is lower already stays."""
+    said = [name for name in LIMITS if name in params]
+    return {**params, **{name: _lower(params.get(name), limit) for name in (said if said else LIMITS[:1])}}
+
+
+def _lower(said: Any, limit: int) -> int:
+    """The lower of two limits; what is no number of tokens (nothing, -1, a text) limits nothing."""
+    return int(min(said, limit)) if type(said) in (int, float) and said >= 1 else limit

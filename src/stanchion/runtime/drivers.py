@@ -1,0 +1,110 @@
+"""The sync driver: does what a flow asks for in the calling thread. `loop` has the one for event loops."""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+import time
+from collections.abc import Generator
+from typing import Any, Protocol, TypeVar
+
+from stanchion.kernel.lookups import Ask
+from stanchion.kernel.state import Batch, Moved
+from stanchion.runtime.effects import Invoke, Pause, Turn
+from stanchion.runtime.errors import DeadlineExceeded
+from stanchion.runtime.turns import PATIENCE_S, Courtesy, Turns
+
+T = TypeVar("T")
+Flow = Generator[Any, Any, T]
+"""A flow yields needs (`Batch`, `Ask`, `Invoke`, `Pause`, `Turn`) and returns its result."""
+
+
+class World(Protocol):
+    """What a driver reaches: the store, whatever answers lookups, and the lines of those who race."""
+
+    @property
+    def store(self) -> Any: ...
+
+    @property
+    def answering(self) -> Any: ...
+
+    @property
+    def turns(self) -> Turns: ...
+
+
+def drive(flow: Flow[T], world: World) -> T:
+    """Run a flow to its end in this thread."""
+    line: Courtesy | None = None
+    try:
+        need = flow.send(None)
+        while True:
+            try:
+                if type(need) is Batch:
+                    given: Any = world.store.carry(need)
+                    if line is not None and not given.stale:
+                        line.leave()
+                elif type(need) is Invoke:
+                    given = _invoke(need)
+                elif type(need) is Ask:
+                    given = world.answering.answer(need)
+                elif type(need) is Pause:
+                    given = None
+                    time.sleep(need.seconds)
+                elif type(need) is Turn:
+                    given = need.place.wait(need.patience_s)
+                elif type(need) is Moved:
+                    line = Courtesy(world.turns) if line is None else line
+                    place = line.join(need)
+                    given = None
+                    if place is not None:
+                        place.wait(PATIENCE_S)
+                else:
+                    raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
+            except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                need = flow.throw(error)
+            else:
+                need = flow.send(given)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    finally:
+        if line is not None:
+            line.leave()
+
+
+def _invoke(need: Invoke) -> Any:
+    """Call a sync function. With a time limit it works in a thread of its own, so that the caller is kept to it."""
+    if need.timeout_s is None:
+        return _not_awaitable(need.fn(*need.args, **need.kwargs))
+    answer: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            answer.put((True, context.run(need.fn, *need.args, **need.kwargs)))
+        except BaseException as error:  # noqa: BLE001 - handed to the caller as it is
+            answer.put((False, error))
+
+    threading.Thread(target=work, name="stanchion-tool", daemon=True).start()
+    try:
+        done, value = answer.get(timeout=max(0.0, need.timeout_s))
+    except queue.Empty:
+        raise too_late(need) from None
+    if not done:
+        raise value
+    return _not_awaitable(value)
+
+
+def _not_awaitable(value: Any) -> Any:
+    if hasattr(type(value), "__await__"):
+        if hasattr(value, "close"):
+            value.close()
+        raise TypeError("the tool is async: call it with `await run.acall(...)`")
+    return value
+
+
+def too_late(need: Invoke) -> DeadlineExceeded:
+    """The error for a function that did not finish in time."""
+    name = getattr(need.fn, "__name__", type(need.fn).__name__)
+    return DeadlineExceeded(f"`{name}` did not finish within {need.timeout_s:g} s")

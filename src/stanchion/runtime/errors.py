@@ -1,0 +1,70 @@
+"""What the runtime raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.words import advice_of, message_of
+
+
+class StanchionError(Exception):
+    """Anything Stanchion raises on its own account."""
+
+
+class Refused(StanchionError):
+    """An action did not go ahead. Its text is what the agent should read; `decision` says the rest.
+
+    Where the whole run is over, or its steps, budget or time are used up, `partial` is what it had produced until then.
+    Where a person has to answer, or has refused it, `ticket` is the id of what they were asked.
+    """
+
+    def __init__(
+        self,
+        decision: Decision,
+        approvers: tuple[str, ...] = (),
+        partial: tuple[Any, ...] = (),
+        ticket: str | None = None,
+    ) -> None:
+        super().__init__(decision, approvers, partial, ticket)
+        self.decision = decision
+        self.ticket = ticket
+        self.partial = partial
+        self.approvers = approvers if decision.action == Action.ESCALATE else ()
+
+    def __str__(self) -> str:
+        said = [self.decision.message, self.decision.advice]
+        if self.waits and self.ticket is not None:
+            from stanchion.approvals.words import WAITING
+
+            said += [message_of(WAITING, (self.ticket, self.ticket)), advice_of(WAITING, ())]
+        if self.approvers:
+            said.append(f"it needs the approval of {' or '.join(self.approvers)}")
+        return "; ".join(words for words in said if words)
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person's approval is what is missing."""
+        return self.decision.action == Action.ESCALATE
+
+    @property
+    def ended(self) -> bool:
+        """Whether the whole run is over."""
+        return self.decision.action == Action.HALT
+
+
+class DeadlineExceeded(StanchionError, TimeoutError):
+    """A tool did not finish in time. An async tool was cancelled; a sync one may still be at work."""
+
+
+class ToolFailed(StanchionError):
+    """A tool raised, and its error text was redacted; the original error is withheld."""
+
+
+class NoRun(StanchionError):
+    """A shielded tool was called outside a run."""
+
+
+class StateError(StanchionError):
+    """A state of the shield cannot be changed like that."""

@@ -1,0 +1,130 @@
+"""What a failure says about itself: its kinds, its status code, and whose fault it is."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from stanchion.kernel.faults import FAULTS, UNKNOWN
+
+if TYPE_CHECKING:
+    from stanchion.policy.compiled import CompiledPolicy
+
+PLAIN: Final = frozenset({"Exception", "BaseException", "object"})
+"""Kinds that every error is one of."""
+
+MOST_BASES: Final = 20
+MOST_SAID: Final = 4_000
+"""How much is read of what a program had to say."""
+MOST_BEHIND: Final = 8
+"""How many errors are looked at: one, and those it was made from."""
+
+_kinds: WeakKeyDictionary[type[BaseException], tuple[str, tuple[str, ...]]] = WeakKeyDictionary()
+
+
+def described(policy: CompiledPolicy, error: BaseException) -> dict[str, Any]:
+    """The fields of a failure that an error tells: its name and text, its kinds, its status, whose fault it is."""
+    kind, bases = kinds(error)
+    return {
+        "error": kind,
+        "text": text_of(error),
+        "bases": bases,
+        "status": status_of(error),
+        "fault": _fault(policy, error),
+    }
+
+
+def told(policy: CompiledPolicy, error: BaseException | str, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a failure that a host tells: of an error or its name, with what it knows besides."""
+    if isinstance(error, str):
+        return {"error": error, **fields}
+    known = described(policy, error)
+    if fields.get("status") is not None:
+        known["fault"] = ""
+    return {**known, **fields}
+
+
+def reported(policy: CompiledPolicy, fields: dict[str, Any]) -> dict[str, Any]:
+    """What a failure's fields say of it as an event has it: its kinds, and whose fault it is unless they say it
+    themselves. Raises `ValueError` for a fault that there is not."""
+    bases, fault = tuple(fields.get("bases", ())), fields.get("fault", "")
+    if not fault:
+        from stanchion.policy.faults.lookup import fault_of
+
+        fault = fault_of(policy, fields["error"], bases, fields.get("status"), fields.get("text", ""))
+    if fault not in FAULTS:
+        raise ValueError(f"fault is `{fault}`: give one of {', '.join(FAULTS)}, or leave it out")
+    return {"bases": bases, "fault": fault}
+
+
+def kinds(error: BaseException) -> tuple[str, tuple[str, ...]]:
+    """The name of an error's class, and the names of those it derives from, nearest first."""
+    kind = type(error)
+    known = _kinds.get(kind)
+    if known is None:
+        names = [base.__name__ for base in kind.__mro__[1:] if base.__name__ not in PLAIN]
+        known = _kinds[kind] = (kind.__name__, tuple(dict.fromkeys(names))[:MOST_BASES])
+    return known
+
+
+def text_of(error: BaseException) -> str:
+    """What an error says; nothing where it cannot say it."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - the text of a foreign error is foreign code
+        return ""
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status that an error carries, where libraries usually keep it; `None` where it has none."""
+    response = _part(error, "response")
+    places = [(error, "status_code"), (response, "status_code"), (error, "status"), (response, "status")]
+    if not isinstance(error, SystemExit):
+        places.append((error, "code"))
+    found = [_as_status(_part(owner, name)) for owner, name in places]
+    if isinstance(response, dict):
+        told = response.get("ResponseMetadata")
+        found.append(_as_status(told.get("HTTPStatusCode")) if isinstance(told, dict) else None)
+    return next((status for status in found if status is not None), None)
+
+
+def _part(owner: Any, name: str) -> Any:
+    try:
+        return getattr(owner, name, None)
+    except Exception:  # noqa: BLE001 - attributes of a foreign error are foreign code
+        return None
+
+
+def _as_status(value: Any) -> int | None:
+    if isinstance(value, str) and len(value) == 3 and value.isascii() and value.isdigit():
+        value = int(value)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599 else None
+
+
+def _fault(policy: CompiledPolicy, error: BaseException) -> str:
+    """Whose fault an error is; one that does not tell is as the first of those behind it that does."""
+    from stanchion.policy.faults.lookup import fault_of
+
+    waiting = deque([error])
+    for _ in range(MOST_BEHIND):
+        if not waiting:
+            break
+        one = waiting.popleft()
+        said = fault_of(policy, *kinds(one), status_of(one), _words(one))
+        if said != UNKNOWN:
+            return said
+        if one.__cause__ is not None:
+            waiting.append(one.__cause__)
+        if isinstance(one, BaseExceptionGroup):
+            waiting.extend(one.exceptions[:MOST_BEHIND])
+    return UNKNOWN
+
+
+def _words(error: BaseException) -> str:
+    """What an error says, with what a program that failed had to say about it."""
+    said = _part(error, "stderr")
+    if isinstance(said, bytes):
+        said = said[-MOST_SAID:].decode("utf-8", "replace")
+    text = text_of(error)
+    return f"{text}\n{said[-MOST_SAID:]}" if isinstance(said, str) and said else text

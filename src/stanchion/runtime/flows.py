@@ -1,0 +1,326 @@
+"""Flows: what happens round an action, written once as generators that both drivers run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stanchion.kernel.actions import STOPS, Action
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.content import content_of, with_content
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.engine import decide
+from stanchion.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
+from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Patch, Retry
+from stanchion.kernel.state import Stake
+from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.runtime.data import Unreadable, project
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.discretion import worded
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.errors import ToolFailed
+from stanchion.runtime.faulting import described, text_of
+from stanchion.runtime.recording import barred, confirmed, written
+from stanchion.runtime.spending import overruns, reserving, settled
+from stanchion.runtime.standing import end_run, isolate, repeated, signalled
+from stanchion.runtime.terms import terms_of
+from stanchion.runtime.tool import Tool
+from stanchion.runtime.undoing import remember, roll_back, undone
+
+if TYPE_CHECKING:
+    from stanchion.runtime.escalating import Granted
+    from stanchion.runtime.ledger import Entry
+    from stanchion.runtime.queueing import Line
+
+RETRY: Final = Retry()
+ISOLATE: Final = Isolate()
+
+HARMLESS: Final = "harmless"
+"""What a failure is called of which it is known that nothing has happened."""
+
+
+def judge(
+    desk: Desk, moment: Moment, notes: tuple[str, ...] = (), plans: Plans | None = None, waits: bool = False
+) -> Flow[Decision]:
+    """Judge a moment, write the decision down, and carry out what concerns the run as a whole; what a person has to
+    answer for is judged again when one has (`waits`: here and now)."""
+    begun = perf_counter_ns()
+    plans = desk.plans if plans is None else plans
+    moment = desk.fitted(moment, plans)
+    refused = barred(desk, moment) if desk.shield.journal.trouble else None
+    if refused is not None:
+        return refused
+    if getattr(plans.policy, "clears", False):
+        from stanchion.runtime.allowing import decided
+
+        moment, decision = yield from decided(desk, plans, moment)
+    else:
+        decision = yield from decide(plans, moment, desk.shield.records)
+    if decision.findings:
+        decision = worded(plans, moment, decision)
+    outcome = written(desk, plans, moment, decision, begun, notes)
+    if outcome is not None:
+        decision = yield from confirmed(desk, decision, outcome)
+    if desk.shield.policy.recalls is not None:
+        desk.learn(moment, decision)
+    if decision.findings:
+        yield from _aftermath(desk, moment.events[0], decision)
+    if decision.action == Action.ESCALATE and not moment.granted:
+        from stanchion.runtime.escalating import ask, resumed
+
+        answer = yield from ask(desk, moment.events[0], decision, waits)
+        if answer is not None:
+            return (yield from judge(desk, resumed(desk, moment, answer), (), plans))
+    return decision
+
+
+def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+    for finding in decision.findings:
+        if finding.action == Action.WARN:
+            desk.notice(event, finding)
+    yield from signalled(desk, event, decision)
+    determining = decision.determining
+    if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
+        yield from end_run(desk, "kernel.ended", decision.message)
+    elif decision.action == Action.QUARANTINE:
+        terms = terms_of(decision, ISOLATE)
+        whole = terms.what == "agent" or not event.tool
+        name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
+        if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
+            yield from isolate(desk, name, terms.for_ms, decision.message)
+    if decision.effects and ROLLBACK in decision.effects:
+        yield from roll_back(desk)
+
+
+def shown(value: Any) -> tuple[Any, tuple[Finding, ...]]:
+    """A value as data; one that cannot be read as a whole is refused as a whole."""
+    try:
+        return project(value), ()
+    except Unreadable as error:
+        return None, (Finding(Action.BLOCK, "kernel.bad_event", (str(error),), guard="kernel"),)
+
+
+def assess(
+    desk: Desk,
+    event: Event,
+    spent: Amounts = JUST_ONE,
+    refused: tuple[Finding, ...] = (),
+    stakes: tuple[Stake, ...] = (),
+    waits: bool = False,
+    reprice: Callable[[Event], Amounts] | None = None,
+) -> Flow[tuple[Decision, Event]]:
+    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more, and one
+    that a person has to answer for is judged again when one has (`waits`: here and now, otherwise when it is asked for
+    again).
+
+    `stakes` are records that the action rests on; `reprice` says what a lesser one reserves. Returns the decision and
+    the event as it goes ahead, patched.
+    """
+    line: Line | None = None
+    degraded: Decision | None = None
+    granted: Granted | None = None
+    first = event.id
+    while True:
+        begun = perf_counter_ns()
+        plans = desk.plans
+        if granted is not None and not granted.covers(plans.policy.hash):
+            granted = None
+        rests = stakes if granted is None else (*stakes, granted.stake(event))
+        ticket = "" if granted is None else granted.ticket
+        moment = desk.moment(event, spent, (), 1 if degraded is None else 2, refused, rests, ticket, event.id != first)
+        moment = desk.fitted(moment, plans)
+        event = moment.events[0]
+        barrier = barred(desk, moment) if desk.shield.journal.trouble else None
+        if barrier is not None:
+            return barrier, event
+        if getattr(plans.policy, "clears", False):
+            from stanchion.runtime.allowing import decided
+
+            moment, decision = yield from decided(desk, plans, moment)
+        else:
+            decision = yield from decide(plans, moment, desk.shield.records)
+        if decision.findings:
+            decision = worded(plans, moment, decision)
+        outcome = written(desk, plans, moment, decision, begun)
+        if outcome is not None:
+            decision = yield from confirmed(desk, decision, outcome)
+        if desk.shield.policy.recalls is not None:
+            desk.learn(moment, decision)
+        if not decision.findings and degraded is None:
+            return decision, event
+        yield from _aftermath(desk, event, decision)
+        if decision.action == Action.QUEUE:
+            from stanchion.runtime.queueing import Line
+
+            line = Line() if line is None else line
+            again = yield from line.wait(desk, event, decision)
+            if again is None:
+                return decision, event
+            event = again
+            continue
+        if granted is not None and decision.code == "kernel.taken":
+            granted = None
+            event = desk.renewed(event)
+            continue
+        if decision.action == Action.ESCALATE and granted is None:
+            from stanchion.runtime.escalating import ask
+
+            answer = yield from ask(desk, event, decision, waits)
+            if answer is None:
+                return decision, event
+            if isinstance(answer, Finding):
+                refused = (*refused, answer)
+            else:
+                granted = answer
+            event = desk.renewed(event)
+            continue
+        if decision.patches:
+            event = with_content(event, decision.patched(content_of(event)))
+        if decision.action == Action.DEGRADE and degraded is None:
+            degraded = decision
+            from stanchion.runtime.degrading import lesser
+
+            event = yield from lesser(desk, event)
+            spent = spent if reprice is None else reprice(event)
+            continue
+        return (decision if degraded is None else _joined(degraded, decision, event)), event
+
+
+def _joined(degraded: Decision, decision: Decision, event: Event) -> Decision:
+    """The decision about a lesser request, as one that a host can carry out: degraded, with the whole new content."""
+    if not decision.proceeds:
+        return decision
+    return msgspec.structs.replace(
+        decision,
+        action=Action.DEGRADE,
+        findings=degraded.findings + decision.findings,
+        patches=(Patch((), content_of(event)),),
+        effects=tuple(dict.fromkeys(degraded.effects + decision.effects)),
+    )
+
+
+def admit(
+    desk: Desk,
+    event: Event,
+    spent: Amounts = JUST_ONE,
+    refused: tuple[Finding, ...] = (),
+    stakes: tuple[Stake, ...] = (),
+) -> Flow[tuple[Decision, Event]]:
+    """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go ahead."""
+    decision, event = yield from assess(desk, event, spent, refused, stakes, waits=True)
+    if not decision.proceeds:
+        raise desk.refusal(decision)
+    return decision, event
+
+
+def begin(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], failed: str = ""
+) -> Flow[tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]]:
+    """Judge a call and give it back as it goes ahead: event and arguments patched, and what it has reserved.
+
+    `failed` is the call that is tried again by this one.
+    """
+    proposed, refused = shown(tool.values(args, kwargs))
+    event: Any = desk.tool_call(tool.name, {} if refused else proposed, tool.risk)
+    if failed:
+        event = msgspec.structs.replace(event, call=failed)
+    reserved = JUST_ONE
+    if desk.measures:
+        reserved = reserving(desk, event, JUST_ONE, desk.time_left_s(tool.name, tool.timeout_s))
+    decision, event = yield from admit(desk, event, reserved, refused)
+    if decision.patches:
+        args, kwargs = tool.patched(args, kwargs, proposed, event.args)
+    return decision, event, args, kwargs, reserved
+
+
+def failed(
+    desk: Desk,
+    event: ToolCall | ModelCall,
+    decision: Decision,
+    error: Exception,
+    attempt: int,
+    reserved: Amounts = JUST_ONE,
+    used: Amounts = JUST_ONE,
+    tried: tuple[str, ...] = (),
+    harmless: bool = False,
+    retries: bool = False,
+) -> Flow[Decision]:
+    """Judge an error and give the decision, or raise where the error may not be handed on as it is.
+
+    `tried` is what was tried before, `harmless` says that nothing has happened, `retries` that the caller tries again
+    where that is decided.
+    """
+    from stanchion.runtime.recovering import behind, notes_of, trouble_of
+
+    fault: Any = desk.event(
+        Failure,
+        call=decision.id,
+        tool=event.tool,
+        args=event.args if isinstance(event, ToolCall) else {},
+        attempt=attempt,
+        **described(desk.shield.policy, error),
+    )
+    own = tuple([trait for trait in event.traits if trait not in fault.traits])
+    if harmless or own:
+        fault = msgspec.structs.replace(fault, traits=(*fault.traits, *own, *((HARMLESS,) if harmless else ())))
+    took_ms, chain = fault.at - event.at, behind(error)
+    notes = (*desk.take_notes(decision.id), *overruns(reserved, used), *notes_of(took_ms, chain, tried))
+    answer = yield from judge(desk, desk.moment(fault, settles=settled(decision, used)), notes)
+    desk.trouble = trouble_of(fault, answer, took_ms, chain, tried)
+    if answer.action == Action.HALT:
+        from stanchion.runtime.leaking import leaks
+
+        raise desk.refusal(answer) from (None if leaks(desk, answer, error) else error)
+    if not (retries and answer.action == Action.RETRY):
+        withhold(desk, answer, error)
+    return answer
+
+
+def withhold(desk: Desk, answer: Decision, error: BaseException) -> None:
+    """Raise what the agent gets in place of an error that shows what a guard redacts, whatever else was decided."""
+    from stanchion.runtime.leaking import leaks
+
+    if leaks(desk, answer, error):
+        from stanchion.runtime.recovering import redacted
+
+        raise ToolFailed(redacted(answer, text_of(error))) from None
+
+
+def deliver(
+    desk: Desk,
+    tool: Tool,
+    event: ToolCall,
+    decision: Decision,
+    value: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    part: int = 0,
+    settles: bool = True,
+    reserved: Amounts = JUST_ONE,
+    used: Amounts = JUST_ONE,
+    notes: tuple[str, ...] = (),
+    page: Entry | None = None,
+) -> Flow[Any]:
+    """Judge a result before the agent sees it; one that is refused is thrown away and undone.
+
+    `page` is the call's page in the ledger, where it has one.
+    """
+    if part <= 1 and (tool.undo is not None or desk.shield.policy.undos):
+        remember(desk, tool, decision.id, args, kwargs, page)
+    seen, refused = shown(value)
+    result: Any = desk.event(ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen, part=part)
+    moment = desk.moment(result, settles=settled(decision, used) if settles else (), refused=refused)
+    notes = (*notes, *desk.take_notes(decision.id), *overruns(reserved, used))
+    answer = yield from judge(desk, moment, notes, waits=True)
+    if answer.proceeds:
+        desk.last = last = answer.patched(seen) if answer.patches else seen
+        if page is not None:
+            yield from page.keep(desk, last)
+        return last if answer.patches else value
+    done = desk.undos.take(decision.id) if answer.action >= STOPS else None
+    if done is not None:
+        yield from undone(desk, done)
+    raise desk.refusal(answer)

@@ -1,0 +1,54 @@
+"""Leaking: whether an error that the agent is about to get shows what guards redact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Failure
+from stanchion.kernel.findings import Finding
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.faulting import text_of
+
+MOST_ERRORS: Final = 16
+"""How many errors are looked at: one, and those that a traceback shows with it."""
+
+
+def leaks(desk: Desk, answer: Decision, error: BaseException) -> bool:
+    """Whether an error, or one that its traceback shows with it, says something that guards redact."""
+    if any(finding.patches for finding in answer.findings):
+        return True
+    plans = desk.plans
+    probe = Failure(id="", at=0, run=plans.run, error=type(error).__name__)
+    plan = plans.of((probe,), answer.inputs.mode)
+    redactors = [judge for pos, judge, _ in plan.redactors if not plan.guards[pos].shadow]
+    return bool(redactors) and any(
+        _redacts(judge, msgspec.structs.replace(probe, text=text)) for text in _said_with(error) for judge in redactors
+    )
+
+
+def _redacts(judge: Callable[[Any], Any], event: Any) -> bool:
+    try:
+        finding = judge(event)
+    except Exception:  # noqa: BLE001 - a guard may raise anything; then the error is withheld
+        return True
+    return isinstance(finding, Finding) and bool(finding.patches)
+
+
+def _said_with(error: BaseException) -> Iterator[str]:
+    """What a traceback shows besides an error's own text: its notes, and the errors it was made from or groups."""
+    waiting, seen = [error], {id(error)}
+    while waiting and len(seen) <= MOST_ERRORS:
+        one = waiting.pop(0)
+        if one is not error:
+            yield text_of(one)
+        yield from [note for note in getattr(one, "__notes__", ()) if isinstance(note, str)]
+        near = [one.__cause__, None if one.__suppress_context__ else one.__context__]
+        near += one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        for other in near:
+            if other is not None and id(other) not in seen:
+                seen.add(id(other))
+                waiting.append(other)

@@ -1,0 +1,75 @@
+"""The async driver: does what a flow asks for on the running event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from stanchion.kernel.lookups import Ask
+from stanchion.kernel.state import Batch, Moved
+from stanchion.runtime.drivers import Flow, T, World, too_late
+from stanchion.runtime.effects import Invoke, Pause, Turn
+from stanchion.runtime.turns import PATIENCE_S, Courtesy
+
+
+async def adrive(flow: Flow[T], world: World) -> T:
+    """Run a flow to its end on the running event loop."""
+    line: Courtesy | None = None
+    try:
+        need = flow.send(None)
+        while True:
+            try:
+                if type(need) is Batch:
+                    given: Any = await world.store.acarry(need)
+                    if line is not None and not given.stale:
+                        line.leave()
+                elif type(need) is Invoke:
+                    given = await _ainvoke(need)
+                elif type(need) is Ask:
+                    given = await world.answering.aanswer(need)
+                elif type(need) is Pause:
+                    given = None
+                    await asyncio.sleep(need.seconds)
+                elif type(need) is Turn:
+                    given = await need.place.await_turn(need.patience_s)
+                elif type(need) is Moved:
+                    line = Courtesy(world.turns) if line is None else line
+                    place = line.join(need)
+                    given = None
+                    if place is not None:
+                        await place.await_turn(PATIENCE_S)
+                else:
+                    raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
+            except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                need = flow.throw(error)
+            else:
+                need = flow.send(given)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    finally:
+        if line is not None:
+            line.leave()
+
+
+async def _ainvoke(need: Invoke) -> Any:
+    """Await an async function, cancelled at its limit; a sync one works in a thread and never holds up the loop."""
+    if _is_async(need.fn):
+        work = need.fn(*need.args, **need.kwargs)
+    else:
+        work = asyncio.to_thread(need.fn, *need.args, **need.kwargs)
+    limit = asyncio.timeout(need.timeout_s)
+    try:
+        async with limit:
+            value = await work
+            return await value if inspect.isawaitable(value) else value
+    except TimeoutError:
+        if limit.expired():
+            raise too_late(need) from None
+        raise
+
+
+def _is_async(fn: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004

@@ -1,0 +1,92 @@
+"""Where state and records are kept: what was asked for, what the environment says, or the user's state folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.audit.journal import Journal, MemoryJournal
+from stanchion.audit.layout import state_folder
+from stanchion.audit.opening import open_trail
+from stanchion.audit.retention import Keep
+from stanchion.stores.opening import open_store
+from stanchion.stores.protocol import Store
+
+STORE: Final = "STANCHION_STORE"
+AUDIT: Final = "STANCHION_AUDIT"
+KEY: Final = "STANCHION_AUDIT_KEY"
+KEEP_DAYS: Final = "STANCHION_AUDIT_KEEP_DAYS"
+KEEP_MB: Final = "STANCHION_AUDIT_KEEP_MB"
+
+MEMORY: Final = "memory:"
+STORE_FILE: Final = "state.db"
+TRAIL_FOLDER: Final = "trail"
+
+Clock = Callable[[], int]
+
+
+def store_for(given: Store | str | Path | None, environ: Mapping[str, str], clock: Clock) -> Any:
+    """The store: one that was made already, the one a name or `STANCHION_STORE` says, or a file in the state folder."""
+    if given is not None and not isinstance(given, str | Path):
+        return given
+    return open_store(str(store_name(given, environ)), clock)
+
+
+def store_name(given: str | Path | None, environ: Mapping[str, str]) -> str | Path:
+    """How the store is named."""
+    named = environ.get(STORE, "") if given is None else given
+    return named if named else state_folder(environ) / STORE_FILE
+
+
+def journal_for(given: Journal | str | Path | None, environ: Mapping[str, str], clock: Clock) -> Any:
+    """The journal: one that was made already, a trail in the folder that was named or that `STANCHION_AUDIT` names, or
+    one in the state folder; `memory:` keeps the newest decisions in memory. The URL of a PostgreSQL keeps the trail in
+    the state folder and copies it there."""
+    if given is not None and not isinstance(given, str | Path):
+        return given
+    named = _named(given, environ)
+    folder = trail_folder(given, environ)
+    if folder is None:
+        return MemoryJournal()
+    key = Path(environ[KEY]) if environ.get(KEY, "") else None
+    if _is_database(named):
+        from stanchion.audit.postgres import open_postgres_trail
+
+        return open_postgres_trail(folder, str(named), key, keep_of(environ), clock)
+    return open_trail(folder, key, keep_of(environ), clock)
+
+
+def trail_folder(given: str | Path | None, environ: Mapping[str, str]) -> Path | None:
+    """The folder of the trail; `None` where records are kept in memory."""
+    named = _named(given, environ)
+    if named == MEMORY:
+        return None
+    return Path(named) if named and not _is_database(named) else state_folder(environ) / TRAIL_FOLDER
+
+
+def _named(given: str | Path | None, environ: Mapping[str, str]) -> str | Path:
+    return environ.get(AUDIT, "") if given is None else given
+
+
+def _is_database(named: str | Path) -> bool:
+    return str(named).lower().startswith(("postgresql://", "postgres://"))
+
+
+def keep_of(environ: Mapping[str, str]) -> Keep:
+    """What retention leaves, as the environment says."""
+    days, megabytes = _number(environ, KEEP_DAYS), _number(environ, KEEP_MB)
+    return Keep(days, None if megabytes is None else int(megabytes * 1024 * 1024))
+
+
+def _number(environ: Mapping[str, str], name: str) -> float | None:
+    text = environ.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < 1e9:
+        raise ValueError(f"{name} is `{text}`: give a positive number, or leave it out to keep everything")
+    return number

@@ -1,0 +1,132 @@
+"""Reloading: a new policy is built and checked as a whole, then swapped at once; a bad one changes nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.kernel.guard import Placed
+from stanchion.policy.errors import PolicyError
+from stanchion.runtime.answering import Answerer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stanchion.policy.compiled import CompiledPolicy
+    from stanchion.runtime.ingesting import Ingesting
+    from stanchion.runtime.resolving import Resolver, Resolving
+
+REMEMBERED: Final = 16
+"""How many policies a shield remembers, so that a decision under way finds the code of the one it began with."""
+
+RESOLVES: Final = "stanchion.runtime.resolving:addresses"
+"""What guards call to have a name resolved; a shield answers with its own resolver."""
+
+OnReload = Callable[["CompiledPolicy | PolicyError"], None]
+"""Told of every reload: the policy now in force, or what was wrong with the one that was refused."""
+
+
+class Policies:
+    """The policies a shield has had in force, newest last, each with the code that answers for its guards."""
+
+    def __init__(
+        self,
+        guards: tuple[Any, ...],
+        brake: bool,
+        ingesting: Ingesting | None = None,
+        resolver: Resolver | None = None,
+    ) -> None:
+        self._guards = guards
+        self._resolver = resolver
+        self._resolving: Resolving | None = None
+        self.brake = brake
+        self._ingesting = ingesting
+        self._known: OrderedDict[str, tuple[CompiledPolicy, dict[str, Answerer]]] = OrderedDict()
+
+    def enter(self, policy: CompiledPolicy) -> CompiledPolicy:
+        """Add the user's own guards to a policy, the brake where it is on, and what is known of tools besides; gives
+        the policy to put in force."""
+        from stanchion.policy.custom import with_guards
+
+        whole, answerers = with_guards(policy, self._guards, self.brake)
+        asking = [guard for guard, call in policy.calls.items() if call == RESOLVES]
+        if asking:
+            answerers |= dict.fromkeys(asking, self._resolves())
+        if self._ingesting is not None:
+            whole, hooks = self._ingesting.apply(whole)
+            answerers = {**answerers, **hooks}
+        self._known[whole.hash] = (whole, answerers)
+        self._known.move_to_end(whole.hash)
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return whole
+
+    def _resolves(self) -> Answerer:
+        if self._resolving is None:
+            from stanchion.runtime.resolving import Resolving
+
+            self._resolving = Resolving(self._resolver)
+        return self._resolving.addresses
+
+    def answerer(self, policy: str, guard: str) -> Answerer | None:
+        """The code that answers for a guard of a policy."""
+        known = self._known.get(policy)
+        return None if known is None else known[1].get(guard)
+
+    def placed(self, policy: str, guard: str) -> Placed | None:
+        """A guard of a policy."""
+        known = self._known.get(policy)
+        return None if known is None else known[0].placed(guard)
+
+
+class Watcher:
+    """Looks at a policy's files now and then, and reloads when one of them has changed."""
+
+    def __init__(self, files: Callable[[], tuple[Path, ...]], reload: Callable[[], Any], tell: OnReload | None) -> None:
+        self._files = files
+        self._reload = reload
+        self._tell = tell
+        self._seen = self._signature()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, every_s: float) -> None:
+        """Look every so many seconds, in a thread that ends with the process."""
+        self._thread = threading.Thread(target=self._watch, args=(every_s,), name="stanchion-policy", daemon=True)
+        self._thread.start()
+
+    def look(self) -> bool:
+        """Look once; says whether anything had changed. A policy that is refused leaves the old one in force."""
+        signature = self._signature()
+        if signature == self._seen:
+            return False
+        self._seen = signature
+        try:
+            outcome: Any = self._reload()
+        except PolicyError as error:
+            outcome = error
+        if self._tell is not None:
+            self._tell(outcome)
+        return True
+
+    def stop(self) -> None:
+        """Stop looking."""
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _watch(self, every_s: float) -> None:
+        while not self._stop.wait(every_s):
+            self.look()
+
+    def _signature(self) -> tuple[tuple[str, int, int, int], ...]:
+        found = []
+        for path in self._files():
+            try:
+                known = path.stat()
+                found.append((str(path), known.st_mtime_ns, known.st_size, known.st_ino))
+            except OSError:
+                found.append((str(path), 0, -1, 0))
+        return tuple(found)

@@ -1,0 +1,222 @@
+"""Reports of hosts that execute things themselves: an event of any stage, checked, judged, settled."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from stanchion.kernel.actions import STOPS
+from stanchion.kernel.content import content_of
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import OF_STAGE, Event, Handoff, ModelCall, ToolCall
+from stanchion.kernel.findings import Patch
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Settle
+from stanchion.kernel.units import JUST_ONE, NOTHING, Amounts, Unit, amounts
+from stanchion.runtime.data import Unreadable, project
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.faulting import reported
+from stanchion.runtime.flows import assess, judge, shown
+from stanchion.runtime.spending import book, overruns, reserving, unforeseen, used_by
+from stanchion.runtime.undoing import remember_reported, undone
+
+STARTS = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
+ENDS = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE})
+HANDOFFS = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
+NAMED = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
+"""Stages that mean nothing without a tool's name; an empty one has to be given as such."""
+INNER = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd", "before", "cleared"})
+"""Fields of events that the runtime fills in, not the host."""
+UNITS = {
+    "tokens": Unit.TOKENS,
+    "cost_usd": Unit.COST_MICROUSD,
+    "api_calls": Unit.API_CALLS,
+    "duration_s": Unit.DURATION_MS,
+}
+USAGE = tuple(UNITS)
+
+
+class BadEvent(ValueError):
+    """A reported event does not have the fields its stage asks for."""
+
+
+def spending(usage: dict[str, Any]) -> Amounts:
+    """What a host says an action uses."""
+    try:
+        spent = amounts(**_in_ms(usage))
+    except (TypeError, ValueError) as error:
+        raise BadEvent(str(error)) from None
+    return JUST_ONE if spent == JUST_ONE else spent
+
+
+def _in_ms(usage: dict[str, Any]) -> dict[str, Any]:
+    if "duration_s" not in usage:
+        return usage
+    seconds = usage["duration_s"]
+    if type(seconds) not in (int, float) or not 0 <= seconds < 10**9:
+        raise ValueError(f"duration_s is `{seconds}`: give a number of seconds that is not negative")
+    return {
+        **{name: given for name, given in usage.items() if name != "duration_s"},
+        "duration_ms": round(seconds * 1000),
+    }
+
+
+def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
+    """Judge what a host reports. A start is remembered until its outcome is reported, which then settles it."""
+    unknown = [name for name in fields if name not in takes(stage)]
+    if unknown:
+        raise BadEvent(f"`{stage}` has no field `{unknown[0]}`: it takes {', '.join(takes(stage))}")
+    usage = {name: fields.pop(name) for name in USAGE if name in fields}
+    spent = spending(usage)
+    named = frozenset([UNITS[name] for name in usage])
+    if stage is Stage.CHARGE:
+        fields |= {"tokens": spent[Unit.TOKENS], "cost_microusd": spent[Unit.COST_MICROUSD]}
+    event: Any = _event(desk, stage, fields)
+    if stage in ENDS:
+        first = not event.call or desk.is_open(event.call)
+        call, settles, notes = yield from _outcome(desk, event, spent, named)
+        event = msgspec.structs.replace(event, call=call)
+        notes = (*desk.take_notes(call), *notes)
+        done = call if call else event.id
+        if stage is Stage.TOOL_RESULT and first and event.part <= 1 and desk.shield.policy.undos:
+            remember_reported(desk, event.tool, done, dict(event.args))
+        decision = yield from judge(desk, desk.moment(event, settles=settles), notes)
+        if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
+            yield from _taken_back(desk, done)
+        return _fitting(decision, event, fields) if decision.patches else decision
+    if stage is Stage.CHARGE and event.settled:
+        return (yield from _known(desk, event, spent, named))
+    spent = reserving(desk, event, spent)
+    decision, judged = yield from assess(desk, event, spent)
+    if decision.proceeds and stage in STARTS:
+        desk.opened(decision, _about(event), getattr(judged, "args", {}), spent)
+    return _fitting(decision, event, fields) if decision.patches else decision
+
+
+def _fitting(decision: Decision, event: Event, fields: dict[str, Any]) -> Decision:
+    """A decision whose patches fit what the host has: where that is not what guards were shown, the whole of it is
+    replaced, for places in the one are not places in the other."""
+    shown = content_of(event)
+    if content_of(msgspec.structs.replace(event, **fields)) == shown:
+        return decision
+    return msgspec.structs.replace(decision, patches=(Patch((), decision.patched(shown)),))
+
+
+def _taken_back(desk: Desk, call: str) -> Flow[None]:
+    """Undo a call whose result is refused, once, where it is known how."""
+    done = desk.undos.take(call)
+    if done is not None:
+        yield from undone(desk, done)
+
+
+def _about(event: Any) -> str:
+    """What an outcome that names no call is found by: its tool, or to whom a handoff goes."""
+    return f"handoff to {event.to}" if event.stage in HANDOFFS else str(event.tool)
+
+
+def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Event:
+    kind: Any = OF_STAGE[stage]
+    known = _fields(kind)
+    needed = [name for name, field in known.items() if field.required and name not in ("id", "at", "run")]
+    missing = [name for name in (*(["tool"] if stage in NAMED else []), *needed) if name not in fields]
+    if missing:
+        raise BadEvent(f"`{stage}` needs the field `{missing[0]}`: it takes {', '.join(takes(stage))}")
+    try:
+        data = {name: project(value) for name, value in fields.items()}
+    except Unreadable as error:
+        raise BadEvent(f"`{stage}` cannot be read: {error}") from None
+    try:
+        msgspec.convert(data, _typed(kind, frozenset(data)))
+    except msgspec.ValidationError as error:
+        message = str(error)
+        raise BadEvent(f"`{stage}`: {message[:1].lower()}{message[1:]}") from None
+    if stage is Stage.ERROR:
+        data |= _told(desk, data)
+    event: Event = desk.event(kind, **data)
+    return event
+
+
+def _told(desk: Desk, data: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return reported(desk.shield.policy, data)
+    except ValueError as error:
+        raise BadEvent(str(error)) from None
+
+
+@cache
+def _fields(kind: type[Any]) -> dict[str, msgspec.structs.FieldInfo]:
+    """The fields of an event by name; asking msgspec costs many times what a decision does."""
+    return {field.name: field for field in msgspec.structs.fields(kind)}
+
+
+@cache
+def _typed(kind: Any, names: frozenset[str]) -> type[Any]:
+    """A struct with just those fields of an event, to check what was given; made once for each combination."""
+    return msgspec.defstruct("Fields", [(name, field.type) for name, field in _fields(kind).items() if name in names])
+
+
+@cache
+def takes(stage: Stage) -> tuple[str, ...]:
+    """The fields an event of that stage takes, usage included."""
+    own = [name for name in _fields(OF_STAGE[stage]) if name not in INNER]
+    return (*own, *[name for name in USAGE if name not in own])
+
+
+def _outcome(
+    desk: Desk, event: Any, spent: Amounts, named: frozenset[Unit]
+) -> Flow[tuple[str, tuple[Settle, ...], tuple[str, ...]]]:
+    """The call an outcome belongs to, how it is settled, and what it used beyond its estimate.
+
+    What was really used beats the estimate, measure by measure; what nobody had estimated is counted now, whatever it
+    exceeds.
+    """
+    call, known = desk.closed(event.call, _about(event), getattr(event, "args", {}))
+    held = known is not None and known.held
+    reserved = known.spent if known is not None and known.held else NOTHING
+    one, tokens, cost, api_calls, working = [spent[unit] if unit in named else reserved[unit] for unit in Unit]
+    used: Amounts = (1, tokens, cost, api_calls, working)
+    if known is not None and Unit.DURATION_MS not in named:
+        used = used_by(desk, (one, tokens, cost, api_calls, reserved[Unit.DURATION_MS]), known.at)
+    # A call that is named and not open any more was settled before.
+    more = unforeseen(desk, reserved, used) if known is not None or not event.call else NOTHING
+    if more != NOTHING:
+        yield from book(desk, _start_of(desk, event), more)
+    return call, ((call, used),) if held else (), overruns(reserved, used)
+
+
+def _start_of(desk: Desk, event: Any) -> Event:
+    """What had begun, to find the budgets that it counts on."""
+    if event.stage is Stage.CHARGE:
+        start: Event = event
+    elif event.stage is Stage.HANDOFF_DONE:
+        start = desk.event(Handoff, to=event.to)
+    else:
+        start = desk.event(ToolCall, event.tool) if event.tool else desk.event(ModelCall)
+    return start
+
+
+def _known(desk: Desk, event: Any, spent: Amounts, named: frozenset[Unit]) -> Flow[Decision]:
+    """A cost that has become known: it settles its call, or is counted whatever it exceeds; then it is judged."""
+    settles: tuple[Settle, ...] = ()
+    notes: tuple[str, ...] = ()
+    if event.call:
+        _, settles, notes = yield from _outcome(desk, event, spent, named)
+    else:
+        yield from book(desk, event, (0, *spent[1:]))
+    return (yield from judge(desk, desk.moment(event, NOTHING, settles), notes))
+
+
+def check(desk: Desk, tool: str, args: dict[str, Any], spent: Amounts) -> Flow[Decision]:
+    """Judge a tool call that a host runs itself: the report that is made most often, by the shortest way."""
+    if not isinstance(tool, str) or not isinstance(args, dict):
+        raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
+    data, refused = shown(args)
+    call = desk.tool_call(tool, {} if refused else data)
+    spent = reserving(desk, call, spent) if desk.measures else spent
+    decision, event = yield from assess(desk, call, spent, refused)
+    if decision.proceeds:
+        desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else data, spent)
+    return _fitting(decision, call, {"args": args}) if decision.patches else decision

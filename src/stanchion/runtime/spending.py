@@ -1,0 +1,91 @@
+"""Spending: what an action reserves before it starts, what it used when it is over, and what was more than reserved."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event
+from stanchion.kernel.state import Batch, StoreLost
+from stanchion.kernel.units import JUST_ONE, MICRO, NOTHING, Amounts, Unit
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.drivers import Flow
+
+OPEN_WORLD: Final = "open_world"
+"""The annotation of a tool that reaches beyond this system: each of its calls is an external API call."""
+
+
+def reserving(desk: Desk, event: Event, spent: Amounts, timeout_s: float | None = None) -> Amounts:
+    """What an action reserves: what its host says, one API call if its tool reaches outside, and as an upper bound of
+    its working time the time it may take. Only what a budget bounds is reserved."""
+    measures = desk.measures
+    if not measures:
+        return spent
+    one, tokens, cost, api_calls, working_ms = spent
+    if not api_calls and Unit.API_CALLS in measures and OPEN_WORLD in event.traits:
+        api_calls = 1
+    if not working_ms and timeout_s is not None and Unit.DURATION_MS in measures:
+        working_ms = int(timeout_s * 1000)
+    reserved = (one, tokens, cost, api_calls, working_ms)
+    return spent if reserved == spent else reserved
+
+
+def used_by(desk: Desk, reserved: Amounts, began_ms: int, said: Amounts | None = None) -> Amounts:
+    """What an action used: what its host or its model says, otherwise what was reserved; its time is measured."""
+    spent = reserved if said is None else said
+    if Unit.DURATION_MS not in desk.measures or spent[Unit.DURATION_MS] != reserved[Unit.DURATION_MS]:
+        return spent
+    return (*spent[:4], max(0, desk.shield.clock() - began_ms))
+
+
+def overruns(reserved: Amounts, used: Amounts) -> tuple[str, ...]:
+    """What an action used beyond what it had reserved, in words for its record."""
+    words: dict[Unit, tuple[str, float]] = {
+        Unit.TOKENS: ("tokens", 1),
+        Unit.COST_MICROUSD: ("dollars", MICRO),
+        Unit.API_CALLS: ("API calls", 1),
+        Unit.DURATION_MS: ("seconds of work", 1000),
+    }
+    return tuple(
+        f"it used {used[unit] / parts:g} {name}, {(used[unit] - reserved[unit]) / parts:g} more than reserved"
+        for unit, (name, parts) in words.items()
+        if used[unit] > reserved[unit] > 0
+    )
+
+
+def settled(decision: Decision, used: Amounts = JUST_ONE) -> tuple[tuple[str, Amounts | None], ...]:
+    """How a decision's hold is closed: with what was used."""
+    return ((decision.id, used),) if decision.held else ()
+
+
+def close_hold(desk: Desk, decision: Decision, used: Amounts = JUST_ONE) -> Flow[None]:
+    """Close a hold at its estimate where the outcome of its action is not known."""
+    if decision.held:
+        try:
+            yield Batch(desk.new_id(), desk.info.tenant, settles=settled(decision, used))
+        except StoreLost:
+            desk.tell("the store could not be reached: what the last call reserved stays charged")
+
+
+def unforeseen(desk: Desk, reserved: Amounts, used: Amounts) -> Amounts:
+    """What an action used of something that it had reserved nothing of: a hold cannot settle that, it has to be
+    booked. `NOTHING` where no budget bounds it."""
+    if not desk.measures:
+        return NOTHING
+    one, tokens, cost, api_calls, working = [
+        used[unit] if not reserved[unit] and unit is not Unit.ONE else 0 for unit in Unit
+    ]
+    return (one, tokens, cost, api_calls, working)
+
+
+def book(desk: Desk, event: Event, spent: Amounts) -> Flow[Any]:
+    """Count a cost that is known already, whatever it exceeds: refusing it would not make it unspent.
+
+    `event` is what it began with, by which its budgets are found.
+    """
+    if spent == NOTHING:
+        return
+    plan = desk.plans.of((event,), "")
+    lines = tuple([line._replace(bands=(), hold_ms=0) for line in plan.lines if not line.follows])
+    if lines:
+        yield Batch(desk.new_id(), desk.info.tenant, lines=lines, amounts=spent)

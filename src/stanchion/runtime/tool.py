@@ -1,0 +1,145 @@
+"""Tools: a function, how its arguments look as data, and how patched data goes back into a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.kernel.actions import Risk
+from stanchion.runtime.errors import StanchionError
+
+MARK: Final = "__stanchion_tool__"
+"""The attribute under which a shielded function keeps its tool."""
+
+if TYPE_CHECKING:
+    import inspect
+
+
+class NothingDone(StanchionError):
+    """Raise it from a tool to say that nothing has happened: then it can be tried again."""
+
+
+class Shape(Enum):
+    """What calling a function gives."""
+
+    PLAIN = "plain"
+    ASYNC = "async"
+    GENERATOR = "generator"
+    ASYNC_GENERATOR = "async generator"
+
+
+class Tool:
+    """One function that an agent can call, with what is known of it."""
+
+    __slots__ = (
+        "_defaults",
+        "_hidden",
+        "_simple",
+        "fn",
+        "name",
+        "once",
+        "risk",
+        "shape",
+        "signature",
+        "timeout_s",
+        "undo",
+    )
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        name: str | None = None,
+        risk: Risk | None = None,
+        undo: Callable[..., Any] | None = None,
+        timeout_s: float | None = None,
+        once: bool = False,
+    ) -> None:
+        import inspect
+
+        self.fn = fn
+        self.name = name if name is not None else getattr(fn, "__name__", type(fn).__name__)
+        self.risk = risk
+        self.undo = undo
+        self.timeout_s = timeout_s
+        self.once = once
+        self.shape = shape_of(fn)
+        if once and self.shape not in (Shape.PLAIN, Shape.ASYNC):
+            raise ValueError(f"`{self.name}` gives many items, and only a call with one result can happen once")
+        try:
+            self.signature: inspect.Signature | None = inspect.signature(fn)
+        except (TypeError, ValueError):
+            self.signature = None
+        parameters = [] if self.signature is None else list(self.signature.parameters.values())
+        first = parameters[0].name if parameters else ""
+        self._hidden = first if first in ("self", "cls") else ""
+        self._simple = self.signature is not None and not any(
+            p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
+        )
+        self._defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+
+    def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The call's arguments by name, defaults included, the object of a method left out."""
+        if not args and self._simple:
+            return {**self._defaults, **kwargs} if self._defaults else kwargs
+        bound = self._bound(args, kwargs)
+        if bound is None:
+            return {**kwargs, **({"*": list(args)} if args else {})}
+        bound.apply_defaults()
+        values: dict[str, Any] = {}
+        for name, value in bound.arguments.items():
+            parameter = bound.signature.parameters[name]
+            if parameter.kind is parameter.VAR_KEYWORD:
+                values.update(value)
+            elif name != self._hidden:
+                values[name] = value
+        return values
+
+    def fits(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the function can be called like that; what cannot be called has done nothing."""
+        return self.signature is None or self._bound(args, kwargs) is not None
+
+    def of(self, owner: Any) -> Tool:
+        """The same tool as a method of an object."""
+        return Tool(self.fn.__get__(owner), self.name, self.risk, self.undo, self.timeout_s, self.once)
+
+    def patched(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], was: dict[str, Any], now: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call with those arguments replaced that a patch has changed, and without those that it took out; the
+        others stay the objects they are."""
+        kwargs = {name: value for name, value in kwargs.items() if name in now or name not in was}
+        changed = {name: value for name, value in now.items() if name not in was or was[name] != value}
+        bound = self._bound(args, kwargs)
+        if bound is None:
+            return (tuple(changed.pop("*", args)), {**kwargs, **changed})
+        for name, value in changed.items():
+            parameter = bound.signature.parameters.get(name)
+            if parameter is None or parameter.kind is parameter.VAR_KEYWORD:
+                spread = next(p.name for p in bound.signature.parameters.values() if p.kind is p.VAR_KEYWORD)
+                bound.arguments[spread] = {**bound.arguments.get(spread, {}), name: value}
+            else:
+                bound.arguments[name] = tuple(value) if parameter.kind is parameter.VAR_POSITIONAL else value
+        return bound.args, bound.kwargs
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments | None:
+        if self.signature is None:
+            return None
+        try:
+            return self.signature.bind(*args, **kwargs)
+        except TypeError:
+            return None
+
+
+def shape_of(fn: Callable[..., Any]) -> Shape:
+    """What calling a function gives, seen through callable objects."""
+    import inspect
+
+    target = fn if inspect.isroutine(fn) else getattr(fn, "__call__", fn)  # noqa: B004 - the method itself is wanted
+    if inspect.isasyncgenfunction(target):
+        return Shape.ASYNC_GENERATOR
+    if inspect.iscoroutinefunction(target):
+        return Shape.ASYNC
+    if inspect.isgeneratorfunction(target):
+        return Shape.GENERATOR
+    return Shape.PLAIN

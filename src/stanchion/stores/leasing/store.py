@@ -1,0 +1,173 @@
+"""A store that spends fleet-wide counters in slices, in front of the store that has them."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.stores.leasing.carrying import Carrying
+from stanchion.stores.leasing.knowing import Knowing
+from stanchion.stores.leasing.lending import Flow, Lending, T
+from stanchion.stores.protocol import Store
+from stanchion.stores.seen import Hold, Seen
+
+KEEP_S: Final = 5.0
+"""How long a process keeps what it does not spend."""
+
+
+class LeasingStore:
+    """Keeps the counters of the whole fleet out of the batches of its tenants.
+
+    A line whose counter all tenants share is spent from a slice that this process holds on it, and the rest of its
+    batch goes to `inner`. A slice is charged before it is spent, so that no limit is ever exceeded, however many
+    processes spend; it doubles as long as it is used up soon, and shrinks near the end of the counter. What is not
+    spent within `keep_s` goes back, and everything does at `close` or when the process ends. Of a process that is
+    killed the slices stay charged. What a batch expects of records of the fleet is asked for once a second.
+    """
+
+    def __init__(self, inner: Store, *, keep_s: float = KEEP_S) -> None:
+        self.inner: Final = inner
+        self._keep_s = keep_s
+        self._closed = False
+        self._begin()
+        _open.add(self)
+
+    def __repr__(self) -> str:
+        return f"LeasingStore({self.inner!r})"
+
+    def carry(self, batch: Batch) -> Reply:
+        """Carry a batch out; it waits for a slice only where there is none left."""
+        batch, asks = self._knowing.part(batch)
+        if asks is not None:
+            reply = self.inner.carry(asks)
+            if reply.stale:
+                return reply
+            self._knowing.confirm(asks)
+        if not self._carrying.concerns(batch):
+            return self.inner.carry(batch)
+        try:
+            return _drive(self._carrying.carry(batch), self.inner.carry)
+        finally:
+            self._watch()
+
+    async def acarry(self, batch: Batch) -> Reply:
+        """The same without blocking the event loop."""
+        batch, asks = self._knowing.part(batch)
+        if asks is not None:
+            reply = await self.inner.acarry(asks)
+            if reply.stale:
+                return reply
+            self._knowing.confirm(asks)
+        if not self._carrying.concerns(batch):
+            return await self.inner.acarry(batch)
+        flow = self._carrying.carry(batch)
+        try:
+            need = flow.send(None)
+            while True:
+                try:
+                    reply = await self.inner.acarry(need)
+                except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                    need = flow.throw(error)
+                else:
+                    need = flow.send(reply)
+        except StopIteration as done:
+            answer: Reply = done.value
+            return answer
+        finally:
+            self._watch()
+
+    def read(self, key: str) -> tuple[int, Any]:
+        """A cell's number and value; slices count as spent."""
+        return self.inner.read(key)
+
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Every cell whose key begins so; slices count as spent."""
+        return self.inner.look(prefix)
+
+    def holds(self) -> Iterator[Hold]:
+        """Every hold that is not settled; slices are among them."""
+        return self.inner.holds()
+
+    def give_back(self) -> None:
+        """Give back all that this process does not need at the moment; `StoreLost` where the store cannot take it."""
+        _drive(self._lending.tidy(0.0), self.inner.carry)
+
+    def close(self) -> None:
+        """Give everything back, and close the store."""
+        self._end()
+        self.inner.close()
+
+    def _begin(self) -> None:
+        """Start with nothing; in a forked process too, because its parent goes on spending what it was lent."""
+        self._lending = Lending()
+        self._carrying = Carrying(self._lending)
+        self._knowing = Knowing()
+        self._timer: threading.Timer | None = None
+        self._starting = threading.Lock()
+
+    def _watch(self) -> None:
+        """Have what is not used given back by a thread of its own: this process may not carry out another batch."""
+        if self._timer is not None or self._closed or self._lending.idle:
+            return
+        with self._starting, contextlib.suppress(RuntimeError):
+            if self._timer is None:
+                timer = threading.Timer(self._keep_s, self._tidy)
+                timer.name, timer.daemon = "stanchion-leases", True
+                timer.start()
+                self._timer = timer
+
+    def _tidy(self) -> None:
+        with contextlib.suppress(StoreLost):
+            _drive(self._lending.tidy(self._keep_s), self.inner.carry)
+        self._timer = None
+        self._watch()
+
+    def _end(self) -> None:
+        """Give everything back as far as the store can take it; what is reserved stays charged."""
+        self._closed = True
+        timer = self._timer
+        if timer is not None:
+            timer.cancel()
+            timer.join()
+        with contextlib.suppress(StoreLost):
+            _drive(self._lending.end(), self.inner.carry)
+
+
+def _drive(flow: Flow[T], carry: Callable[[Batch], Reply]) -> T:
+    """Run a flow to its end in this thread."""
+    try:
+        need = flow.send(None)
+        while True:
+            try:
+                reply = carry(need)
+            except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                need = flow.throw(error)
+            else:
+                need = flow.send(reply)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+_open: Final[weakref.WeakSet[LeasingStore]] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for store in list(_open):
+        store._begin()
+
+
+def _at_exit() -> None:
+    for store in list(_open):
+        store._end()
+
+
+atexit.register(_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,71 @@
+"""A store in this process's memory: the fastest, gone with the process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from stanchion.kernel.carry import carry_out
+from stanchion.kernel.cells import KEEP, State, read
+from stanchion.kernel.state import CLOCK, Batch, Reply
+from stanchion.stores.seen import Hold, Seen, open_hold, seen
+
+
+def wall_ms() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+class MemoryStore:
+    """Runs every batch under one lock; its clock never runs backwards."""
+
+    def __init__(self, clock: Callable[[], int] = wall_ms) -> None:
+        self._state = State()
+        self._lock = threading.Lock()
+        self._clock = clock
+        self._last = 0
+
+    def carry(self, batch: Batch) -> Reply:
+        """Carry a batch out."""
+        with self._lock:
+            now = self._clock()
+            if now > self._last:
+                self._last = now
+            return carry_out(self._state, batch, self._last)
+
+    async def acarry(self, batch: Batch) -> Reply:
+        """Carry a batch out; nothing here ever waits, so the loop may as well do it."""
+        return self.carry(batch)
+
+    def read(self, key: str) -> tuple[int, Any]:
+        """A cell's number and value."""
+        with self._lock:
+            return read(self._state, key)
+
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Every cell whose key begins so, in the order of their keys; one that nobody wrote to is none."""
+        with self._lock:
+            cells = self._state.cells
+            keys = sorted(key for key in cells if key.startswith(prefix) and key != CLOCK)
+        for key in keys:
+            with self._lock:
+                cell = cells.get(key)
+                found = None if cell is None or cell[KEEP] < 0 else seen(key, cell, self._now())
+            if found is not None:
+                yield found
+
+    def holds(self) -> Iterator[Hold]:
+        """Every hold that is not settled."""
+        with self._lock:
+            now = self._now()
+            open_holds = sorted(self._state.holds.items(), key=lambda item: (item[1][0], item[1][3]))
+            found = [open_hold(hold_id, held, now) for hold_id, held in open_holds]
+        yield from found
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _now(self) -> int:
+        return max(self._clock(), self._last)

@@ -1,0 +1,88 @@
+"""The PostgreSQL store: each batch is one call of one function in the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.seen import Hold, Seen
+
+
+class PostgresStore:
+    """State in one schema of a database, shared by any number of hosts; the server's clock rules.
+
+    The store is opened at once: `StoreError` says what is wrong. Later a batch that cannot be carried out within
+    `timeout_s` raises `StoreLost`; while the server is lost batches are refused at once and one at a time tries again,
+    so that the store works again by itself. A batch that was lost can be sent again: its id counts once.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout_s: float = 2.0,
+        schema: str = "stanchion",
+        pool_size: int = 8,
+        clock: Callable[[], int] | None = None,
+        reading: bool = False,
+    ) -> None:
+        """Open the schema, and make it where there is none.
+
+        `url` is a libpq URL with all its options (`sslmode`, `target_session_attrs` …). `pool_size` is how many
+        connections are open at the most. `clock` replaces the server's clock in tests. With `reading` the store is for
+        looking only: it makes no schema and carries nothing out.
+        """
+        if timeout_s <= 0 or pool_size < 1:
+            raise StoreError(f"timeout_s is `{timeout_s}` and pool_size `{pool_size}`: both must be above zero")
+        try:
+            from stanchion.stores.postgres.address import Address
+            from stanchion.stores.postgres.carrying import Carrying
+            from stanchion.stores.postgres.listing import Listing
+            from stanchion.stores.postgres.schema import checked
+        except ImportError as error:
+            raise StoreError(f"the PostgreSQL store needs psycopg ({error}): install `stanchion[postgres]`") from error
+        address = Address(url, timeout_s)
+        self._name = address.name
+        self._reading = reading
+        self._carrying = Carrying(address, checked(schema), timeout_s, pool_size, clock, reading)
+        self._listing = Listing(self._carrying.ask, schema, clock)
+        try:
+            self._carrying.open()
+        except StoreLost as lost:
+            self._carrying.close()
+            raise StoreError(str(lost)) from None
+
+    def __repr__(self) -> str:
+        return f"PostgresStore({self._name})"
+
+    def carry(self, batch: Batch) -> Reply:
+        """Carry a batch out; `StoreLost` where the server did not answer in time."""
+        self._check()
+        return self._carrying.carry(batch)
+
+    async def acarry(self, batch: Batch) -> Reply:
+        """Carry a batch out; the event loop goes on meanwhile."""
+        self._check()
+        return await self._carrying.acarry(batch)
+
+    def read(self, key: str) -> tuple[int, Any]:
+        """A cell's number and value."""
+        return self._listing.one(key)
+
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Every cell whose key begins so, in the order of their keys."""
+        return self._listing.cells(prefix)
+
+    def holds(self) -> Iterator[Hold]:
+        """Every hold that is not settled."""
+        return self._listing.holds()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._carrying.close()
+
+    def _check(self) -> None:
+        if self._reading:
+            raise StoreLost(f"the store on `{self._name}` is open for reading only: nothing can be carried out")

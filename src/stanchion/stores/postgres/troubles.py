@@ -1,0 +1,84 @@
+"""What is wrong with a server, in words: which one, what, and what to do. No word of a password."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+AGAIN: Final = frozenset({"ST001", "23505", "40001", "40P01"})
+"""Codes of what passes when the same batch is sent again: another one came between."""
+
+STANDBY: Final = "25006"
+GONE: Final = frozenset({"57P01", "57P02", "57P03", "57P05", STANDBY})
+"""Codes of what ends a connection: the server goes, comes, or is no longer the one that writes."""
+
+_SAYS: Final = {
+    "57014": "did not carry the batch out within {limit_s:g} s: see who else holds its cells (pg_locks), or try again",
+    STANDBY: "takes nothing to write, so it is a standby: name the server that writes in the URL",
+    "42501": "does not let this role do that ({reason}): grant it the rights on the schema, its tables and functions",
+    "53100": "has a full disk: make room on it",
+    "53200": "has no memory left ({reason}): see to its memory and its max_locks_per_transaction",
+    "53300": "takes no more connections: raise its max_connections, or open stores with a smaller pool",
+    "28P01": "does not know this password: correct it in the URL, or in the file of passwords",
+    "28000": "does not let this role in ({reason}): correct the role in the URL, or the server's pg_hba.conf",
+    "3D000": "has no such database: make it, or name another one in the URL",
+    "ST002": "is behind a pool that changes settings ({reason}): let it keep sessions apart (session pooling)",
+}
+_REFUSALS: Final = {
+    r"password authentication failed|no password supplied": "28P01",
+    r"pg_hba.conf|role .* does not exist|authentication failed": "28000",
+    r"database .* does not exist": "3D000",
+    r"too many clients|remaining connection slots|too many connections": "53300",
+}
+"""What a server says when it lets nobody in, and the code that it does not say."""
+
+_CHANGED: Final = frozenset({"3F000", "42P01", "42703", "42883", "26000"})
+_UNWRITABLE: Final = frozenset({"22003", "22021", "22P05", "54000"})
+
+
+def explain(code: str, reason: str, server: str, limit_s: float) -> str:
+    """What the server complained of, and what to do about it."""
+    if code in _CHANGED:
+        says = "has no longer the tables that this store was opened with ({reason}): open it again"
+    elif code in _UNWRITABLE:
+        says = "cannot hold what the batch has ({reason}): use other names, or smaller amounts"
+    else:
+        says = _SAYS.get(code, "failed ({reason}, code {code}): see its log")
+    return f"the PostgreSQL server `{server}` " + says.format(reason=reason, code=code, limit_s=limit_s)
+
+
+def explain_refusal(reason: str, server: str) -> str:
+    """Why there is no connection, and what to do about it."""
+    for words, code in _REFUSALS.items():
+        if re.search(words, reason):
+            return explain(code, reason, server, 0)
+    return unreached(server, reason)
+
+
+def late(server: str, limit_s: float) -> str:
+    """What to say where no answer came in time."""
+    return f"the PostgreSQL server `{server}` did not answer within {limit_s:g} s: see that it runs and can be reached"
+
+
+def unreached(server: str, reason: str) -> str:
+    """What to say where there is no connection."""
+    return f"the PostgreSQL server `{server}` cannot be reached ({reason}): see that it runs and takes connections"
+
+
+def busy(server: str, limit_s: float, size: int) -> str:
+    """What to say where all connections are in use for too long."""
+    return (
+        f"all {size} connections to the PostgreSQL server `{server}` were in use for {limit_s:g} s: "
+        "open the store with a larger pool_size, or see what slows the server down"
+    )
+
+
+def closed(server: str) -> str:
+    """What to say after the store was closed."""
+    return f"the store on the PostgreSQL server `{server}` was closed: open it again"
+
+
+def brief(text: str) -> str:
+    """The part of a driver's message that says why, in one line."""
+    first = text.strip().partition("\n")[0]
+    return re.sub(r"^.*failed: |FATAL: +|^error: ", "", first).strip()

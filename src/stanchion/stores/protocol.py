@@ -1,0 +1,35 @@
+"""What the runtime asks of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from stanchion.kernel.state import Batch, Reply
+from stanchion.stores.seen import Hold, Seen
+
+
+class StoreError(Exception):
+    """A store cannot be opened; the message says which, why, and what to do."""
+
+
+class Store(Protocol):
+    """Carries batches out atomically, each id once. A store that cannot raises `StoreLost`."""
+
+    def carry(self, batch: Batch) -> Reply:
+        """Carry a batch out and say what came of it."""
+
+    async def acarry(self, batch: Batch) -> Reply:
+        """The same without blocking the event loop."""
+
+    def read(self, key: str) -> tuple[int, Any]:
+        """A cell's number (total or version) and a record's value, for people and tests; never for a decision."""
+
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Every cell whose key begins so, in the order of their keys, for people; batches go on meanwhile."""
+
+    def holds(self) -> Iterator[Hold]:
+        """Every hold that is not settled, for people; the earliest due first, those known to have lapsed last."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""

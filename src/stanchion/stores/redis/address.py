@@ -1,0 +1,156 @@
+"""Where a server is and how it is spoken to, read from a URL; its name for people has no credentials in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+import msgspec
+
+from stanchion.stores.protocol import StoreError
+
+PLAIN: Final = ("redis", "valkey")
+SECURE: Final = ("rediss", "valkeys")
+LOCAL: Final = "unix"
+SHAPES: Final = "`redis://host:6379/0`, `rediss://host:6379/0` or `unix:///path/of/the.sock?db=0`"
+PORT: Final = 6379
+
+UNREADABLE: Final = (
+    f"the `{{scheme}}:` URL of the store cannot be read: write {SHAPES}, "
+    "with `%23` for `#`, `%2F` for `/`, `%3F` for `?` and `%40` for `@` in a user's name or a password"
+)
+
+_NAME: Final = re.compile("[a-z_]+")
+_PREFIX: Final = re.compile(r"[A-Za-z0-9_.]+")
+
+
+class Address(msgspec.Struct, frozen=True):
+    """A server, a database in it, and the settings a URL gives; `path` is that of a local socket."""
+
+    name: str
+    host: str = ""
+    port: int = PORT
+    path: str = ""
+    db: int = 0
+    user: str = ""
+    password: str = ""
+    tls: bool = False
+    ca_file: str = ""
+    verify: bool = True
+    cert_file: str = ""
+    key_file: str = ""
+    prefix: str | None = None
+    timeout_s: float | None = None
+    wait_replicas: int | None = None
+    evicting: bool = False
+
+    def __repr__(self) -> str:
+        return f"Address({self.name!r})"
+
+
+def parse(url: str) -> Address:
+    """Read a URL; `StoreError` says what is wrong with it, without what may be secret."""
+    scheme = url.split(":", 1)[0].lower()
+    try:
+        split = urlsplit(url)
+        port = split.port
+    except ValueError:
+        raise StoreError(UNREADABLE.format(scheme=scheme)) from None
+    if scheme not in (*PLAIN, *SECURE, LOCAL):
+        raise StoreError(f"`{scheme}:` is no URL of a Redis store: write {SHAPES}")
+    if split.fragment:
+        raise StoreError(UNREADABLE.format(scheme=scheme))
+    given = _place(scheme, split, port)
+    for key, text in parse_qsl(split.query, keep_blank_values=True):
+        option = OPTIONS.get(key)
+        if not _NAME.fullmatch(key):
+            raise StoreError(UNREADABLE.format(scheme=scheme))
+        if option is None:
+            known = ", ".join(f"`{name}`" for name in OPTIONS)
+            raise StoreError(f"`{given['name']}` has the option `{key}`, which is none: use {known}")
+        field, read, wants = option
+        try:
+            given[field] = read(text)
+        except ValueError:
+            raise StoreError(f"the option `{key}` of `{given['name']}` is `{text}`: give {wants}") from None
+    if scheme == LOCAL:
+        given["name"] = f"unix://{given['path']}"
+    return msgspec.convert(given, Address)
+
+
+def _place(scheme: str, split: SplitResult, port: int | None) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "user": unquote(split.username if split.username is not None else ""),
+        "password": unquote(split.password if split.password is not None else ""),
+    }
+    path = unquote(split.path)
+    if scheme == LOCAL:
+        given |= {"path": path, "name": f"unix://{path}"}
+        if not path.startswith("/") or split.hostname:
+            raise StoreError("the `unix:` URL of the store names no absolute path: write `unix:///path/of/the.sock`")
+        return given
+    host = split.hostname if split.hostname is not None else ""
+    if not host:
+        raise StoreError(f"the `{scheme}:` URL of the store names no host: write {SHAPES}")
+    shown = f"[{host}]" if ":" in host else host
+    number = PORT if port is None else port
+    given |= {"host": host, "port": number, "tls": scheme in SECURE, "name": f"{scheme}://{shown}:{number}"}
+    if path not in ("", "/"):
+        try:
+            given["db"] = _whole(path[1:])
+        except ValueError:
+            raise StoreError(f"`{given['name']}` names the database `{path[1:]}`: give a number, as in `/0`") from None
+    given["name"] = f"{given['name']}/{given.get('db', 0)}"
+    return given
+
+
+def check_prefix(text: str) -> str:
+    """A prefix of keys, if it can be one; `StoreError` where not."""
+    try:
+        return _prefix(text)
+    except ValueError:
+        raise StoreError(f"the prefix of the store's keys is `{text}`: give letters, digits, `_` and `.`") from None
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise ValueError(text)
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds <= 3600:
+        raise ValueError(text)
+    return seconds
+
+
+def _prefix(text: str) -> str:
+    if not _PREFIX.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+def _one_of(words: Mapping[str, bool]) -> Callable[[str], bool]:
+    def read(text: str) -> bool:
+        if text not in words:
+            raise ValueError(text)
+        return words[text]
+
+    return read
+
+
+OPTIONS: Final[Mapping[str, tuple[str, Callable[[str], Any], str]]] = {
+    "db": ("db", _whole, "a number"),
+    "ssl_ca_certs": ("ca_file", str, "the path of a file"),
+    "ssl_cert_reqs": ("verify", _one_of({"required": True, "none": False}), "`required` or `none`"),
+    "ssl_certfile": ("cert_file", str, "the path of a file"),
+    "ssl_keyfile": ("key_file", str, "the path of a file"),
+    "prefix": ("prefix", _prefix, "letters, digits, `_` and `.`"),
+    "timeout_s": ("timeout_s", _seconds, "a number of seconds above 0"),
+    "wait_replicas": ("wait_replicas", _whole, "a number"),
+    "evicting": ("evicting", _one_of({"yes": True, "no": False}), "`yes` or `no`"),
+}
+"""Options of a URL: the field each sets, how it is read, and what to give."""

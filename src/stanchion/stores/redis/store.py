@@ -1,0 +1,154 @@
+"""The Redis store: every batch is one script that the server carries out, sent by its hash."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.redis import troubles
+from stanchion.stores.redis.address import Address, check_prefix, parse
+from stanchion.stores.redis.keys import Keys
+from stanchion.stores.redis.link import command
+from stanchion.stores.redis.listing import Listing
+from stanchion.stores.redis.packing import SERVER_TIME, UNWRITABLE, Packing, stale_reply, unpack_reply
+from stanchion.stores.redis.pool import Pool
+from stanchion.stores.redis.script import Script, source
+from stanchion.stores.seen import Hold, Seen
+
+if TYPE_CHECKING:
+    from stanchion.stores.redis.loops import Loops
+
+PREFIX: Final = "stanchion"
+
+
+class RedisStore:
+    """State in one Redis or Valkey server, shared by threads, processes and hosts; the server's clock rules.
+
+    The server is greeted at once: `StoreError` says what is wrong with it. Later a batch that cannot be carried out
+    raises `StoreLost` within `timeout_s`; when the trouble is over the store works again by itself. A batch whose
+    answer was lost can be sent again under its id: it counts once.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout_s: float = 1.0,
+        clock: Callable[[], int] | None = None,
+        connections: int = 16,
+        remember_s: int = 3_600,
+        wait_replicas: int = 0,
+        prefix: str = PREFIX,
+    ) -> None:
+        """Open a server by its URL, which can also give `timeout_s`, `wait_replicas` and `prefix`.
+
+        Threads share up to that many `connections`. An answer is remembered for `remember_s`, a hold until it is
+        settled or has lapsed for a week. With `wait_replicas` a batch waits for that many replicas to have it. `clock`
+        is for tests: the time is what it says.
+        """
+        address = parse(url)
+        timeout_s = timeout_s if address.timeout_s is None else address.timeout_s
+        if not timeout_s > 0 or connections < 1 or remember_s < 1:
+            raise StoreError("`timeout_s`, `connections` and `remember_s` of a store must be above 0: leave them out")
+        self._replicas = wait_replicas if address.wait_replicas is None else address.wait_replicas
+        self._wait = _wait(self._replicas, timeout_s) if self._replicas else b""
+        self._answers = 2 if self._replicas else 1
+        self._clock = clock
+        keys = Keys(check_prefix(prefix) if address.prefix is None else address.prefix)
+        self._packing = Packing(keys, Script(source(), remember_s, self._replicas > 0))
+        self._pool = Pool(address, timeout_s, connections)
+        self._listing = Listing(self._pool, keys, clock)
+        self._loops: Loops | None = None
+        self._lock = threading.Lock()
+        try:
+            self._pool.ask(command("PING"))
+        except StoreLost as lost:
+            raise StoreError(lost.why) from None
+
+    @property
+    def address(self) -> Address:
+        """Where the server is."""
+        return self._pool.address
+
+    def carry(self, batch: Batch) -> Reply:
+        """Carry a batch out; `StoreLost` where the server cannot."""
+        answer = self._pool.ask(self._pack(batch), self._answers)
+        if type(answer) is bytes:
+            return unpack_reply(answer)
+        if _knows_not(answer):
+            answer = self._pool.ask(self._pack(batch, whole=True), self._answers)
+        return self._reply(batch, answer)
+
+    async def acarry(self, batch: Batch) -> Reply:
+        """Carry a batch out; the batches of an event loop follow one another on one connection."""
+        loops = self._loops or self._first_loop()
+        answer = await loops.ask(self._pack(batch), self._answers)
+        if type(answer) is bytes:
+            return unpack_reply(answer)
+        if _knows_not(answer):
+            answer = await loops.ask(self._pack(batch, whole=True), self._answers)
+        return self._reply(batch, answer)
+
+    def read(self, key: str) -> tuple[int, Any]:
+        """A cell's number and value."""
+        return self._listing.one(key)
+
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Every cell whose key begins so, in the order of their keys; of a cluster, those of the node that is asked."""
+        return self._listing.cells(prefix)
+
+    def holds(self) -> Iterator[Hold]:
+        """Every hold that is not settled; of a cluster, those of the node that is asked."""
+        return self._listing.holds()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+        if self._loops is not None:
+            self._loops.close()
+
+    def _first_loop(self) -> Loops:
+        from stanchion.stores.redis.loops import Loops
+
+        with self._lock:
+            self._loops = self._loops or Loops(self._pool)
+            return self._loops
+
+    def _pack(self, batch: Batch, whole: bool = False) -> bytes:
+        now = SERVER_TIME if self._clock is None else self._clock()
+        try:
+            packed = self._packing.pack(batch, now, whole)
+        except UNWRITABLE as error:
+            says = f"batch {batch.id!a} has what no server can hold ({error}): use other names, or smaller amounts"
+            raise StoreLost(says) from error
+        return packed + self._wait if self._wait else packed
+
+    def _reply(self, batch: Batch, answer: Any) -> Reply:
+        """What an answer says that is not the usual one."""
+        if self._replicas and isinstance(answer, list):
+            answer, copies = answer
+            if type(copies) is not int or copies < self._replicas:
+                raise StoreLost(troubles.uncopied(self.address.name, self._replicas))
+        if type(answer) is bytes:
+            return unpack_reply(answer)
+        if isinstance(answer, list):
+            return stale_reply(batch, answer)
+        if troubles.plain(str(answer)).startswith("READONLY"):
+            self._pool.let_go()
+            if self._loops is not None:
+                self._loops.close()
+        raise StoreLost(troubles.answered(self.address, str(answer)))
+
+
+def _knows_not(answer: Any) -> bool:
+    """Whether the server does not know the script, because it was started or told to forget it since."""
+    first = answer[0] if isinstance(answer, list) else answer
+    return isinstance(first, Exception) and str(first).startswith("NOSCRIPT")
+
+
+def _wait(replicas: int, timeout_s: float) -> bytes:
+    """The command that waits for replicas; it gives up before the store does, though a server is late with that."""
+    return command("WAIT", str(replicas), str(max(1, int(timeout_s * 800))))

@@ -1,0 +1,153 @@
+"""A connection that an event loop reads from: commands follow one another without waiting for answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from typing import Any
+
+from stanchion.stores.redis.link import CHUNK, CUT, Link
+
+
+class Stream:
+    """A link in the hands of an event loop. All commands of one turn of the loop go out together.
+
+    Where it fails, `lost` says why, and so does what everybody who waits for an answer is given: an error of `CUT`.
+    """
+
+    def __init__(self, link: Link, loop: asyncio.AbstractEventLoop) -> None:
+        self.lost: BaseException | None = None
+        self._loop = loop
+        self._link = link
+        self._fd = link.sock.fileno()
+        self._not_yet = _not_yet(link)
+        self._pending = getattr(link.sock, "pending", None)
+        self._asked: deque[tuple[asyncio.Future[Any], int, float]] = deque()
+        self._came: list[Any] = []
+        self._out: list[bytes] = []
+        self._unsent = b""
+        self._is_watched = False
+        link.sock.setblocking(False)
+        loop.add_reader(self._fd, self._receive)
+
+    def ask(self, data: bytes, count: int, deadline: float) -> asyncio.Future[Any]:
+        """Send a command; for several commands, all their answers are awaited. Deadlines never go back."""
+        answer = self._loop.create_future()
+        if self.lost is not None:
+            answer.set_exception(self.lost)
+            return answer
+        self._asked.append((answer, count, deadline))
+        if not self._out:
+            self._loop.call_soon(self._send)
+        self._out.append(data)
+        if not self._is_watched:
+            self._is_watched = True
+            self._loop.call_at(deadline, self._watch)
+        return answer
+
+    def lose(self, error: BaseException) -> None:
+        """Give up the connection."""
+        if self.lost is not None:
+            return
+        self.lost = error
+        if not self._loop.is_closed():
+            self._loop.remove_reader(self._fd)
+            self._loop.remove_writer(self._fd)
+            for answer, _, _ in self._asked:
+                if not answer.done():
+                    answer.set_exception(error)
+        self._asked.clear()
+        self._link.close()
+
+    def end(self) -> None:
+        """Give up the connection, from whatever thread."""
+        if self._loop.is_running() and not _is_here(self._loop):
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self.lose, EOFError())
+        else:
+            self.lose(EOFError())
+
+    def _send(self) -> None:
+        """Send what was asked for in this turn of the loop."""
+        data = b"".join(self._out)
+        self._out.clear()
+        if self._unsent:
+            self._unsent += data
+        elif self.lost is None:
+            self._unsent = data
+            self._go_on_sending()
+            if self._unsent and self.lost is None:
+                self._loop.add_writer(self._fd, self._write)
+
+    def _write(self) -> None:
+        self._go_on_sending()
+        if not self._unsent and self.lost is None:
+            self._loop.remove_writer(self._fd)
+
+    def _go_on_sending(self) -> None:
+        try:
+            self._unsent = self._unsent[self._link.sock.send(self._unsent) :]
+        except self._not_yet:
+            return
+        except OSError as error:
+            self.lose(error)
+
+    def _receive(self) -> None:
+        link = self._link
+        try:
+            while True:
+                chunk = link.sock.recv(CHUNK)
+                if not chunk:
+                    raise EOFError
+                link.reader.feed(chunk)
+                while (reply := link.reader.gets()) is not False:
+                    self._give(reply)
+                if self._pending is None or not self._pending():
+                    return
+        except self._not_yet:
+            return
+        except CUT as error:
+            self.lose(error)
+
+    def _give(self, reply: Any) -> None:
+        """Give an answer to whoever has waited longest; who does not wait any more misses nothing."""
+        if not self._asked:
+            raise EOFError
+        answer, count, _ = self._asked[0]
+        if count > 1:
+            self._came.append(reply)
+            if len(self._came) < count:
+                return
+            reply, self._came = self._came, []
+        self._asked.popleft()
+        if not answer.done():
+            answer.set_result(reply)
+
+    def _watch(self) -> None:
+        """Give up the connection where an answer is late."""
+        self._is_watched = False
+        if self._asked and self.lost is None:
+            deadline = self._asked[0][2]
+            if deadline <= self._loop.time():
+                self.lose(TimeoutError())
+            else:
+                self._is_watched = True
+                self._loop.call_at(deadline, self._watch)
+
+
+def _is_here(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether a loop runs in this thread."""
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
+
+
+def _not_yet(link: Link) -> tuple[type[OSError], ...]:
+    """What a socket raises that is not ready."""
+    if not hasattr(link.sock, "pending"):
+        return (BlockingIOError,)
+    import ssl
+
+    return (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)

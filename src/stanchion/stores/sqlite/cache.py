@@ -1,0 +1,108 @@
+"""What a process knows of the file, as a `State` to carry batches out on; it holds until somebody else writes."""
+
+from __future__ import annotations
+
+import heapq
+import sqlite3
+from collections import deque
+from typing import Final
+
+from stanchion.kernel.cells import KEEP, TOUCHED, Dirty, State
+from stanchion.kernel.state import FOREVER, Batch
+from stanchion.stores.sqlite import rows
+
+MOST_CELLS: Final = 20_000
+MOST_BATCHES: Final = 50_000
+"""A cache that knows more cells, or served more batches, is dropped: what is needed is read again."""
+
+LOADED: Final = -1
+"""The queue of holds that were read from the file; no hold lasts that long."""
+
+
+class Cache:
+    """A part of the file: `known` are the keys that were read, `ids` their rows where they have one."""
+
+    __slots__ = ("dirty", "due", "ids", "known", "last_id", "left", "now", "seq", "state", "version")
+
+    def __init__(self, cursor: sqlite3.Cursor, version: int) -> None:
+        self.version = version
+        self.state = State()
+        self.dirty = self.state.dirty = Dirty()
+        self.known: set[str] = set()
+        self.ids: dict[str, int] = {}
+        self.left = MOST_BATCHES
+        clock, seq, at, due, last_id = cursor.execute(rows.NEWEST).fetchone()
+        self.seq: int = 0 if seq is None else seq
+        self.now: int = clock if at is None else max(clock, at)
+        self.due: int = FOREVER if due is None else due
+        self.last_id: int = 0 if last_id is None else last_id
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time to begin a new one."""
+        return self.left <= 0 or len(self.known) > MOST_CELLS
+
+    def load(self, cursor: sqlite3.Cursor, batch: Batch, now: int) -> None:
+        """Read what a batch touches and is not known yet: cells, the holds it settles, holds that are due."""
+        self.left -= 1
+        state = self.state
+        known = self.known
+        wanted = [key for key, _, _ in batch.expects if key not in known]
+        lines = batch.lines
+        bound = state.bound.get(id(lines))
+        if bound is None or bound.lines is not lines:
+            wanted += [line.key for line in lines if line.key not in known]
+        for put in batch.puts:
+            if put[0] not in known:
+                wanted.append(put[0])
+        for hold_id, _ in batch.settles:
+            if hold_id not in state.holds and hold_id not in state.recent and hold_id not in state.older:
+                wanted += self._load_batch(cursor, hold_id)
+        if now >= self.due:
+            wanted += self._load_due(cursor, now)
+        if wanted:
+            self._load_cells(cursor, wanted, now)
+
+    def _load_batch(self, cursor: sqlite3.Cursor, batch_id: str) -> list[str]:
+        """Read a batch that is to be settled; gives the keys it holds something of."""
+        row = cursor.execute(rows.BATCH, (batch_id,)).fetchone()
+        if row is None:
+            return []
+        _, status, taken, reply, due = row
+        if status is None:
+            self.state.recent[batch_id] = rows.unpack_reply(reply)
+            return []
+        held = self.state.holds[batch_id] = rows.held_of(status, taken, reply, due)
+        return self._missing([line[0] for line in held[1]])
+
+    def _load_due(self, cursor: sqlite3.Cursor, now: int) -> list[str]:
+        """Read all holds that are due, for `expire` to find them; gives the keys they hold something of."""
+        queue = self.state.due.setdefault(LOADED, deque())
+        keys: list[str] = []
+        for hold_id, status, taken, reply, due in cursor.execute(rows.HOLDS_DUE, (now,)).fetchall():
+            if hold_id not in self.state.holds:
+                held = self.state.holds[hold_id] = rows.held_of(status, taken, reply, due)
+                keys += [line[0] for line in held[1]]
+            queue.append((due, hold_id))
+        (following,) = cursor.execute(rows.NEXT_DUE, (now,)).fetchone()
+        self.due = FOREVER if following is None else following
+        return self._missing(keys)
+
+    def _missing(self, keys: list[str]) -> list[str]:
+        return [key for key in keys if key not in self.known]
+
+    def _load_cells(self, cursor: sqlite3.Cursor, keys: list[str], now: int) -> None:
+        """Read cells. One that nobody touched for as long as it is kept is absent, whether or not it is swept yet."""
+        state = self.state
+        self.known.update(keys)
+        for at in range(0, len(keys), rows.AT_ONCE):
+            some = keys[at : at + rows.AT_ONCE]
+            for row in cursor.execute(rows.CELLS, (*some, *[None] * (rows.AT_ONCE - len(some)))).fetchall():
+                key = row[1]
+                self.ids[key] = row[0]
+                cell = rows.cell_of(row)
+                until = cell[TOUCHED] + cell[KEEP]
+                if until > now:
+                    state.cells[key] = cell
+                    if cell[KEEP] < FOREVER:
+                        heapq.heappush(state.forget, (until, key))

@@ -1,0 +1,188 @@
+"""The SQLite store: one file, a connection for each process, a cache that is dropped when another process writes."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.carry import carry_out
+from stanchion.kernel.holds import seen as answered
+from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.stores.memory import wall_ms
+from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.sqlite import listing, rows
+from stanchion.stores.sqlite.cache import Cache
+from stanchion.stores.sqlite.connecting import connect, connect_reading
+from stanchion.stores.sqlite.link import Link
+from stanchion.stores.sqlite.tidying import Tidying
+from stanchion.stores.sqlite.troubles import explain, locked
+from stanchion.stores.sqlite.writing import tell_time, write, write_changes
+
+CHECK_MS: Final = 1_000
+"""How often it is made sure that the file is still the one at its path."""
+
+TROUBLES: Final = (sqlite3.Error, msgspec.MsgspecError)
+UNWRITABLE: Final = (OverflowError, UnicodeEncodeError)
+
+
+class SqliteStore:
+    """State in one file, shared by threads and processes of one host.
+
+    The file is opened at once: `StoreError` says what is wrong with it. Later a batch that cannot be carried out
+    raises `StoreLost`; when the trouble is over the store works again by itself. What was answered survives the death
+    of the process; when the whole host dies the last answers may be lost, though never a part of one.
+    """
+
+    def __init__(
+        self, path: str | Path, clock: Callable[[], int] = wall_ms, *, busy_s: float = 5.0, reading: bool = False
+    ) -> None:
+        """Open a file, and make it where there is none.
+
+        `busy_s` is how long a batch waits while another process writes. With `reading` the store is for looking only:
+        it makes no file and carries nothing out.
+        """
+        self._clock = clock
+        self._reading = reading
+        self._link = Link(Path(os.path.abspath(path)), busy_s, connect_reading if reading else connect)
+        self._tidying = Tidying()
+        self._last = 0
+        self._checked = 0
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._link.path
+
+    def carry(self, batch: Batch) -> Reply:
+        """Carry a batch out; `StoreLost` where the file cannot be written."""
+        link = self._link
+        link.acquire()
+        try:
+            reply = self._carry(batch, link.busy_s)
+            if reply is None:
+                raise StoreLost(locked(link.path, link.busy_s))
+            if self._tidying.due:
+                self._tidy()
+            return reply
+        finally:
+            link.lock.release()
+
+    async def acarry(self, batch: Batch) -> Reply:
+        """Carry a batch out at once if nobody else is at it; otherwise a thread waits, and the loop does not."""
+        link = self._link
+        if link.cursor is not None and not self._tidying.due and link.lock.acquire(blocking=False):
+            try:
+                reply = self._carry(batch, 0)
+            finally:
+                link.lock.release()
+            if reply is not None:
+                return reply
+        from asyncio import to_thread
+
+        return await to_thread(self.carry, batch)
+
+    def read(self, key: str) -> tuple[int, Any]:
+        """A cell's number and value."""
+        return listing.one(self._link, key)
+
+    def look(self, prefix: str = "") -> Iterator[Seen]:
+        """Every cell whose key begins so, in the order of their keys."""
+        return listing.cells(self._link, prefix, self._clock)
+
+    def holds(self) -> Iterator[Hold]:
+        """Every hold that is not settled."""
+        return listing.holds(self._link, self._clock)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._link.close()
+
+    def _carry(self, batch: Batch, wait_s: float) -> Reply | None:
+        """Carry a batch out in one transaction; `None` where others are writing for longer than that."""
+        link = self._link
+        if self._reading:
+            raise StoreLost(f"`{link.path}` is open for reading only: nothing can be carried out")
+        try:
+            if not link.begin(wait_s):
+                return None
+            now = self._clock()
+            if abs(now - self._checked) >= CHECK_MS:
+                self._checked = now
+                if link.is_replaced():
+                    link.let_go()
+                    if not link.begin(wait_s):
+                        return None
+            return self._in_transaction(link, link.ready(), batch, now)
+        except TROUBLES as error:
+            link.let_go()
+            raise StoreLost(explain(error, link.path, link.busy_s)) from error
+        except UNWRITABLE as error:
+            link.undo()
+            says = f"batch {batch.id!a} has what no file can hold ({error}): use other names, or smaller amounts"
+            raise StoreLost(says) from error
+        except BaseException:
+            link.undo()
+            raise
+
+    def _in_transaction(self, link: Link, cursor: sqlite3.Cursor, batch: Batch, now: int) -> Reply:
+        version = cursor.execute("PRAGMA data_version").fetchone()[0]
+        cache = link.cache
+        if cache is None or cache.version != version or cache.full:
+            cache = link.cache = Cache(cursor, version)
+            self._last = max(self._last, cache.now)
+        if now > self._last:
+            self._last = now
+        else:
+            now = self._last
+        known = answered(cache.state, batch.id)
+        if known is not None:
+            cursor.execute("ROLLBACK")
+            return known
+        cache.load(cursor, batch, now)
+        reply = carry_out(cache.state, batch, now)
+        if reply.stale:
+            first = _first_answer(cursor, batch)
+            if first is not None:
+                link.undo()
+                return first
+            write_changes(cursor, cache, batch.id, now)
+            tell_time(cursor, now)
+        else:
+            try:
+                self._tidying.added += write(cursor, cache, batch, reply, now)
+            except sqlite3.IntegrityError:
+                link.undo()
+                first = _first_answer(cursor, batch)
+                if first is None:
+                    raise
+                return first
+        cursor.execute("COMMIT")
+        self._tidying.batches += 1
+        return reply
+
+    def _tidy(self) -> None:
+        """Remove what nobody needs and fold the log into the file; what fails here is tried again later."""
+        link, tidying = self._link, self._tidying
+        tidying.batches = 0
+        try:
+            if link.cache is not None and link.begin(0):
+                cursor = link.ready()
+                tidying.tidy(cursor, link.cache, self._last)
+                cursor.execute("COMMIT")
+                cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        except sqlite3.Error:
+            link.let_go()
+        except BaseException:
+            link.undo()
+            raise
+
+
+def _first_answer(cursor: sqlite3.Cursor, batch: Batch) -> Reply | None:
+    """The answer to a batch with that id that was carried out before this cache began."""
+    row = cursor.execute(rows.BATCH, (batch.id,)).fetchone()
+    return None if row is None else rows.unpack_reply(row[3])
