@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs pages soak mutants clean
+.PHONY: help demo test check format bench docs pages wheel soak mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -37,13 +37,18 @@ format: .venv/.dev ## rewrite the code in the house format
 bench: .venv/.dev ## measure decisions beside the floor
 	@$(BIN)/python -m stanchion.lab.bench
 
-pages: .venv/.core ## write the generated pages of the docs and the index of secret rules
+pages: .venv/.docs ## write the generated pages of the docs and the index of secret rules
 	@$(BIN)/python -m tools.secret_rules
 	@$(BIN)/python -m tools.docs
 
-docs: .venv/.docs pages ## generate the reference, build the site into build/docs
+docs: pages ## generate the reference, build the site into build/docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'open build/docs/index.html'
+
+wheel: .venv/.made ## build the wheel into dist
+	@rm -rf dist
+	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-input --no-deps --wheel-dir dist .
+	@ls dist/*.whl
 
 soak: .venv/.dev ## long property runs, 500 kills and every mutant
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
@@ -54,7 +59,7 @@ mutants: .venv/.dev ## show that each seeded fault is caught
 	@$(BIN)/python -m model.mutants
 
 clean: ## remove everything that make created
-	rm -rf .venv build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv/.made:

@@ -160,5 +160,5 @@ def test_records_that_nobody_of_ours_wrote_are_exported_all_the_same(reader: Rea
 
 def test_without_its_package_it_says_what_to_install(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(NoParquet, match=r"pip install 'stanchion\[parquet\]'"):
+    with pytest.raises(NoParquet, match=r"install the extra `parquet`"):
         write_parquet(reader.forwards(), io.BytesIO())

@@ -103,7 +103,7 @@ def test_a_row_has_what_people_look_for(tmp_path: Path, place: Place) -> None:
         ("intent", "r9", "e1", "tool_call", "ALLOW", "read", "ann", "t1", "acme", 77, 1_700_000_000_000),
         ("end", "r9", "", "", "", "", "ann", "t1", "acme", 0, 1_700_000_000_002),
     ]
-    assert place.do("SELECT DISTINCT convert_from(body, 'UTF8')::json ->> 'v' FROM {}.audit_record") == [("1",)]
+    assert place.do("SELECT DISTINCT convert_from(body, 'UTF8')::json ->> 'v' FROM {}.audit_record") == [("2",)]
 
 
 def test_names_that_no_column_takes_are_shipped_all_the_same(tmp_path: Path, place: Place) -> None:
@@ -212,7 +212,7 @@ def test_a_wrong_password_is_told_without_it(tmp_path: Path, place: Place) -> No
 def test_a_newer_schema_is_not_touched(tmp_path: Path, place: Place) -> None:
     """Whoever writes or reads is told; records stay in the folder."""
     ship_trail(tmp_path, place.server.url, quick(place.schema))
-    place.do("INSERT INTO {}.audit_version (version) VALUES (99)")
+    place.do("INSERT INTO {}.trail_version (version) VALUES (99)")
     newer = rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one knows 1\)"
     with pytest.raises(TrailError, match=newer):
         ship_trail(tmp_path, place.server.url, quick(place.schema))
@@ -290,7 +290,7 @@ def test_the_driver_is_asked_for_where_it_is_missing_and_not_imported_before() -
         "    except Exception as error: print(type(error).__name__, error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.count("install `stanchion[postgres]`") == 2
+    assert done.stdout.count("install the extra `postgres`") == 2
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["TrailError", "CannotVerify"]
 
 
@@ -300,7 +300,7 @@ def test_a_line_is_not_shipped_that_its_writer_cannot_have_written(tmp_path: Pat
         "1" * 16: lambda line: line.replace(b"make", b"fake"),
         "2" * 16: lambda line: line.replace(b'"took":4', b'"took":04'),
         "3" * 16: lambda line: b"nonsense\n",
-        "4" * 16: lambda line: line_of(b'{"v":1}', "0" * 64, 0),
+        "4" * 16: lambda line: line_of(b'{"v":2}', "0" * 64, 0),
     }
     drafts = {name: Draft(name).begin().work(6).close() for name in (*bad, "5" * 16)}
     for name, change in bad.items():

@@ -80,7 +80,7 @@ def test_what_cannot_be_checked_is_not_whole(trail: Path) -> None:
     report = verify(trail, PUBLIC)
     (fault,) = report.faults
     assert (fault.deed, fault.seq) == (Deed.UNVERIFIED, 6)
-    assert "pip install 'stanchion[signing]'" in fault.sentence
+    assert "install the extra `signing`" in fault.sentence
     assert as_text(report).splitlines()[-1].startswith("not verified: ")
 
 

@@ -129,7 +129,7 @@ def test_a_file_that_does_not_get_whole_leaves_nothing(
     out.mkdir()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert main(["audit", "export", "--format", "parquet", "--out", str(out / "x")]) == 2
-    assert capsys.readouterr().err == "stanchion: Parquet needs a package: pip install 'stanchion[parquet]'\n"
+    assert capsys.readouterr().err == "stanchion: Parquet needs a package: install the extra `parquet`\n"
     assert list(out.iterdir()) == []
 
 

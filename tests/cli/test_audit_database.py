@@ -200,7 +200,7 @@ def test_without_the_driver(
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     audit = Audit(place, capsys)
-    assert "install `stanchion[postgres]`" in audit(*words, *audit.named, status=2)
+    assert "install the extra `postgres`" in audit(*words, *audit.named, status=2)
 
 
 def test_urls_where_they_are_not_taken(audit: Audit, capsys: pytest.CaptureFixture[str], trail: Path) -> None:

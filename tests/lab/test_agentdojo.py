@@ -300,7 +300,7 @@ def test_mistakes_are_named(words: list[str], says: str, capsys: pytest.CaptureF
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "agentdojo.task_suite.load_suites", None)
-    with pytest.raises(NoAgentDojo, match=r"install it with `pip install 'stanchion\[agentdojo\]'`"):
+    with pytest.raises(NoAgentDojo, match=r"install the extra `agentdojo`"):
         Package()
 
 

@@ -90,6 +90,14 @@ def test_tables_of_something_else_are_left_alone(place: Place) -> None:
     assert place.do("SELECT count(*) FROM {}.cell") == [(0,)]
 
 
+def test_tables_of_the_former_name_are_refused(place: Place) -> None:
+    place.do("CREATE SCHEMA {}")
+    for table in ("cell", "batch", "permit", "former_version"):
+        place.do(f"CREATE TABLE {{}}.{table} (mine text)")
+    with pytest.raises(StoreError, match="was written under this project's former name, and nothing is migrated"):
+        place.open()
+
+
 @pytest.mark.parametrize("name", ["", "Stanchion", "a-b", 'a"; DROP SCHEMA x', "pg_x", "1a", "x" * 64, "ä"])
 def test_a_name_that_would_have_to_be_quoted(name: str, place: Place) -> None:
     with pytest.raises(StoreError, match="cannot be used: name it with at most 63 of a-z"):
@@ -154,7 +162,7 @@ def test_without_the_driver(place: Place, monkeypatch: pytest.MonkeyPatch) -> No
         if not name.endswith(".store"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StoreError, match=r"needs psycopg .*install `stanchion\[postgres\]`"):
+    with pytest.raises(StoreError, match=r"needs psycopg .*install the extra `postgres`"):
         PostgresStore(place.server.url)
 
 

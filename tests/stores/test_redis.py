@@ -327,7 +327,7 @@ except StoreError as error:
 
 def test_without_hiredis_it_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True, env=os.environ)
-    assert done.stdout.strip() == "a Redis store needs the package `hiredis`: install `stanchion[redis]`"
+    assert done.stdout.strip() == "a Redis store needs the package `hiredis`: install the extra `redis`"
 
 
 def test_opening_what_is_not_there_is_an_error(server: Server) -> None:

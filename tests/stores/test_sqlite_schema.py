@@ -9,7 +9,7 @@ import pytest
 from stanchion.kernel.state import Batch, Line, key
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import SqliteStore
-from stanchion.stores.sqlite.schema import MIGRATIONS, check, migrate
+from stanchion.stores.sqlite.schema import FORMER_ID, MIGRATIONS, check, migrate
 
 A = key("t", "a")
 LATER = (
@@ -98,6 +98,17 @@ def test_an_earlier_file_is_not_changed_by_reading(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=f"`{path}` was written by an earlier Stanchion .*open it for writing once"):
         SqliteStore(path, reading=True)
     assert path.read_bytes() == b""
+
+
+def test_a_file_of_the_former_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    SqliteStore(path).close()
+    db = connect(path)
+    db.execute(f"PRAGMA application_id = {FORMER_ID}")
+    db.close()
+    for reading in (False, True):
+        with pytest.raises(StoreError, match=f"`{path}` was written under this project's former name"):
+            SqliteStore(path, reading=reading)
 
 
 def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:

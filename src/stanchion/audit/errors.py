@@ -17,6 +17,12 @@ WORDS: Final = {
     errno.EFBIG: "a file has become too large",
 }
 
+FORMER: Final = (
+    "the records in {} were written under this project's former name, and nothing is migrated before 1.0: "
+    "name another place, or move these away"
+)
+"""What is said of records that bear the marks of the former name."""
+
 
 class AuditLost(Exception):
     """A record could not be written, or not be made durable; nothing goes ahead on it. Its text says why."""

@@ -75,7 +75,7 @@ def write_parquet(records: Iterable[Found], sink: BinaryIO) -> int:
         pa: Any = import_module("pyarrow")
         pq: Any = import_module("pyarrow.parquet")
     except ImportError:
-        raise NoParquet("Parquet needs a package: pip install 'stanchion[parquet]'") from None
+        raise NoParquet("Parquet needs a package: install the extra `parquet`") from None
     types = {"string": pa.string(), "int64": pa.int64(), "bool": pa.bool_(), "json": pa.string()}
     types["time"] = pa.timestamp("ms", tz="UTC")
     schema = pa.schema([(name, types[kind]) for name, kind in columns().items()])

@@ -89,7 +89,7 @@ def _pair(path: Path, data: bytes) -> Key:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
     except ImportError:
-        raise TrailError(f"the audit key `{path}` needs a package: pip install 'stanchion[signing]'") from None
+        raise TrailError(f"the audit key `{path}` needs a package: install the extra `signing`") from None
     try:
         private = load_pem_private_key(data, None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from stanchion.audit.errors import FORMER, TrailError
+
 STATE_DIR: Final = "STANCHION_STATE_DIR"
 HEAD: Final = "head"
 LOCK: Final = "lock"
@@ -36,6 +38,15 @@ def chains(trail: Path) -> list[str]:
             return sorted(found)
     except FileNotFoundError:
         return []
+
+
+def refuse_former(trail: Path) -> None:
+    """Raise `TrailError` for a trail that was written under the project's former name."""
+    for name in chains(trail)[:1]:
+        for number in segments(trail / name)[:1]:
+            with segment_file(trail / name, number).open("rb") as file:
+                if b'"body":{"v":1,' in file.read(256):
+                    raise TrailError(FORMER.format(f"`{trail}`"))
 
 
 def segments(chain: Path) -> list[int]:

@@ -19,7 +19,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 GENESIS: Final = "0" * 64
 """What stands for the hash before the first record."""

@@ -17,7 +17,7 @@ from stanchion.audit.ending import Unfit
 from stanchion.audit.errors import AuditLost, TrailError, reason
 from stanchion.audit.heads import read_head
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
-from stanchion.audit.layout import chains
+from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, encode, entry_of
 from stanchion.audit.retention import DAY_MS, Copier, retire
@@ -60,9 +60,12 @@ class Trail:
         self._fresh()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            refuse_former(folder)
             self._chain = self._open()
             if self._chain.cut:
                 self._announce(self._chain)
+        except TrailError:
+            raise
         except OSError as error:
             if self._chain is not None:
                 self._chain.abandon()

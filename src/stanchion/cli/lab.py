@@ -45,7 +45,7 @@ examples:
   stanchion lab agentdojo --suite banking --policy policy.yaml
   stanchion lab adaptive --seed 7
 
-AgentDojo is an extra: pip install 'stanchion[agentdojo]'. It needs no model and no network.
+AgentDojo comes with the extra `agentdojo`. It needs no model and no network.
 
 exit status:
   0  it is measured, whatever the figures say

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.following import Follower
-from stanchion.audit.layout import chains, state_folder
+from stanchion.audit.layout import chains, refuse_former, state_folder
 from stanchion.audit.reading import Found, Reader
 from stanchion.cli.progress import Told
 from stanchion.cli.trouble import BadInput
@@ -71,6 +71,9 @@ def reader_of(given: str | None) -> Reader:
     folder = trail_at(given)
     try:
         there = bool(chains(folder))
+        refuse_former(folder)
+    except TrailError as error:
+        raise BadInput(str(error)) from None
     except OSError as error:
         reason = error.strerror.lower() if error.strerror else str(error)
         raise BadInput(f"the trail in `{folder}` cannot be read: {reason}; name the folder of a trail") from None

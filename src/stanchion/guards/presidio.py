@@ -32,7 +32,7 @@ CODES: Final = declare(
 )
 
 PresidioAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine", "halt"]
-NEEDS: Final = "it needs `presidio-analyzer`, which is not installed: install `stanchion[presidio]`"
+NEEDS: Final = "it needs `presidio-analyzer`, which is not installed: install the extra `presidio`"
 
 
 class Asked(msgspec.Struct, frozen=True):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.seen import Hold, Seen
+
+FORMER: Final = (
+    "{} was written under this project's former name, and nothing is migrated before 1.0: "
+    "name another place, or move this one away"
+)
+"""What is said of state that bears the marks of the former name."""
 
 
 class StoreError(Exception):

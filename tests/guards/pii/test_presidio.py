@@ -115,5 +115,5 @@ def test_without_the_library_a_policy_is_told_what_to_install(monkeypatch: pytes
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(ValueError, match=r"install `stanchion\[presidio\]`"):
+    with pytest.raises(ValueError, match=r"install the extra `presidio`"):
         Presidio()

@@ -24,7 +24,7 @@ def judged(guard: Sql, args: dict[str, Any], tool: str = "run_sql", risk: Risk =
 
 def test_a_policy_does_not_load_without_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlglot", None)
-    with pytest.raises(Exception, match=r"it needs `sqlglot`, which is not installed: install `stanchion\[sql\]`"):
+    with pytest.raises(Exception, match=r"it needs `sqlglot`, which is not installed: install the extra `sql`"):
         load_policy({"name": "p", "guards": [{"use": "sql"}]})
 
 

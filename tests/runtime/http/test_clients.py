@@ -208,7 +208,7 @@ def test_a_package_that_is_missing_is_named(package: str, method: str, monkeypat
         if package in name:
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(NoClient, match=rf"pip install 'stanchion\[{package}\]'"):
+    with pytest.raises(NoClient, match=rf"install the extra `{package}`"):
         getattr(shield().run(), method)()
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import psycopg
 from psycopg import errors, sql
 
-from stanchion.audit.errors import TrailError
+from stanchion.audit.errors import FORMER, TrailError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Migration = tuple[str, ...]
@@ -22,14 +22,15 @@ PATIENCE_S: Final = 30.0
 
 # Asked of the tables themselves: what is looked up by name may be older than a lock that was waited for.
 _FOUND: Final = (
-    "SELECT count(*) > 0, count(c.oid) > 0 FROM pg_namespace AS n "
-    "LEFT JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = 'audit_version' WHERE n.nspname = %s"
+    "SELECT count(*) > 0, count(c.oid) FILTER (WHERE c.relname = 'trail_version') > 0, "
+    "count(c.oid) FILTER (WHERE c.relname = 'audit_version') > 0 FROM pg_namespace AS n "
+    "LEFT JOIN pg_class AS c ON c.relnamespace = n.oid WHERE n.nspname = %s"
 )
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(%s || ' audit schema', 0))"
-_VERSION: Final = sql.SQL("SELECT coalesce(max(version), 0) FROM {schema}.audit_version")
-_NOTE: Final = sql.SQL("INSERT INTO {schema}.audit_version (version) VALUES (%s)")
+_VERSION: Final = sql.SQL("SELECT coalesce(max(version), 0) FROM {schema}.trail_version")
+_NOTE: Final = sql.SQL("INSERT INTO {schema}.trail_version (version) VALUES (%s)")
 _TABLE: Final = sql.SQL(
-    "CREATE TABLE {schema}.audit_version (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+    "CREATE TABLE {schema}.trail_version (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
 )
 
 
@@ -71,7 +72,10 @@ class Schema:
 
     def version(self) -> int:
         """Its version, 0 where there is none; `TrailError` where it is newer than we know."""
-        if not one(self._db.execute(_FOUND, (self._name,)))[1]:
+        _, ours, former = one(self._db.execute(_FOUND, (self._name,)))
+        if former:
+            raise TrailError(FORMER.format(self._where))
+        if not ours:
             return 0
         version = int(one(self._db.execute(_VERSION.format(schema=self._own)))[0])
         if version > len(self._migrations):

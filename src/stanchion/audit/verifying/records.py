@@ -12,6 +12,8 @@ from .values import TooDeep, is_chain, is_count, is_hash, parsed
 GENESIS: Final = "0" * 64
 """What stands for the hash before the first record of a chain."""
 
+VERSION: Final = 2
+
 LISTING: Final = frozenset({"segment", "checkpoint", "retired"})
 """The kinds of records that have more fields that verifying needs."""
 
@@ -20,7 +22,7 @@ _LINE: Final = re.compile(
     re.DOTALL,
 )
 _LEADING: Final = re.compile(
-    rb'\{"v":1,"prev":"([0-9a-f]{64})","seq":(0|[1-9][0-9]{0,17}),"chain":"([0-9a-f]{16})",'
+    rb'\{"v":2,"prev":"([0-9a-f]{64})","seq":(0|[1-9][0-9]{0,17}),"chain":"([0-9a-f]{16})",'
     rb'"kind":"([a-z_]{1,32})","at":(0|-?[1-9][0-9]{0,17})(?=[,}])'
 )
 _TOKEN: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")[ \t\r\n]*(:)?|[{}\[\]]', re.DOTALL)
@@ -162,8 +164,8 @@ def _parsed(body: bytes) -> Body:
         raise _Unreadable("it is nested too deeply") from None
     except ValueError:
         raise _Unreadable("its body is no JSON") from None
-    if fields.get("v") != 1 or type(fields["v"]) is not int:
-        raise _Unreadable("it is not of version 1 of the format")
+    if fields.get("v") != VERSION or type(fields["v"]) is not int:
+        raise _Unreadable(f"it is not of version {VERSION} of the format")
     if None in fields:
         raise _Unreadable("a field stands in it twice")
     prev, seq, chain, kind, at = (fields.get(name) for name in _DECIDING[1:])

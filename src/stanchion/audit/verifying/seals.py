@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from .report import CannotVerify
 
 SHORTEST: Final = 32
-INSTALL: Final = "pip install 'stanchion[signing]'"
+INSTALL: Final = "install the extra `signing`"
 
 _SEAL: Final = re.compile(r"(hmac-sha256:[0-9a-f]{16}:[0-9a-f]{64}|ed25519:[0-9a-f]{16}:[0-9a-f]{128})")
 _HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2})*")

@@ -20,6 +20,11 @@ from .walk import Walk
 TRIES: Final = 4
 """How often a chain is read that changes in the meantime, before what was found counts."""
 
+FORMER: Final = (
+    "`{path}` was written under this project's former name, whose records are not read: "
+    "verify it with the version that wrote it"
+)
+
 Progress = Callable[[int, int], None]
 """Is told how many bytes were read, of how many."""
 
@@ -48,6 +53,8 @@ def verify(
     chains, false, strangers = _chains(path)
     if not chains and not false and not known:
         raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
+    if any(_former(each) for each in chains[:1]):
+        raise CannotVerify(FORMER.format(path=path))
     count = _Count(sum(until.values()), progress)
     reads = {each.name: _read(each, holds, until, count) for each in chains}
     count.end()
@@ -83,6 +90,16 @@ def _chains(path: Path) -> tuple[list[Path], list[Path], list[str]]:
         return chain_folders(path)
     except OSError as error:
         raise CannotVerify(f"cannot read `{path}`: {error.strerror}; give the folder of a trail") from None
+
+
+def _former(path: Path) -> bool:
+    """Whether a chain begins with a record of the format before this one."""
+    files = _listed(path)
+    try:
+        with files.open(files.numbers[0]) as file:
+            return b'"body":{"v":1,' in file.read(256)
+    except (OSError, IndexError):
+        return False
 
 
 def _listed(path: Path) -> Files:

@@ -112,7 +112,7 @@ class Walk:
                     self.head_ends = (number, self._offset, found)
                 self.seq += 1
                 self.prev = found
-                wanted = b'{"v":1,"prev":"%b","seq":%d,"chain":"%b","kind":"' % (found.encode(), self.seq, chain)
+                wanted = b'{"v":2,"prev":"%b","seq":%d,"chain":"%b","kind":"' % (found.encode(), self.seq, chain)
                 self.last_line = line
             if not going_on:
                 break

@@ -101,7 +101,7 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
         try:
             import sqlglot  # noqa: F401  # a policy that cannot be carried out is refused when it loads
         except ImportError:
-            raise ValueError("it needs `sqlglot`, which is not installed: install `stanchion[sql]`") from None
+            raise ValueError("it needs `sqlglot`, which is not installed: install the extra `sql`") from None
         import stanchion.guards.sql.judge  # noqa: F401  # what is slow to import is imported before the first call
 
     @cached_property

@@ -35,7 +35,7 @@ class Package:
                 attacks: Any = import_module("agentdojo.attacks.attack_registry")
         except ImportError as error:
             why = f"`agentdojo` cannot be loaded: {str(error).lower()}"
-            raise NoAgentDojo(f"{why}; install it with `pip install 'stanchion[agentdojo]'`") from None
+            raise NoAgentDojo(f"{why}; install the extra `agentdojo`") from None
         self.suites: dict[str, Any] = loading.get_suites(VERSION)
         self.attacks: dict[str, Any] = attacks.ATTACKS
         self.read_file: Any = tasks.read_suite_file

@@ -72,7 +72,7 @@ def redis() -> Iterator[str]:
 def _package(name: str, variable: str) -> Path:
     found = importlib.util.find_spec(name)
     if found is None or found.origin is None:
-        raise Missing(f"`{name}` is not installed: install `stanchion[dev]`, or name a server in {variable}")
+        raise Missing(f"`{name}` is not installed: install the extra `dev`, or name a server in {variable}")
     return Path(found.origin).parent
 
 

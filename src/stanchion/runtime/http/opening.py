@@ -73,4 +73,4 @@ def _needing(package: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise NoClient(f"`{package}` is not installed: pip install 'stanchion[{package}]'") from error
+        raise NoClient(f"`{package}` is not installed: install the extra `{package}`") from error

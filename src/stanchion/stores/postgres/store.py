@@ -42,7 +42,7 @@ class PostgresStore:
             from stanchion.stores.postgres.listing import Listing
             from stanchion.stores.postgres.schema import checked
         except ImportError as error:
-            raise StoreError(f"the PostgreSQL store needs psycopg ({error}): install `stanchion[postgres]`") from error
+            raise StoreError(f"the PostgreSQL store needs psycopg ({error}): install the extra `postgres`") from error
         address = Address(url, timeout_s)
         self._name = address.name
         self._reading = reading

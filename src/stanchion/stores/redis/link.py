@@ -12,7 +12,7 @@ from stanchion.stores.protocol import StoreError
 try:
     import hiredis
 except ImportError as missing:
-    raise StoreError("a Redis store needs the package `hiredis`: install `stanchion[redis]`") from missing
+    raise StoreError("a Redis store needs the package `hiredis`: install the extra `redis`") from missing
 
 CUT: Final = (OSError, EOFError, hiredis.HiredisError)
 """What is raised where a connection is of no use any more."""

@@ -6,10 +6,12 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from stanchion.stores.protocol import StoreError
+from stanchion.stores.protocol import FORMER, StoreError
 
-APPLICATION_ID: Final = 0x486F6C64
-"""What marks a file as ours: `Hold` in ASCII."""
+APPLICATION_ID: Final = 0x5374616E
+"""What marks a file as ours: `Stan` in ASCII."""
+FORMER_ID: Final = 0x486F6C64
+"""What marked a file while the project had another name."""
 
 Migration = tuple[str, ...]
 
@@ -38,7 +40,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "CREATE INDEX open_hold ON batch (status, due) WHERE status IS NOT NULL",
         "CREATE TABLE clock (ms INTEGER NOT NULL)",
         "INSERT INTO clock (ms) VALUES (0)",
-        "PRAGMA application_id = 1215261796",
+        "PRAGMA application_id = 1400136046",
         "PRAGMA user_version = 1",
     ),
 )
@@ -48,6 +50,8 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
 def check(db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] = MIGRATIONS) -> int:
     """The version of a file, 0 for an empty one; `StoreError` where it is not ours, or newer than we know."""
     mark, version, tables = _facts(db)
+    if mark == FORMER_ID:
+        raise StoreError(FORMER.format(f"`{path}`"))
     if mark != APPLICATION_ID and (mark or version or tables):
         raise StoreError(f"`{path}` is a database of something else: name another file")
     if version > len(migrations):
