@@ -317,7 +317,7 @@ def test_fault_11_a_runs_own_deadline_bounds_its_tools_and_refuses_what_comes_af
 def test_fault_12_the_wrapper_keeps_results_exceptions_and_signatures() -> None:
     """To its caller a wrapped function is the function: same result object, same exception, same looks."""
     shield = shield_for(FREE)
-    result, error = object(), LookupError("not there")
+    result, error = ["found"], LookupError("not there")
 
     @shield.tool
     def find(name: str, *parts: int, limit: int = 10, **more: str) -> object:
@@ -448,7 +448,7 @@ def test_fault_14_a_decision_costs_the_same_however_many_records_are_kept() -> N
 
 def test_fault_14_a_record_can_be_made_of_whatever_an_agent_sends() -> None:
     """Half characters, huge numbers, odd keys and objects are written down; nothing is dropped or raised."""
-    shield = shield_for(FREE)
+    shield = shield_for({**FREE, "unread": "allow"})
     run = shield.run("a")
     odd: list[Any] = ["\ud800", {"\udfff": 1}, 10**400, float("inf"), {1: 2, None: 3}, b"\xff", {1, 2}, object()]
     for value in odd:

@@ -7,6 +7,7 @@ import inspect
 import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,9 +26,10 @@ def refusing(*tools: str) -> Shield:
 
 def test_the_tools_own_result_comes_back() -> None:
     """Not a copy, not a projection: the object itself."""
-    kept = object()
-    with Shield.load(BARE).run() as run:
-        assert run.call(lambda: kept) is kept
+    kept: Any
+    for kept in (["a"], {"a": (1, 2)}, b"a", SimpleNamespace(a=1), object()):
+        with Shield.load({**BARE, "unread": "allow"}).run() as run:
+            assert run.call(lambda kept=kept: kept) is kept
 
 
 def test_the_tools_own_exception_comes_back() -> None:

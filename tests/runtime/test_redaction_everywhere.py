@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
+from pydantic import BaseModel
 
 from stanchion import Action, Finding, Refused, Shield, Stage, ToolFailed
 from stanchion.audit.reading import Reader
@@ -23,6 +24,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.lab.case import case_of
 from stanchion.lab.explain import explain
 from stanchion.runtime.run import Run
+from stanchion.runtime.values import project
 from tests.runtime.finders import KEY, Keys
 from tests.runtime.guards import says
 
@@ -60,11 +62,10 @@ class Record(msgspec.Struct):
     rows: list[Row]
 
 
-class Model:
-    """One that looks like those of validating libraries."""
+class Model(BaseModel):
+    """One of a library that validates."""
 
-    def model_dump(self) -> dict[str, Any]:
-        return {"secret": TEXT}
+    secret: str
 
 
 RESULTS: dict[str, tuple[Any, Any]] = {
@@ -75,18 +76,19 @@ RESULTS: dict[str, tuple[Any, Any]] = {
     "name": ({KEY: 1, "b": 2}, {GONE: 1, "b": 2}),
     "JSON in a text": (json.dumps({"k": KEY}), json.dumps({"k": GONE})),
     "twice": (f"{KEY} and {KEY}", f"{GONE} and {GONE}"),
-    "tuple": ((1, TEXT), [1, f"the key is {GONE}."]),
-    "set": ({KEY}, [GONE]),
-    "dataclass": (Row("a", KEY), {"name": "a", "secret": GONE}),
-    "struct": (Record([Row("a", KEY)]), {"rows": [{"name": "a", "secret": GONE}]}),
-    "model": (Model(), {"secret": f"the key is {GONE}."}),
+    "tuple": ((1, TEXT), (1, f"the key is {GONE}.")),
+    "set": ({KEY}, {GONE}),
+    "dataclass": (Row("a", KEY), Row("a", GONE)),
+    "struct": (Record([Row("a", KEY)]), Record([Row("a", GONE)])),
+    "model": (Model(secret=TEXT), Model(secret=f"the key is {GONE}.")),
+    "bytes": (TEXT.encode(), f"the key is {GONE}.".encode()),
     "half a character": (f"\udcff {KEY}", f"\\udcff {GONE}"),
 }
 
 
 @pytest.mark.parametrize(("result", "expected"), RESULTS.values(), ids=RESULTS)
 def test_a_result_keeps_its_shape_and_loses_the_key(trail: Path, result: Any, expected: Any) -> None:
-    """Called, called async, yielded, and reported by a host; what is no plain data comes as plain data."""
+    """Called, called async and yielded it keeps its type; reported by a host it comes as plain data."""
     shield = shielded(trail)
 
     def gives() -> Any:
@@ -107,8 +109,8 @@ def test_a_result_keeps_its_shape_and_loses_the_key(trail: Path, result: Any, ex
     with shield.run("ann") as run:
         assert [run.call(gives), *run.call(yields)] == [expected] * 2
         assert asyncio.run(collect(run)) == [expected] * 2
-        assert run.partial == (expected,)
-        assert run.result("gives", {}, result).patched(result) == expected
+        assert run.partial == (project(expected),)
+        assert run.result("gives", {}, result).patched(result) == project(expected)
     shield.close()
 
 
@@ -178,11 +180,11 @@ def test_what_a_host_reports_is_redacted(trail: Path, reports: Callable[[Run], A
     shield.close()
 
 
+@dataclass
 class Reply:
     """A client's reply object."""
 
-    def __init__(self, content: str) -> None:
-        self.content = content
+    content: str
 
 
 REPLIES: dict[str, tuple[Any, Any]] = {
@@ -195,7 +197,7 @@ REPLIES: dict[str, tuple[Any, Any]] = {
         {"content": "fine", "reasoning": TEXT, "tool_calls": [{"args": {"k": KEY}}]},
         {"content": "fine", "reasoning": f"the key is {GONE}.", "tool_calls": [{"args": {"k": GONE}}]},
     ),
-    "object": (Reply(TEXT), f"the key is {GONE}."),
+    "object": (Reply(TEXT), Reply(f"the key is {GONE}.")),
 }
 
 
@@ -483,6 +485,6 @@ def test_the_shipped_guard_hides_in_all_these_places(tmp_path: Path) -> None:
     shield.close()
     assert key not in str(got)
     assert got[0] == {"b": [f"use {gone}"]}
-    assert got[1] == {"rows": [{"name": "a", "secret": f"use {gone}"}]}
+    assert got[1] == {"rows": [Row("a", f"use {gone}")]}
     assert got[3] == f"use {gone} now"
     assert key.encode() not in b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())

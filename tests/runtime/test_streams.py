@@ -306,8 +306,6 @@ def test_a_named_channel_is_recorded_with_every_piece() -> None:
 @pytest.mark.parametrize(
     ("chunks", "says"),
     [
-        ([17], "not `int`: give the text of each chunk"),
-        ([("text", "a")], "not `tuple`: give the text of each chunk"),
         ([Piece("text", None)], "not `NoneType`: give the text"),  # type: ignore[arg-type]  # the mistake that is tested
         (["a", b"b"], "the channel `text` has texts and bytes"),
     ],

@@ -23,6 +23,27 @@ need: `extends: strict`. `stanchion policy show NAME` prints one whole.
 |---|---|
 """
 
+UNREAD: Final = """
+## What nobody can read
+
+Images, sound, PDF documents, bytes that are no text, and objects that hold no data cannot be judged:
+[Types](../how-to/types.md) says what can be read. `unread` says what becomes of the rest.
+
+| pack | `unread` | why |
+|---|---|---|
+"""
+
+REASONS: Final = {
+    "default": "models look at pictures and documents, so they come in, marked; objects do not, for nobody knows what is "
+    "in them",
+    "strict": "what only the model can read may tell it anything, and no guard would know",
+    "coding-agent": "screenshots and diagrams are daily work",
+    "database": "rows are texts and numbers; what is neither is no answer to a query",
+    "finance": "a payment rests on what was read, never on a picture of it",
+    "mcp": "servers of other people send nothing that only the model can read",
+    "shadow-start": "as `strict`, and nothing is changed",
+}
+
 MEASURED: Final = """
 ## What each stops
 
@@ -57,7 +78,13 @@ def render() -> str:
     if missing:
         raise ValueError(f"put {sorted(missing)} into the order of `tools/pages/packs.py`, or take it out")
     purposes = "".join([f"| `{name}` | {said[name]} |\n" for name in ORDER])
-    return INTRODUCTION + purposes + _guards() + MEASURED
+    return INTRODUCTION + purposes + _guards() + _unread() + MEASURED
+
+
+def _unread() -> str:
+    """What each pack does with content that nobody can read, and why."""
+    rows = "".join([f"| `{name}` | `{load_policy(name).file.unread}` | {REASONS[name]} |\n" for name in ORDER])
+    return UNREAD + rows
 
 
 def _guards() -> str:

@@ -170,6 +170,11 @@ class CompiledPolicy:
         """What the policy says of a tool; `None` where it does not know it."""
         return best(self.file.tools, tool)
 
+    def unread(self, tool: str) -> str:
+        """What becomes of what a tool takes or gives that cannot be read."""
+        entry = self.tool(tool) if tool else None
+        return self.file.unread if entry is None or entry.unread is None else entry.unread
+
     def undo(self, tool: str) -> Callable[..., Any] | None:
         """What undoes a call of a tool, where the policy says it."""
         name = closest(self.file.tools, tool) if self.undos else None

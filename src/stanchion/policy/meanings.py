@@ -42,6 +42,8 @@ PARTS: Final[dict[str, str]] = {
     "Degrade.keep_messages": "Only so many of the newest messages are sent, with all instructions.",
     "Degrade.max_tokens": "The reply may have so many tokens at the most.",
     "Degrade.pause_s": "The request waits for so many seconds first.",
+    "PolicyFile.unread": "What becomes of content that cannot be read: `block` refuses it, `media` lets images, sound "
+    "and documents come in, `allow` lets everything pass. What passes is marked as unread.",
     "RoleEntry.allowed_tools": "The only tools that agents of this role may use; an empty list allows none.",
     "RoleEntry.capabilities": "What agents of this role can do; conditions read it as `agent.capabilities`.",
     "AgentEntry.role": "The agent's role; conditions read it as `agent.role`.",
@@ -68,6 +70,7 @@ PARTS: Final[dict[str, str]] = {
     "ToolEntry.result_schema": "The JSON Schema of the tool's results; the guard `schema` reads it.",
     "ToolEntry.hook": "Code that checks every call, as `module:name`; a text that it gives refuses.",
     "ToolEntry.pin": "The digest that the tool's ingested definition has to have; another one escalates.",
+    "ToolEntry.unread": "The same for what this tool takes and gives, in place of the policy's own word.",
     "Escalation.roles": "Who is asked, first to last.",
     "Escalation.timeout_s": "After so many seconds without an answer the action is refused.",
     "Escalation.wait_s": "For so long a call waits for the answer; it can be repeated later, with the answer it got.",

@@ -15,6 +15,7 @@ from stanchion.policy.sequences import Sequence
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Level = Annotated[int, msgspec.Meta(ge=0)]
 Annotation = Literal["read_only", "destructive", "idempotent", "poll", "open_world", "once"]
+UnreadName = Literal["block", "media", "allow"]
 RiskName = Literal["low", "medium", "high", "critical"]
 StageName = Literal[
     "prompt",
@@ -87,6 +88,7 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     result_schema: dict[str, Any] | bool | None = None
     hook: str | None = None
     pin: str | None = None
+    unread: UnreadName | None = None
 
 
 class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -180,6 +182,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: str | int | float = "1"
     mode: Literal["enforce", "shadow"] = "enforce"
     autonomy: bool = False
+    unread: UnreadName = "block"
     roles: dict[str, RoleEntry] = {}
     agents: dict[str, AgentEntry] = {}
     tasks: dict[str, TaskEntry] = {}

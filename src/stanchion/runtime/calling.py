@@ -18,15 +18,18 @@ from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.faulting import kinds
-from stanchion.runtime.flows import RETRY, assess, begin, deliver, failed, judge, shown, withhold
+from stanchion.runtime.flows import RETRY, asked, assess, begin, deliver, failed, judge, withhold
+from stanchion.runtime.items import Coming
 from stanchion.runtime.leaking import leaks
 from stanchion.runtime.ledger import DONE, FAILED, ONCE, UNKNOWN, Entry, entry, finished, what_of
 from stanchion.runtime.recording import left
 from stanchion.runtime.recovering import MOST_TRIED, attempted, tell_on
 from stanchion.runtime.retrying import again, closed, opened
 from stanchion.runtime.spending import book, close_hold, reserving, settled, unforeseen, used_by
+from stanchion.runtime.streamed import is_stream
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import NothingDone, Tool
+from stanchion.runtime.unread import formless, marked
 
 SAFE = frozenset({"read_only", "idempotent"})
 """Annotations of tools whose calls can be repeated."""
@@ -85,6 +88,8 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                     yield from page.mark(desk, UNKNOWN)
                 yield from close_hold(desk, decision, reserved)
                 raise
+            if page is None and is_stream(value):
+                return Coming(tool, value, event, decision, given, options, reserved, began_ms)
             if page is not None:
                 yield from page.mark(desk, DONE, kept=value is None)
             used = used_by(desk, reserved, began_ms)
@@ -144,8 +149,11 @@ def begin_once(
 
     Raises `Refused` where it is under way, or where nobody knows what came of it.
     """
-    proposed, refused = shown(tool.values(args, kwargs))
-    event: Any = desk.tool_call(tool.name, {} if refused else proposed, tool.risk)
+    values = tool.values(args, kwargs)
+    took, refused = asked(desk, tool, values)
+    args, kwargs = tool.given(args, kwargs, values, took.handed)
+    event: Any = marked(desk.tool_call(tool.name, took.content, tool.risk), took)
+    refused += formless(event)
     traits = event.traits if ONCE in event.traits else (*event.traits, ONCE)
     event = msgspec.structs.replace(event, call=failed, traits=traits)
     limit_s = desk.time_left_s(tool.name, tool.timeout_s)
@@ -169,7 +177,7 @@ def begin_once(
             raise desk.refusal(decision)
         yield from refuse(desk, decision, event, reserved, UNSTAKED)
     if decision.patches:
-        args, kwargs = tool.patched(args, kwargs, proposed, event.args)
+        args, kwargs = tool.patched(args, kwargs, took.content, event.args)
         page = yield from _moved(desk, page, decision, event, limit_s, reserved)
     return page, (decision, event, args, kwargs, reserved)
 

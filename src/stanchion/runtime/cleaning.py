@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
+
+from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.events import ModelReply
-from stanchion.kernel.findings import Patch
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.guard import Placed
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.data import Unreadable, project
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import WITHHELD
+from stanchion.runtime.values import Unreadable, project
+from stanchion.runtime.values.words import Path
 
 
 def clean(desk: Desk, value: Any) -> Any:
@@ -41,6 +46,43 @@ def clean(desk: Desk, value: Any) -> Any:
             return WITHHELD
 
     return _mapped(value, redacted) if guards else value
+
+
+def hidden(desk: Desk, texts: Sequence[tuple[Path, str]]) -> tuple[tuple[Patch, ...], tuple[Finding, ...]]:
+    """What guards of content find in texts that are handed on with a reply and are no words of it: patches that hide
+    it, and refusals."""
+    patches: list[Patch] = []
+    refused: list[Finding] = []
+    if not texts:
+        return (), ()
+    plans = desk.plans
+    chain = plans.policy.guards(Stage.MODEL_REPLY, "", plans.run, "")
+    whole = ModelReply(id="", at=0, run=plans.run, text="\n".join([text for _, text in texts]))
+    for placed in chain:
+        if not hasattr(placed.guard, "settled"):
+            continue
+        try:
+            if placed.guard.judge(whole) is None:
+                continue
+            findings = [(path, placed.guard.judge(msgspec.structs.replace(whole, text=text))) for path, text in texts]
+        except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
+            if not placed.fail_open and not placed.shadow:
+                refused.append(_failed(placed, error))
+            continue
+        for path, finding in findings:
+            if finding is None:
+                continue
+            if placed.shadow:
+                desk.veiled = desk.veiled or bool(finding.patches)
+                continue
+            patches += [msgspec.structs.replace(patch, path=(*path, *patch.path)) for patch in finding.patches]
+            if finding.action > PROCEEDS:
+                refused.append(msgspec.structs.replace(finding, guard=placed.id, patches=()))
+    return tuple(patches), tuple(refused)
+
+
+def _failed(placed: Placed, error: Exception) -> Finding:
+    return Finding(Action.BLOCK, "kernel.guard_error", (placed.id, type(error).__name__), guard="kernel")
 
 
 def kept(desk: Desk, value: Any) -> Any:

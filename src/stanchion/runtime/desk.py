@@ -90,6 +90,7 @@ class Desk:
         self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._tickets: OrderedDict[str, str] = OrderedDict()
         self._open: OrderedDict[str, Open] = OrderedDict()
+        self._streaming: set[str] = set()
         self.told: RunInfo | None = None
         self.decided = [0] * len(Action)
         self.counting = threading.Lock()
@@ -274,8 +275,17 @@ class Desk:
     def opened(self, decision: Decision, tool: str, args: dict[str, Any], spent: Amounts) -> None:
         """Remember a call that goes ahead until its outcome is reported."""
         if len(self._open) >= MAX_OPEN:
-            self._open.popitem(last=False)
+            self._streaming.discard(self._open.popitem(last=False)[0])
         self._open[decision.id] = Open(tool, args, decision.held, spent, self.shield.clock() if self.measures else 0)
+
+    def streams_for(self) -> bool:
+        """Whether a stream brings the reply to a model call that was judged and has not reported back; each such call
+        has one stream."""
+        waiting = (name for name, known in self._open.items() if not known.tool and name not in self._streaming)
+        call = next(waiting, "")
+        if call:
+            self._streaming.add(call)
+        return call != ""
 
     def is_open(self, call: str) -> bool:
         """Whether the outcome of a call is still to be reported."""
@@ -286,6 +296,7 @@ class Desk:
         if not call:
             match = (name for name, known in list(self._open.items()) if known.tool == tool and known.args == args)
             call = next(match, "")
+        self._streaming.discard(call)
         return call, self._open.pop(call, None)
 
     def notice(self, event: Event, finding: Finding) -> None:

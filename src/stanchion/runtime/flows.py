@@ -15,9 +15,9 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
 from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Patch, Retry
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
-from stanchion.runtime.data import Unreadable, project
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import worded
 from stanchion.runtime.drivers import Flow
@@ -29,6 +29,8 @@ from stanchion.runtime.standing import end_run, isolate, repeated, signalled
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.undoing import remember, roll_back, undone
+from stanchion.runtime.unread import NOTHING, against, formless, marked, unreadable
+from stanchion.runtime.values import Read, Unreadable, arguments, read, restored
 
 if TYPE_CHECKING:
     from stanchion.runtime.escalating import Granted
@@ -71,7 +73,8 @@ def judge(
     if decision.action == Action.ESCALATE and not moment.granted:
         from stanchion.runtime.escalating import ask, resumed
 
-        answer = yield from ask(desk, moment.events[0], decision, waits)
+        stands = formless(moment.events[0])
+        answer = stands[0] if stands else (yield from ask(desk, moment.events[0], decision, waits))
         if answer is not None:
             return (yield from judge(desk, resumed(desk, moment, answer), (), plans))
     return decision
@@ -95,12 +98,22 @@ def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         yield from roll_back(desk)
 
 
-def shown(value: Any) -> tuple[Any, tuple[Finding, ...]]:
-    """A value as data; one that cannot be read as a whole is refused as a whole."""
+def shown(desk: Desk, stage: Stage, tool: str, value: Any) -> tuple[Read, tuple[Finding, ...]]:
+    """A value as it was read, and what stands against it; one that cannot be read as a whole is refused as a whole."""
     try:
-        return project(value), ()
+        seen = read(value)
     except Unreadable as error:
-        return None, (Finding(Action.BLOCK, "kernel.bad_event", (str(error),), guard="kernel"),)
+        return NOTHING, unreadable(error)
+    return seen, against(desk, stage, tool, seen) if seen.unread else ()
+
+
+def asked(desk: Desk, tool: Tool, values: dict[str, Any]) -> tuple[Read, tuple[Finding, ...]]:
+    """The arguments of a call as they were taken, and what stands against them."""
+    try:
+        took = arguments(values, tool.own(values))
+    except Unreadable as error:
+        return Read({}, values), unreadable(error)
+    return took, against(desk, Stage.TOOL_CALL, tool.name, took) if took.unread else ()
 
 
 def assess(
@@ -168,7 +181,8 @@ def assess(
         if decision.action == Action.ESCALATE and granted is None:
             from stanchion.runtime.escalating import ask
 
-            answer = yield from ask(desk, event, decision, waits)
+            stands = formless(event)
+            answer = stands[0] if stands else (yield from ask(desk, event, decision, waits))
             if answer is None:
                 return decision, event
             if isinstance(answer, Finding):
@@ -223,8 +237,10 @@ def begin(
 
     `failed` is the call that is tried again by this one.
     """
-    proposed, refused = shown(tool.values(args, kwargs))
-    event: Any = desk.tool_call(tool.name, {} if refused else proposed, tool.risk)
+    values = tool.values(args, kwargs)
+    took, refused = asked(desk, tool, values)
+    args, kwargs = tool.given(args, kwargs, values, took.handed)
+    event: Any = marked(desk.tool_call(tool.name, took.content, tool.risk), took)
     if failed:
         event = msgspec.structs.replace(event, call=failed)
     reserved = JUST_ONE
@@ -232,7 +248,7 @@ def begin(
         reserved = reserving(desk, event, JUST_ONE, desk.time_left_s(tool.name, tool.timeout_s))
     decision, event = yield from admit(desk, event, reserved, refused)
     if decision.patches:
-        args, kwargs = tool.patched(args, kwargs, proposed, event.args)
+        args, kwargs = tool.patched(args, kwargs, took.content, event.args)
     return decision, event, args, kwargs, reserved
 
 
@@ -310,16 +326,19 @@ def deliver(
     """
     if part <= 1 and (tool.undo is not None or desk.shield.policy.undos):
         remember(desk, tool, decision.id, args, kwargs, page)
-    seen, refused = shown(value)
-    result: Any = desk.event(ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen, part=part)
+    seen, refused = shown(desk, Stage.TOOL_RESULT, tool.name, value)
+    result: Any = desk.event(
+        ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen.content, part=part
+    )
+    result = marked(result, seen)
     moment = desk.moment(result, settles=settled(decision, used) if settles else (), refused=refused)
     notes = (*notes, *desk.take_notes(decision.id), *overruns(reserved, used))
     answer = yield from judge(desk, moment, notes, waits=True)
     if answer.proceeds:
-        desk.last = last = answer.patched(seen) if answer.patches else seen
-        if page is not None:
+        desk.last = last = answer.patched(seen.content)
+        if page is not None and not formless(result):
             yield from page.keep(desk, last)
-        return last if answer.patches else value
+        return restored(seen.handed, seen.content, last)
     done = desk.undos.take(decision.id) if answer.action >= STOPS else None
     if done is not None:
         yield from undone(desk, done)

@@ -27,8 +27,8 @@ class Piece(NamedTuple):
     text: str
 
 
-Item = TypeVar("Item", bound=str | bytes | Piece)
-"""What a stream is made of. What comes out has the shape of what went in."""
+Item = TypeVar("Item")
+"""What a stream is made of: texts, bytes, pieces, or objects of an SDK. What comes out has the type of what went in."""
 
 
 class Keepers:

@@ -8,19 +8,23 @@ from typing import Any
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import ModelCall, ModelReply
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling import tried_again
-from stanchion.runtime.cleaning import clean
-from stanchion.runtime.data import project, text_of
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.flows import RETRY, assess, failed, judge, withhold
 from stanchion.runtime.pricing import Bill
 from stanchion.runtime.recording import left
+from stanchion.runtime.replies import reply_of
 from stanchion.runtime.retrying import again
 from stanchion.runtime.spending import close_hold, settled
+from stanchion.runtime.streamed import Account, Streaming, is_stream
 from stanchion.runtime.terms import terms_of
-from stanchion.runtime.usage import field
+from stanchion.runtime.unread import against, marked, unreadable
+from stanchion.runtime.values import Read, Unreadable, arguments, restored, taken
+from stanchion.runtime.values.words import Words
 
 
 def converse(
@@ -29,7 +33,7 @@ def converse(
     messages: Iterable[Any],
     model: str = "",
     params: Mapping[str, Any] | None = None,
-    final: bool = False,
+    final: bool | None = None,
     tokens: int | None = None,
     cost_usd: float | None = None,
 ) -> Flow[Any]:
@@ -43,15 +47,18 @@ def converse(
     while True:
         attempt += 1
         said += [_system(words) for words in desk.take_notices()]
-        event: Any = desk.event(ModelCall, model=model, messages=project(said), params=project(options))
+        request, refused = _request(desk, said, options)
+        event: Any = marked(desk.event(ModelCall, model=model, **request.content), request)
         bill = Bill(desk, event, tokens, cost_usd)
-        decision, event = yield from assess(desk, event, bill.reserved, reprice=bill.again)
+        decision, event = yield from assess(desk, event, bill.reserved, refused, reprice=bill.again)
         if decision.action == Action.RETRY and not (yield from again(desk, terms_of(decision, RETRY), attempt)):
             said.append(_guidance(decision))
             continue
         if not decision.proceeds:
             return _stopped(desk, decision)
-        send, keep = (event.messages, event.params) if decision.patches else (said, options)
+        asked = {"messages": event.messages, "params": event.params}
+        given = restored(request.handed, request.content, asked) if decision.patches else request.handed
+        send, keep = given["messages"], given["params"]
         if event.model != model:
             keep = {**keep, "model": event.model}
         began_ms = desk.shield.clock() if desk.measures else 0
@@ -69,14 +76,19 @@ def converse(
             left(desk, event, decision, "it was interrupted: what came of it is not known", error)
             yield from close_hold(desk, decision, bill.reserved)
             raise
-        text = text_in(reply)
-        used, notes = bill.settle(event, reply, began_ms) if decision.held else (bill.reserved, ())
-        answered: Any = desk.event(ModelReply, call=decision.id, text=text, model=event.model, final=final)
-        answer = yield from judge(desk, desk.moment(answered, settles=settled(decision, used)), notes)
+        if is_stream(reply):
+            return Streaming(reply, Account(desk, event, decision, bill, began_ms), final)
+        came = reply_of(desk, reply)
+        used, notes = bill.settle(event, came.seen.content, began_ms) if decision.held else (bill.reserved, ())
+        answered: Any = desk.event(
+            ModelReply, call=decision.id, text=came.text, model=event.model, final=_is_final(came.words, final)
+        )
+        answered = marked(answered, came.seen)
+        moment = desk.moment(answered, settles=settled(decision, used), refused=came.refused)
+        answer = yield from judge(desk, moment, notes)
         if answer.proceeds:
-            desk.last = answer.patched(text)
-            handed = with_text(reply, desk.last) if answer.patches else reply
-            return clean(desk, handed) if type(handed) is dict else handed
+            desk.last = answer.patched(came.text)
+            return came.handed(answer.patches)
         if answer.action == Action.RETRY and not (yield from again(desk, terms_of(answer, RETRY), attempt)):
             said.append(_guidance(answer))
             continue
@@ -98,16 +110,18 @@ def _system(words: str) -> dict[str, str]:
     return {"role": "system", "content": words}
 
 
-def text_in(reply: Any) -> str:
-    """The text of a reply: a text, or a mapping or an object with `text` or `content`."""
-    if isinstance(reply, str):
-        return reply
-    return text_of(next((found for name in ("text", "content") if (found := field(reply, name)) is not None), reply))
+def _request(desk: Desk, messages: list[Any], params: dict[str, Any]) -> tuple[Read, tuple[Finding, ...]]:
+    """A request as it was taken, and what stands against it. Parameters are the host's own: what of them cannot be
+    read is no content."""
+    try:
+        said, options = taken(messages), arguments(params, params)
+    except Unreadable as error:
+        empty: dict[str, Any] = {"messages": [], "params": {}}
+        return Read(empty, {"messages": messages, "params": params}), unreadable(error)
+    content = {"messages": said.content, "params": options.content}
+    both = Read(content, {"messages": said.handed, "params": options.handed}, said.unread, said.seen)
+    return both, against(desk, Stage.MODEL_CALL, "", both) if both.unread else ()
 
 
-def with_text(reply: Any, text: str) -> Any:
-    """A reply with another text: the same mapping with its text replaced, or the text alone."""
-    if isinstance(reply, Mapping):
-        name = "text" if "text" in reply else "content"
-        return {**reply, name: text}
-    return text
+def _is_final(words: Words, said: bool | None) -> bool:
+    return words.final if said is None else said

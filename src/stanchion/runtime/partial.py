@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.runtime.data import Unreadable, project
 from stanchion.runtime.errors import StanchionError
+from stanchion.runtime.values import Unreadable, project
 
 MAX_CHUNKS: Final = 10_000
 MAX_BYTES: Final = 10 * 1024 * 1024

@@ -42,10 +42,13 @@ class Bill:
     def __init__(self, desk: Desk, event: ModelCall, tokens: int | None = None, cost_usd: float | None = None) -> None:
         self._desk, self._tokens, self._cost_usd = desk, tokens, cost_usd
         self._counted, bounded = _measures(desk, event)
+        self.prompt_tokens = 0
+        """How many tokens its prompt may have, where somebody counts them."""
         known = self._price(event, must=COST in bounded and cost_usd is None)
         estimate = amounts(0 if tokens is None else tokens, 0.0 if cost_usd is None else cost_usd)
         if self._counted:
             usage = _expected(event, tokens)
+            self.prompt_tokens = usage.total - usage.output
             cost = estimate[COST] if cost_usd is not None or known is None else known.cost_microusd(usage)
             estimate = _amounts(usage.total, cost)
         estimate = JUST_ONE if estimate == JUST_ONE else estimate

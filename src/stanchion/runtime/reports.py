@@ -11,17 +11,19 @@ from stanchion.kernel.actions import STOPS
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import OF_STAGE, Event, Handoff, ModelCall, ToolCall
-from stanchion.kernel.findings import Patch
+from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle
 from stanchion.kernel.units import JUST_ONE, NOTHING, Amounts, Unit, amounts
-from stanchion.runtime.data import Unreadable, project
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.faulting import reported
-from stanchion.runtime.flows import assess, judge, shown
+from stanchion.runtime.flows import assess, judge
 from stanchion.runtime.spending import book, overruns, reserving, unforeseen, used_by
 from stanchion.runtime.undoing import remember_reported, undone
+from stanchion.runtime.unread import against, marked, unreadable
+from stanchion.runtime.values import Read, Unreadable, arguments, read
+from stanchion.runtime.values.anatomy import descends
 
 STARTS = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
 ENDS = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE})
@@ -74,7 +76,7 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
     named = frozenset([UNITS[name] for name in usage])
     if stage is Stage.CHARGE:
         fields |= {"tokens": spent[Unit.TOKENS], "cost_microusd": spent[Unit.COST_MICROUSD]}
-    event: Any = _event(desk, stage, fields)
+    event, refused, plain = _event(desk, stage, fields)
     if stage in ENDS:
         first = not event.call or desk.is_open(event.call)
         call, settles, notes = yield from _outcome(desk, event, spent, named)
@@ -83,26 +85,25 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         done = call if call else event.id
         if stage is Stage.TOOL_RESULT and first and event.part <= 1 and desk.shield.policy.undos:
             remember_reported(desk, event.tool, done, dict(event.args))
-        decision = yield from judge(desk, desk.moment(event, settles=settles), notes)
+        decision = yield from judge(desk, desk.moment(event, settles=settles, refused=refused), notes)
         if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
             yield from _taken_back(desk, done)
-        return _fitting(decision, event, fields) if decision.patches else decision
+        return _fitting(decision, event, plain)
     if stage is Stage.CHARGE and event.settled:
         return (yield from _known(desk, event, spent, named))
     spent = reserving(desk, event, spent)
-    decision, judged = yield from assess(desk, event, spent)
+    decision, judged = yield from assess(desk, event, spent, refused)
     if decision.proceeds and stage in STARTS:
         desk.opened(decision, _about(event), getattr(judged, "args", {}), spent)
-    return _fitting(decision, event, fields) if decision.patches else decision
+    return _fitting(decision, event, plain)
 
 
-def _fitting(decision: Decision, event: Event, fields: dict[str, Any]) -> Decision:
-    """A decision whose patches fit what the host has: where that is not what guards were shown, the whole of it is
-    replaced, for places in the one are not places in the other."""
-    shown = content_of(event)
-    if content_of(msgspec.structs.replace(event, **fields)) == shown:
+def _fitting(decision: Decision, event: Event, plain: bool) -> Decision:
+    """A decision whose patches fit what the host has: where that is not the plain data that guards were shown, the
+    whole of it is replaced, for places in the one are not places in the other."""
+    if plain or not decision.patches:
         return decision
-    return msgspec.structs.replace(decision, patches=(Patch((), decision.patched(shown)),))
+    return msgspec.structs.replace(decision, patches=(Patch((), decision.patched(content_of(event))),))
 
 
 def _taken_back(desk: Desk, call: str) -> Flow[None]:
@@ -117,7 +118,8 @@ def _about(event: Any) -> str:
     return f"handoff to {event.to}" if event.stage in HANDOFFS else str(event.tool)
 
 
-def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Event:
+def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> tuple[Any, tuple[Finding, ...], bool]:
+    """The event that a host reports, what stands against it, and whether its fields were plain data."""
     kind: Any = OF_STAGE[stage]
     known = _fields(kind)
     needed = [name for name, field in known.items() if field.required and name not in ("id", "at", "run")]
@@ -125,9 +127,10 @@ def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Event:
     if missing:
         raise BadEvent(f"`{stage}` needs the field `{missing[0]}`: it takes {', '.join(takes(stage))}")
     try:
-        data = {name: project(value) for name, value in fields.items()}
+        seen = read(fields)
     except Unreadable as error:
         raise BadEvent(f"`{stage}` cannot be read: {error}") from None
+    data: dict[str, Any] = seen.content
     try:
         msgspec.convert(data, _typed(kind, frozenset(data)))
     except msgspec.ValidationError as error:
@@ -135,8 +138,8 @@ def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Event:
         raise BadEvent(f"`{stage}`: {message[:1].lower()}{message[1:]}") from None
     if stage is Stage.ERROR:
         data |= _told(desk, data)
-    event: Event = desk.event(kind, **data)
-    return event
+    event = marked(desk.event(kind, **data), seen)
+    return event, against(desk, stage, event.tool, seen) if seen.unread else (), seen.plain
 
 
 def _told(desk: Desk, data: dict[str, Any]) -> dict[str, Any]:
@@ -211,12 +214,18 @@ def _known(desk: Desk, event: Any, spent: Amounts, named: frozenset[Unit]) -> Fl
 
 def check(desk: Desk, tool: str, args: dict[str, Any], spent: Amounts) -> Flow[Decision]:
     """Judge a tool call that a host runs itself: the report that is made most often, by the shortest way."""
-    if not isinstance(tool, str) or not isinstance(args, dict):
+    if type(tool) is not str or not descends(type(args), dict):
         raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
-    data, refused = shown(args)
-    call = desk.tool_call(tool, {} if refused else data)
+    refused: tuple[Finding, ...] = ()
+    try:
+        took = arguments(args)
+    except Unreadable as error:
+        took, refused = Read({}, args), unreadable(error)
+    if took.unread:
+        refused = against(desk, Stage.TOOL_CALL, tool, took)
+    call = marked(desk.tool_call(tool, took.content), took)
     spent = reserving(desk, call, spent) if desk.measures else spent
     decision, event = yield from assess(desk, call, spent, refused)
     if decision.proceeds:
-        desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else data, spent)
-    return _fitting(decision, call, {"args": args}) if decision.patches else decision
+        desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, spent)
+    return _fitting(decision, call, took.plain)

@@ -76,8 +76,9 @@ class Run(Reporting):
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
         from stanchion.runtime import calling
+        from stanchion.runtime.items import handed
 
-        return work(self._desk, known.name, calling.call(self._desk, known, args, kwargs))
+        return handed(self._desk, work(self._desk, known.name, calling.call(self._desk, known, args, kwargs)), False)
 
     def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for async code: await it, or iterate over it for an async generator. Sync tools run in a thread."""
@@ -88,9 +89,14 @@ class Run(Reporting):
             return aitems(self._desk, known, args, kwargs)
         if known.shape is Shape.GENERATOR:
             raise TypeError(f"`{known.name}` is a sync generator: call it with `run.call(...)`")
-        from stanchion.runtime import calling
+        return self._acall(known, args, kwargs)
 
-        return awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs))
+    async def _acall(self, known: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        from stanchion.runtime import calling
+        from stanchion.runtime.items import handed
+
+        came = await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs))
+        return handed(self._desk, came, True)
 
     def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for something that happens once, whatever is retried, resumed or crashes: `key` names it in its task,
@@ -157,30 +163,65 @@ class Run(Reporting):
         """
         from stanchion.runtime import modelling
 
-        return drive(modelling.converse(self._desk, fn, messages, **options), self._desk)
+        return self._replied(drive(modelling.converse(self._desk, fn, messages, **options), self._desk), False)
 
     async def amodel(self, fn: Callable[..., Any], messages: Iterable[Any], **options: Any) -> Any:
         """`model` for async code."""
         from stanchion.runtime import modelling
 
-        return await self._adrive(modelling.converse(self._desk, fn, messages, **options))
+        return self._replied(await self._adrive(modelling.converse(self._desk, fn, messages, **options)), True)
 
-    def stream(self, chunks: Iterable[Item], channel: str = "text") -> Iterator[Item]:
-        """Pass a streamed reply on, judged piece by piece; the whole is judged at the end.
+    def _replied(self, reply: Any, awaited: bool) -> Any:
+        """A model's reply, or its chunks as they come: judged as they are consumed."""
+        from stanchion.runtime.streamed import Streaming, is_stream
 
-        Items are texts, bytes (UTF-8, broken or not), or `Piece(channel, text)` where there are several channels; what
-        comes out has the same shape. A piece goes out as soon as nothing in it can become part of something that a
-        guard redacts, at the latest at the end.
+        if type(reply) is not Streaming:
+            return reply
+        from stanchion.runtime import streams
+
+        awaited = is_stream(reply.source, awaited=True) if awaited else not is_stream(reply.source, awaited=False)
+        pass_on: Any = streams.achunks if awaited else streams.chunks
+        return pass_on(self._desk, reply.source, "text", reply.account, reply.final)
+
+    def stream(
+        self,
+        chunks: Iterable[Item],
+        channel: str = "text",
+        *,
+        model: str = "",
+        tokens: int | None = None,
+        cost_usd: float | None = None,
+        final: bool | None = None,
+    ) -> Iterator[Item]:
+        """Pass a streamed reply on, judged piece by piece; the whole is judged at the end, and charged.
+
+        Items are texts, bytes (UTF-8, broken or not), `Piece(channel, text)` where there are several channels, or the
+        chunks of an SDK; what comes out has the same type. A piece goes out as soon as nothing in it can become part of
+        something that a guard redacts, at the latest at the end. A stream whose request was not judged before reserves
+        what it may use (`tokens`, `cost_usd`: estimates) and is settled at its end.
         """
         from stanchion.runtime import streams
+        from stanchion.runtime.streamed import Account
 
-        return streams.chunks(self._desk, chunks, channel)
+        about = {"model": model, "tokens": tokens, "cost_usd": cost_usd}
+        return streams.chunks(self._desk, chunks, channel, Account(self._desk), final, **about)
 
-    def astream(self, chunks: AsyncIterable[Item], channel: str = "text") -> AsyncIterator[Item]:
+    def astream(
+        self,
+        chunks: AsyncIterable[Item],
+        channel: str = "text",
+        *,
+        model: str = "",
+        tokens: int | None = None,
+        cost_usd: float | None = None,
+        final: bool | None = None,
+    ) -> AsyncIterator[Item]:
         """`stream` for async code."""
         from stanchion.runtime import streams
+        from stanchion.runtime.streamed import Account
 
-        return streams.achunks(self._desk, chunks, channel)
+        about = {"model": model, "tokens": tokens, "cost_usd": cost_usd}
+        return streams.achunks(self._desk, chunks, channel, Account(self._desk), final, **about)
 
     def spawn(
         self, agent: str = "", task: str | None = None, *, budget: Mapping[str, Any] | None = None, **options: Any

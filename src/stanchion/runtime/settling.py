@@ -11,10 +11,10 @@ from stanchion.audit.journal import Fact
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.state import CLOCK, Batch, Put, Reply, StoreLost, When, key
-from stanchion.runtime.data import project
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.ledger import DONE, FAILED, STARTED, UNKNOWN, Effect, id_of, kept
+from stanchion.runtime.values import project
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.schema.tools import Definition
-from stanchion.runtime.data import Unreadable, project
 from stanchion.runtime.tool import Tool
+from stanchion.runtime.values import Unreadable, project
 
 DEEPEST: Final = 8
 """How deep types are followed into each other."""

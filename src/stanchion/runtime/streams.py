@@ -7,80 +7,114 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final
 
-from stanchion.kernel.events import ModelChunk, ModelReply
+from stanchion.kernel.events import ModelChunk
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.patches import apply
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.cleaning import hidden
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow, drive
+from stanchion.runtime.errors import Refused
 from stanchion.runtime.flows import judge
 from stanchion.runtime.holding import Held, Item, Keepers, Piece
+from stanchion.runtime.replies import others
+from stanchion.runtime.streamed import Account
+from stanchion.runtime.unread import against, unreadable
+from stanchion.runtime.values import Unreadable, read, restored
+from stanchion.runtime.values.words import TEXT, Path, at, words_of
 
 SHAPES: Final = (str, bytes, Piece)
-"""What a stream may be made of."""
+"""What a stream is made of; anything else is an object whose words are found by its shape."""
+
+SNAPSHOT: Final = "snapshot"
+"""Where events of some SDKs repeat the text so far."""
 
 
-def chunks(desk: Desk, source: Iterable[Item], channel: str) -> Iterator[Item]:
+def chunks(
+    desk: Desk, source: Iterable[Item], channel: str, account: Account, final: bool | None = None, **about: Any
+) -> Iterator[Item]:
     """Pass a streamed reply on; the source is closed as soon as a piece is refused or nobody wants more."""
-    stream = Stream(desk, channel)
-    with _closing(source) as items:
-        for item in items:
-            for piece in drive(stream.take(item), desk):
-                yield piece
-        for name in stream.channels:
-            for piece in drive(stream.rest(name), desk):
-                yield piece
+    drive(account.begin(**about), desk) if about else None
+    stream = Stream(desk, channel, account, final)
+    try:
+        with _closing(source) as items:
+            for item in items:
+                yield from drive(stream.take(item), desk)
+            yield from drive(stream.rest(), desk)
+    except Refused:
+        drive(account.refused(), desk)
+        raise
+    except BaseException as error:
+        drive(account.broken(error), desk)
+        raise
     drive(stream.whole(), desk)
 
 
-async def achunks(desk: Desk, source: AsyncIterable[Item], channel: str) -> AsyncIterator[Item]:
+async def achunks(
+    desk: Desk, source: AsyncIterable[Item], channel: str, account: Account, final: bool | None = None, **about: Any
+) -> AsyncIterator[Item]:
     """The same on an event loop."""
     from stanchion.runtime.loop import adrive
 
-    stream = Stream(desk, channel)
-    async with _aclosing(source) as items:
-        async for item in items:
-            for piece in await adrive(stream.take(item), desk):
+    if about:
+        await adrive(account.begin(**about), desk)
+    stream = Stream(desk, channel, account, final)
+    try:
+        async with _aclosing(source) as items:
+            async for item in items:
+                for piece in await adrive(stream.take(item), desk):
+                    yield piece
+            for piece in await adrive(stream.rest(), desk):
                 yield piece
-        for name in stream.channels:
-            for piece in await adrive(stream.rest(name), desk):
-                yield piece
+    except Refused:
+        await adrive(account.refused(), desk)
+        raise
+    except BaseException as error:
+        await adrive(account.broken(error), desk)
+        raise
     await adrive(stream.whole(), desk)
 
 
 class Stream:
     """One streamed reply: what is held back on each of its channels until it can be judged for good."""
 
-    def __init__(self, desk: Desk, channel: str) -> None:
+    def __init__(self, desk: Desk, channel: str, account: Account, final: bool | None = None) -> None:
         self._desk = desk
         self._channel = channel
+        self._account = account
+        self._final = final
+        self._calls = False
         self._held: dict[str, Held] = {}
+        self._last: dict[str, tuple[Any, Path]] = {}
+        """The object that brought the last text of a channel, and where it had it."""
+        self._waiting: list[Any] = []
+        """Objects without text, which wait behind text that is held back."""
         self._plans = desk.plans
         self._keepers = Keepers(self._plans.policy, self._plans.run)
         self._index = 0
         self._first = ""
 
-    @property
-    def channels(self) -> tuple[str, ...]:
-        """The channels so far, in the order in which they began."""
-        return tuple(self._held)
-
     def take(self, item: Any) -> Flow[tuple[Any, ...]]:
-        """Take an item of the source; gives what can be passed on now, judged: one piece or none."""
-        name, held, given = self._opened(item)
-        held.add(given)
+        """Take an item of the source; gives what can be passed on now, judged."""
         if self._desk.plans is not self._plans:
             self._plans = self._desk.plans
             self._keepers = Keepers(self._plans.policy, self._plans.run)
-        count, refused = held.ready(self._keepers) if self._keepers.any else (len(held.text), None)
-        if refused is not None or self._desk.ended is not None:
-            count = len(held.text)
-        if not count and (given or self._keepers.any):
-            return ()
-        return (yield from self._pass_on(name, held, count, refused))
+        shape: type[Any] = type(item)
+        if shape not in SHAPES and not issubclass(shape, SHAPES):
+            return (yield from self._take_object(item))
+        name, held, given = self._opened(item)
+        text = yield from self._flow(name, held, given)
+        return () if text is None else (held.shaped(name, text),)
 
-    def rest(self, name: str) -> Flow[tuple[Any, ...]]:
-        """What is left on a channel at the end of the stream."""
-        held = self._held[name]
-        held.end()
-        return (yield from self._pass_on(name, held, len(held.text))) if held.text else ()
+    def rest(self) -> Flow[tuple[Any, ...]]:
+        """What is left on each channel at the end of the stream, and what waited behind it."""
+        out: list[Any] = []
+        for name, held in self._held.items():
+            held.end()
+            if held.text:
+                text = yield from self._pass_on(name, held, len(held.text))
+                out.append(self._carried(name, text) if name in self._last else held.shaped(name, text))
+        return (*out, *self._released())
 
     def whole(self) -> Flow[None]:
         """Judge the reply as it was delivered; what can no longer be redacted is refused.
@@ -88,33 +122,108 @@ class Stream:
         The reply is the stream's own channel; where nothing came on it, the one that began first.
         """
         held = self._held.get(self._channel, next(iter(self._held.values()), None))
-        event: Any = self._desk.event(ModelReply, text="" if held is None else "".join(held.passed))
-        decision = yield from judge(self._desk, self._desk.moment(event), plans=self._desk.streamed)
+        final = not self._calls if self._final is None else self._final
+        decision = yield from self._account.whole("" if held is None else "".join(held.passed), final)
         if not decision.proceeds:
             raise self._desk.refusal(decision)
+
+    def _take_object(self, item: Any) -> Flow[tuple[Any, ...]]:
+        """Take an object of an SDK: its words go through their channels, and it goes on with what came out of them."""
+        try:
+            seen = read(item)
+        except Unreadable as error:
+            yield from self._refuse(unreadable(error))
+            raise
+        yield from self._refuse(against(self._desk, Stage.MODEL_CHUNK, "", seen))
+        content = seen.content
+        words = words_of(content)
+        self._calls = self._calls or not words.final
+        self._account.heard(content)
+        beside, refused = hidden(self._desk, others(content, {path for path, _ in words.places}))
+        yield from self._refuse(refused)
+        patches = list(beside)
+        spoke = False
+        for path, channel in words.places:
+            given = at(content, path)
+            name = self._named(channel, content, path)
+            held = self._held.setdefault(name, Held(str))
+            passed = yield from self._flow(name, held, given)
+            self._last[name] = (item, path)
+            spoke = spoke or bool(given)
+            if passed != given:
+                patches.append(Patch(path, "" if passed is None else passed))
+        if isinstance(content, dict) and isinstance(content.get(SNAPSHOT), str):
+            own = self._held.get(self._channel)
+            patches.append(Patch((SNAPSHOT,), "" if own is None else "".join(own.passed)))
+        made = restored(seen.handed, content, apply(content, patches))
+        if not spoke and any(held.text for held in self._held.values()):
+            self._waiting.append(made)
+            return ()
+        behind = self._released() if not any(held.text for held in self._held.values()) else ()
+        return (made, *behind)
+
+    def _named(self, channel: str, content: Any, path: Path) -> str:
+        """The channel of a text in an object: its own, and of several calls or choices each has one."""
+        numbers: list[str] = []
+        for step in path:
+            number = content.get("index") if isinstance(content, dict) else None
+            if type(number) is int and number:
+                numbers.append(str(number))
+            content = content[step]
+        return ":".join([self._channel if channel == TEXT else channel, *numbers])
+
+    def _carried(self, name: str, text: str) -> Any:
+        """Text that is left, in an object like the one that brought the text before it."""
+        item, path = self._last[name]
+        seen = read(item)
+        words = words_of(seen.content)
+        empty = [Patch(each, "") for each, _ in words.places if each != path and at(seen.content, each)]
+        return restored(seen.handed, seen.content, apply(seen.content, [*empty, Patch(path, text)]))
+
+    def _released(self) -> tuple[Any, ...]:
+        waiting, self._waiting = tuple(self._waiting), []
+        return waiting
+
+    def _refuse(self, findings: tuple[Finding, ...]) -> Flow[None]:
+        """Judge that an object cannot be passed on, where something stands against it."""
+        if findings:
+            event: Any = self._desk.event(ModelChunk, call=self._first, text="", index=self._index)
+            decision = yield from judge(self._desk, self._desk.moment(event, refused=findings))
+            if not decision.proceeds:
+                raise self._desk.refusal(decision)
 
     def _opened(self, item: Any) -> tuple[str, Held, str | bytes]:
         """The channel of an item, what is held there, and the item's text."""
         shape: type[Any] = type(item)
         name, given = item if shape is Piece else (self._channel, item)
-        held = self._held.get(name) if shape in SHAPES else None
+        held = self._held.get(name)
         if held is None or held.shape is not shape or shape is Piece:
             held = self._begun(name, given, shape)
         return name, held, given
 
     def _begun(self, name: Any, given: Any, shape: type[Any]) -> Held:
         """What is held on a channel on which something comes for the first time, or in another shape."""
-        shape = next((kind for kind in SHAPES if issubclass(shape, kind)), shape)
-        if shape not in SHAPES or not isinstance(given, bytes if shape is bytes else str) or not isinstance(name, str):
-            wrong = type(given).__name__
-            raise TypeError(f"a stream passes texts on, not `{wrong}`: give the text of each chunk")
+        kinds: tuple[type[Any], ...] = SHAPES
+        shape = next(kind for kind in kinds if issubclass(shape, kind))
+        if not isinstance(given, bytes if shape is bytes else str) or not isinstance(name, str):
+            raise TypeError(f"a piece has a text, not `{type(given).__name__}`: give the text of each chunk")
         held = self._held.setdefault(name, Held(shape))
         if (held.shape is bytes) != (shape is bytes):
             raise TypeError(f"the channel `{name}` has texts and bytes: give one of them, or give each its own channel")
         held.shape = shape
         return held
 
-    def _pass_on(self, name: str, held: Held, count: int, refused: Any = None) -> Flow[tuple[Any, ...]]:
+    def _flow(self, name: str, held: Held, given: str | bytes) -> Flow[str | None]:
+        """Put a text into its channel; gives what comes out of it, judged, or `None` where nothing does yet."""
+        held.add(given)
+        count, refused = held.ready(self._keepers) if self._keepers.any else (len(held.text), None)
+        if refused is not None or self._desk.ended is not None:
+            count = len(held.text)
+        if not count and (given or self._keepers.any):
+            return None
+        return (yield from self._pass_on(name, held, count, refused))
+
+    def _pass_on(self, name: str, held: Held, count: int, refused: Any = None) -> Flow[str]:
         desk = self._desk
         text, before = held.take(count, self._keepers.context)
         event: Any = desk.event(ModelChunk, call=self._first, text=text, channel=name, index=self._index, before=before)
@@ -126,7 +235,7 @@ class Stream:
         passed = str(decision.patched(text))
         held.passed.append(passed)
         desk.partial.offer(passed)
-        return (held.shaped(name, passed),)
+        return passed
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.actions import Risk
 from stanchion.runtime.errors import StanchionError
+from stanchion.runtime.values import restored
 
 MARK: Final = "__stanchion_tool__"
 """The attribute under which a shielded function keeps its tool."""
@@ -95,6 +96,17 @@ class Tool:
                 values[name] = value
         return values
 
+    def own(self, values: dict[str, Any]) -> tuple[str, ...]:
+        """Which of a call's values are the defaults of the function itself."""
+        return tuple([name for name, value in self._defaults.items() if values.get(name) is value])
+
+    def given(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], values: dict[str, Any], handed: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call with the values that go on in place of those that came."""
+        changed = {name: value for name, value in handed.items() if value is not values[name]}
+        return self._with(args, kwargs, changed) if changed else (args, kwargs)
+
     def fits(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether the function can be called like that; what cannot be called has done nothing."""
         return self.signature is None or self._bound(args, kwargs) is not None
@@ -107,9 +119,20 @@ class Tool:
         self, args: tuple[Any, ...], kwargs: dict[str, Any], was: dict[str, Any], now: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The call with those arguments replaced that a patch has changed, and without those that it took out; the
-        others stay the objects they are."""
+        others stay the objects they are, and what was changed keeps its type where it can."""
+        values = self.values(args, kwargs)
         kwargs = {name: value for name, value in kwargs.items() if name in now or name not in was}
-        changed = {name: value for name, value in now.items() if name not in was or was[name] != value}
+        changed = {name: value for name, value in now.items() if name not in was or was[name] is not value}
+        changed = {
+            name: restored(values[name], was[name], value) if name in was and name in values else value
+            for name, value in changed.items()
+        }
+        return self._with(args, kwargs, changed)
+
+    def _with(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], changed: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call with other values for some of its arguments."""
         bound = self._bound(args, kwargs)
         if bound is None:
             return (tuple(changed.pop("*", args)), {**kwargs, **changed})

@@ -94,7 +94,7 @@ def test_calls_as_they_are_seen_fit_the_signature_they_are_made_by() -> None:
         (Shop().buy, ("tea",), {}),
         (open_, (1, Path("x"), date(2024, 1, 1), print, 2, 3, 4), {"z": 1}),
     ):
-        from stanchion.runtime.data import project
+        from stanchion.runtime.values import project
 
         tool = Tool(fn)
         assert Checker(schema_of(tool)).fits(project(tool.values(given, named)))

@@ -16,7 +16,6 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.at_work import tool_at_work
-from stanchion.runtime.data import project
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.flows import admit, assess
@@ -25,6 +24,7 @@ from stanchion.runtime.http.framing import crooked
 from stanchion.runtime.http.outgoing import Outgoing, parsed, rewritten
 from stanchion.runtime.http.payload import Unfit, read
 from stanchion.runtime.resolving import pinned, proxy_listed
+from stanchion.runtime.values import project
 
 MAX_BODY: Final = 1 << 20
 """The longest body that is judged, and so the longest that leaves, unless a client is made with another."""

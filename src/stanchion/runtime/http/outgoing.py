@@ -9,8 +9,8 @@ import msgspec
 
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Egress
-from stanchion.runtime.data import project
 from stanchion.runtime.http.payload import Payload, Unfit, written
+from stanchion.runtime.values import project
 
 FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
 """Headers that say how long a body is; a changed one gets its own."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from binascii import b2a_base64
 from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
-from stanchion.runtime.data import Unreadable, project
 from stanchion.runtime.http.unpacking import unpacked
+from stanchion.runtime.values import Unreadable, project
 
 TEXTUAL: Final = ("text/", "multipart/", "application/x-www-form-urlencoded")
 STRUCTURED: Final = ("json", "xml", "javascript", "graphql")
@@ -104,8 +105,8 @@ def _read_in(body: bytes, kind: str, charset: str) -> Payload:
     except ValueError:
         if kind and not kind.startswith(TEXTUAL) and not kind.endswith(STRUCTURED):
             runs = b"\n".join(_RUN.findall(body)).decode("ascii")
-            data = {**project(body), "$text": runs} if runs else project(body)
-            return Payload(data, lost="its body is no text")
+            data = {"$bytes": b2a_base64(body, newline=False).decode("ascii")}
+            return Payload({**data, "$text": runs} if runs else data, lost="its body is no text")
         return Payload(body.decode("utf-8", "backslashreplace"), lost="its body is not all text")
     shown = project(text)
     lost = "" if shown == text else "its body has halves of characters"

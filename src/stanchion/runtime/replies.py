@@ -1,0 +1,59 @@
+"""Replies: a model's answer of any type, its words judged, the rest of it clean, and its type kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.cleaning import hidden
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.unread import NOTHING, against, unreadable
+from stanchion.runtime.values import Read, Unreadable, read, restored
+from stanchion.runtime.values.words import Path, Words, at, patches_for, texts_in, words_of
+
+SHORTEST: Final = 6
+"""Texts of an envelope that are shorter hold nothing that guards look for."""
+
+
+class Reply(NamedTuple):
+    """A reply as it was read: its words, what stands against it, and what has to be hidden besides its words."""
+
+    seen: Read
+    words: Words
+    text: str
+    refused: tuple[Finding, ...] = ()
+    beside: tuple[Patch, ...] = ()
+
+    def handed(self, patches: Sequence[Patch]) -> Any:
+        """The reply as it goes on, with its words patched like that."""
+        content = self.seen.content
+        spoken = patches_for(self.words.spoken(content), patches)
+        try:
+            changed = apply(content, (*spoken, *self.beside))
+        except PatchError:
+            changed = apply(content, tuple([Patch(path, "") for path, _ in self.words.spoken(content)]))
+        return restored(self.seen.handed, content, changed)
+
+
+def reply_of(desk: Desk, value: Any) -> Reply:
+    """A model's reply, read once."""
+    try:
+        seen = read(value)
+    except Unreadable as error:
+        return Reply(NOTHING, words_of(""), "", unreadable(error))
+    words = words_of(seen.content)
+    spoken = words.spoken(seen.content)
+    patches, refused = hidden(desk, others(seen.content, {path for path, _ in spoken}))
+    unread = against(desk, Stage.MODEL_REPLY, "", seen) if seen.unread else ()
+    return Reply(seen, words, words.text(seen.content), (*unread, *refused), patches)
+
+
+def others(content: Any, words: set[Path]) -> list[tuple[Path, str]]:
+    """The texts of a reply that are no words of it."""
+    if type(content) is str:
+        return []
+    places = [(path, at(content, path)) for path in texts_in(content) if path not in words]
+    return [(path, text) for path, text in places if len(text) >= SHORTEST]

@@ -1,0 +1,124 @@
+"""Streamed replies: what a stream is charged for, and how its end is judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import ModelCall, ModelReply
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.flows import assess, failed, judge
+from stanchion.runtime.pricing import Bill
+from stanchion.runtime.prompt_size import text_tokens
+from stanchion.runtime.recording import left
+from stanchion.runtime.spending import close_hold, settled
+from stanchion.runtime.values.anatomy import MISSING, defined
+from stanchion.runtime.values.choosing import OPAQUE, form_of
+
+
+def is_stream(value: Any, awaited: bool | None = None) -> bool:
+    """Whether a value gives its items one after the other: a generator, an iterator, or the stream of an SDK; `awaited`
+    asks for one of that kind alone."""
+    if form_of(value) is not OPAQUE:
+        return False
+    kind = type(value)
+    waits = defined(kind, "__anext__") is not MISSING or defined(kind, "__aiter__") is not MISSING
+    plain = defined(kind, "__next__") is not MISSING or defined(kind, "__iter__") is not MISSING
+    return (waits or plain) if awaited is None else waits if awaited else plain
+
+
+class Account:
+    """What a streamed reply is charged for: the call that asked for it, or one of its own where nobody asked."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        event: Any = None,
+        decision: Decision | None = None,
+        bill: Bill | None = None,
+        began_ms: int = 0,
+    ) -> None:
+        self._desk = desk
+        self._event, self._decision, self._bill, self._began_ms = event, decision, bill, began_ms
+        self._usage: dict[str, Any] = {}
+        self._open = decision is not None
+
+    def begin(self, model: str, tokens: int | None, cost_usd: float | None) -> Flow[None]:
+        """Reserve what a stream may use whose request nobody has judged; raises `Refused` where so much is not left."""
+        desk = self._desk
+        if self._decision is not None or not desk.measures or desk.streams_for():
+            return
+        event = desk.event(ModelCall, model=model)
+        bill = Bill(desk, event, tokens, cost_usd)
+        decision, event = yield from assess(desk, event, bill.reserved, reprice=bill.again)
+        if not decision.proceeds:
+            raise desk.refusal(decision)
+        self._event, self._decision, self._bill, self._open = event, decision, bill, True
+        self._began_ms = desk.shield.clock()
+
+    def heard(self, content: Any) -> None:
+        """Take note of what a piece says was used."""
+        for holder in _holders(content):
+            for name in ("usage", "usage_metadata"):
+                said = holder.get(name)
+                if isinstance(said, dict):
+                    self._usage |= {key: count for key, count in said.items() if count is not None}
+
+    def whole(self, text: str, final: bool) -> Flow[Decision]:
+        """Judge the reply as it was delivered, and settle what it used."""
+        desk, decision = self._desk, self._decision
+        call = "" if decision is None else decision.id
+        model = "" if self._event is None else self._event.model
+        event: Any = desk.event(ModelReply, call=call, text=text, final=final, model=model)
+        settles: tuple[Any, ...] = ()
+        notes: tuple[str, ...] = ()
+        if decision is not None and self._bill is not None:
+            used, notes = self._bill.settle(self._event, {"usage": self._said(text)}, self._began_ms)
+            settles = settled(decision, used)
+        self._open = False
+        return (yield from judge(desk, desk.moment(event, settles=settles), notes, plans=desk.streamed))
+
+    def _said(self, text: str) -> dict[str, Any]:
+        """What the stream said it used; otherwise what its text may have been, and its prompt."""
+        if self._usage or self._bill is None:
+            return self._usage
+        prompt = self._bill.prompt_tokens
+        return {"total_tokens": prompt + text_tokens(text.encode("utf-8", "replace"))}
+
+    def broken(self, error: BaseException) -> Flow[None]:
+        """A stream broke off: what came of it is judged or written down, and what it reserved counts as used."""
+        if not self._open or self._decision is None or self._bill is None:
+            return
+        self._open = False
+        if isinstance(error, Exception):
+            yield from failed(
+                self._desk, self._event, self._decision, error, 1, self._bill.reserved, self._bill.reserved
+            )
+            return
+        left(self._desk, self._event, self._decision, "it was interrupted: what came of it is not known", error)
+        yield from close_hold(self._desk, self._decision, self._bill.reserved)
+
+    def refused(self) -> Flow[None]:
+        """A piece was refused: nothing more comes, and what it reserved is used."""
+        if self._open and self._decision is not None and self._bill is not None:
+            self._open = False
+            left(self._desk, self._event, self._decision, "it ended where a piece of it was refused")
+            yield from close_hold(self._desk, self._decision, self._bill.reserved)
+
+
+class Streaming(msgspec.Struct, frozen=True):
+    """A model's reply that is still to come."""
+
+    source: Any
+    account: Account
+    final: bool | None = None
+
+
+def _holders(content: Any) -> list[dict[str, Any]]:
+    """Where a piece may say what was used: in itself, in its message, in the response that it ends with."""
+    if not isinstance(content, dict):
+        return []
+    return [content, *[content[name] for name in ("message", "response") if isinstance(content.get(name), dict)]]

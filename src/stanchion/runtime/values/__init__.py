@@ -1,0 +1,10 @@
+"""What tools and models take and return: read as content, and given back as what it was.
+
+Nothing of a foreign type runs while it is read: no property, `__str__`, `__iter__` or override. What can be read is
+read as a whole, and what cannot is said to be unread.
+"""
+
+from stanchion.runtime.values.form import Seen, Unreadable
+from stanchion.runtime.values.reading import Read, arguments, project, read, restored, taken, text_of
+
+__all__ = ["Read", "Seen", "Unreadable", "arguments", "project", "read", "restored", "taken", "text_of"]

@@ -1,0 +1,152 @@
+"""Containers: mappings, lists, sets, views of them, and the buffers in which libraries keep numbers."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+
+from stanchion.runtime.values.anatomy import MISSING, defined, descends, is_any, is_native, mro_of, own
+from stanchion.runtime.values.form import Form, Leaf, Parts, Unreadable
+from stanchion.runtime.values.scalars import real, speaks, whole
+from stanchion.runtime.values.texts import encoding_of, text_leaf
+
+MAX_VALUES: Final = 200_000
+"""How many values a value may be made of."""
+
+_SINGLE: Final = (str, int, float, bool)
+
+
+def key(name: Any) -> str:
+    """A key of a mapping as a name in the content; what is no text or single value names nothing."""
+    kind = type(name)
+    if kind is str or (descends(kind, str) and not speaks(kind, str)):
+        return str.__str__(name)
+    if name is None or is_any(kind, _SINGLE):
+        return str(name)
+    if kind is bytes:
+        return bytes.decode(name, "utf-8", "backslashreplace")
+    if kind is tuple and all(is_any(type(one), _SINGLE) for one in name):
+        return ", ".join(map(str, name))
+    raise Unreadable(f"it has a key of type `{kind.__name__}`: use texts as keys")
+
+
+def _dict_parts(value: Any) -> Parts:
+    held = dict.copy(value)
+    return Parts([name if type(name) is str else key(name) for name in held], list(held.values()))
+
+
+def _dict_made(value: Any, items: Any) -> Any:
+    """A mapping of the same type with these items, in their order; keys that are gone were cut out."""
+    kept = dict.copy(value)
+    if isinstance(items, list):
+        items = dict(zip(map(key, kept), items, strict=True))
+    fresh = {name: items[key(name)] for name in kept if key(name) in items}
+    fresh |= {name: item for name, item in items.items() if name not in {key(known) for known in kept}}
+    kind = type(value)
+    if kind is OrderedDict or kind is Counter:
+        return kind(fresh)
+    return defaultdict(value.default_factory, fresh) if kind is defaultdict else fresh
+
+
+def _tuple_parts(value: Any) -> Parts:
+    items = list(tuple.__iter__(value))
+    fields = defined(type(value), "_fields")
+    if type(fields) is tuple and len(fields) == len(items) and all(type(name) is str for name in fields):
+        return Parts(list(fields), items)
+    return Parts(None, items)
+
+
+def _tuple_made(value: Any, items: Any) -> Any:
+    return tuple.__new__(type(value), items.values() if isinstance(items, dict) else items)
+
+
+def _listed(copy: Callable[[Any], Any]) -> Callable[[Any], Parts]:
+    def parts(value: Any) -> Parts:
+        return Parts(None, list(copy(value)))
+
+    return parts
+
+
+def _made(base: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    def made(_value: Any, items: Any) -> Any:
+        return base(items)
+
+    return made
+
+
+CONTAINERS: Final[tuple[tuple[type[Any], Form], ...]] = (
+    (dict, Form(parts=_dict_parts, made=_dict_made)),
+    (list, Form(parts=_listed(list.copy), made=_made(list))),
+    (tuple, Form(parts=_tuple_parts, made=_tuple_made, mutable=False)),
+    (set, Form(parts=_listed(set.copy), made=_made(set), ordered=False)),
+    (frozenset, Form(parts=_listed(frozenset.copy), made=_made(frozenset), mutable=False, ordered=False)),
+    (deque, Form(parts=_listed(deque.copy), made=_made(deque))),
+)
+"""Built-in types that hold others, and how they and their quiet subclasses are read."""
+
+VIEWS: Final[tuple[type[Any], ...]] = (type({}.keys()), type({}.values()), type({}.items()))
+VIEW: Final = Form(parts=_listed(list), made=_made(list))
+"""A view of a mapping is the list of what it shows."""
+
+
+def _range(value: Any) -> Leaf:
+    return Leaf({"$range": [whole(value.start), whole(value.stop), whole(value.step)]}, value)
+
+
+RANGE: Final = Form(_range, mutable=False)
+
+
+def buffer_form(kind: type[Any]) -> Form | None:
+    """How arrays and single numbers of any library are read: through their memory, where no Python code shows it."""
+    if any(type(own(each).get("__buffer__")) is FunctionType for each in mro_of(kind)):
+        return None
+    return Form(_numbers, copy=_copied)
+
+
+def _numbers(value: Any) -> Leaf:
+    """What memory holds: a text where it is one, numbers otherwise."""
+    with memoryview(value) as view:
+        if view.ndim == 1 and view.itemsize == 1:
+            data = view.tobytes()
+            if type(value) is memoryview or (encoding_of(data) and data.decode("utf-8", "replace").isprintable()):
+                return text_leaf(data, value)
+        if view.itemsize and view.nbytes // view.itemsize > MAX_VALUES:
+            raise Unreadable(f"it has more than {MAX_VALUES:,} values")
+        return Leaf(_plain(view.tolist()), value)
+
+
+def _copied(value: Any) -> Any:
+    """A copy of memory, made by compiled code; `MISSING` where its type has none."""
+    with memoryview(value) as view:
+        if view.readonly:
+            return value
+    if type(value) is memoryview:
+        return memoryview(value.tobytes())
+    copy = defined(type(value), "__copy__")
+    return copy(value) if copy is not MISSING and is_native(copy) else MISSING
+
+
+def _plain(held: Any) -> Any:
+    match held:
+        case list():
+            return [_plain(one) for one in held]
+        case bytes():
+            return held.decode("latin-1")
+        case float():
+            return real(held)
+        case bool():
+            return held
+        case _:
+            return whole(held)
+
+
+def is_buffer(value: Any) -> bool:
+    """Whether a value shows memory with numbers in it that can be read."""
+    try:
+        with memoryview(value) as view:
+            view[(0,) * view.ndim] if view.nbytes else None
+    except (TypeError, ValueError, BufferError, NotImplementedError, IndexError):
+        return False
+    return True

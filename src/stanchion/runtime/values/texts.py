@@ -1,0 +1,114 @@
+"""Bytes as text: what they say where they say something, and what they are where not."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from typing import Any, Final
+
+from stanchion.runtime.values.form import Leaf, Seen, Unreadable
+
+MAX_CHARS: Final = 16 * 1024 * 1024
+"""How long a text, or all texts of a value together, may be."""
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_MEDIA: Final = (
+    (b"\x89PNG\r\n", "an image (PNG)"),
+    (b"\xff\xd8\xff", "an image (JPEG)"),
+    (b"GIF8", "an image (GIF)"),
+    (b"BM", "an image (BMP)"),
+    (b"II*\0", "an image (TIFF)"),
+    (b"MM\0*", "an image (TIFF)"),
+    (b"%PDF-", "a PDF document"),
+    (b"RIFF", "an image, sound or film (RIFF)"),
+    (b"ID3", "sound (MP3)"),
+    (b"OggS", "sound or film (Ogg)"),
+    (b"fLaC", "sound (FLAC)"),
+    (b"PK\x03\x04", "an archive or office document (ZIP)"),
+    (b"\x1f\x8b", "compressed data (gzip)"),
+    (b"7z\xbc\xaf", "an archive (7z)"),
+    (b"SQLite format 3\0", "a database (SQLite)"),
+    (b"\x7fELF", "a program (ELF)"),
+    (b"MZ", "a program (Windows)"),
+)
+"""How files that are no text begin. What begins so and reads as text all the same is text."""
+
+
+_HEADS: Final = frozenset([b64encode(head + bytes(3))[:3].decode() for head, _ in _MEDIA if len(head) > 2])
+_LETTERS: Final = re.compile(r"[A-Za-z0-9+/]{64}")
+_TEXTUAL: Final = re.compile(r"$|text/|application/(?:json|xml|javascript|[\w.-]+\+(?:json|xml))|image/svg\+xml")
+
+
+def text_leaf(data: bytes, handed: Any) -> Leaf:
+    """Bytes as content: their text, or what they are by length and hash."""
+    if len(data) > MAX_CHARS:
+        raise Unreadable(f"it has more than {MAX_CHARS:,} bytes")
+    name = encoding_of(data)
+    if name:
+        return Leaf(data.decode(name), handed)
+    what = f"{media(data)} of {len(data):,} bytes"
+    if what.startswith(UNKNOWN):
+        return Leaf(data.decode("utf-8", "backslashreplace"), handed, what, Seen.SPELLED)
+    return Leaf({"$bytes": len(data), "$sha256": sha256(data).hexdigest()}, handed, what, Seen.DIGEST)
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding in which bytes are text; empty where they are none."""
+    name = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    try:
+        text = data.decode(name)
+    except UnicodeDecodeError:
+        return ""
+    return "" if "\0" in text else name
+
+
+UNKNOWN: Final = "data that is no text"
+
+
+def media(data: bytes) -> str:
+    """What kind of file begins like that, in words."""
+    if data[4:8] == b"ftyp":
+        return "a film or image (MP4)"
+    return next((what for head, what in _MEDIA if data.startswith(head)), UNKNOWN)
+
+
+def in_letters(text: str) -> str:
+    """What kind of file a text has in it, written in letters (base64); empty where it is a text like any other."""
+    if text.startswith("data:"):
+        kind, comma, _ = text[5:133].partition(",")
+        name = kind.partition(";")[0]
+        return f"data of type `{name}`" if comma and ";base64" in kind and not _TEXTUAL.match(name) else ""
+    if len(text) < 64 or text[:3] not in _HEADS or not _LETTERS.fullmatch(text[:64]):
+        return ""
+    what = media(b64decode(text[:64]))
+    return "" if what == UNKNOWN else f"{what} in letters"
+
+
+def bytes_again(value: bytes, text: Any) -> Any:
+    """A changed text in the encoding that the bytes had."""
+    if not isinstance(text, str):
+        return text
+    name = encoding_of(value)
+    return text.encode(name if name else "utf-8", "surrogatepass" if name in ("", "utf-8") else "replace")
+
+
+def encodable(text: str) -> bool:
+    """Whether a text has no halves of characters in it, which no encoding has."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def spelled_out(text: str) -> str:
+    """A text with such halves written out, as `\\udc00`."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,1 @@
+"""What tools and models take and return, read and given back."""
