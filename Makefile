@@ -14,10 +14,10 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs pages wheel soak mutants clean
+.PHONY: help demo test check format bench docs pages wheel test-sdks soak mutants clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/.core ## watch a scripted agent being kept safe
 	@$(BIN)/stanchion demo
@@ -50,6 +50,15 @@ wheel: .venv/.made ## build the wheel into dist
 	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-input --no-deps --wheel-dir dist .
 	@ls dist/*.whl
 
+test-sdks: .venv-sdks/.made ## check replies of real SDKs, in an environment of their own
+	@.venv-sdks/bin/python -m pytest -rs tests/sdks
+
+.venv-sdks/.made: pyproject.toml
+	@echo 'installing stanchion and the SDKs into .venv-sdks'
+	@$(PYTHON) -m venv .venv-sdks
+	@.venv-sdks/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[testing,sdks]'
+	@touch $@
+
 soak: .venv/.dev ## long property runs, 500 kills and every mutant
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
 		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores tests/audit
@@ -59,7 +68,7 @@ mutants: .venv/.dev ## show that each seeded fault is caught
 	@$(BIN)/python -m model.mutants
 
 clean: ## remove everything that make created
-	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-sdks build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv/.made:

@@ -19,7 +19,7 @@ from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.faulting import reported
 from stanchion.runtime.flows import assess, judge
-from stanchion.runtime.spending import book, overruns, reserving, unforeseen, used_by
+from stanchion.runtime.spending import book, close_hold, overruns, reserving, unforeseen, used_by
 from stanchion.runtime.undoing import remember_reported, undone
 from stanchion.runtime.unread import against, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, read
@@ -212,20 +212,31 @@ def _known(desk: Desk, event: Any, spent: Amounts, named: frozenset[Unit]) -> Fl
     return (yield from judge(desk, desk.moment(event, NOTHING, settles), notes))
 
 
+def _taken(desk: Desk, tool: str, args: dict[str, Any]) -> tuple[Read, tuple[Finding, ...]]:
+    """A host's arguments as they are now, and what stands against them."""
+    try:
+        took = arguments(args)
+    except Unreadable as error:
+        return Read({}, args), unreadable(error)
+    return took, against(desk, Stage.TOOL_CALL, tool, took) if took.unread else ()
+
+
 def check(desk: Desk, tool: str, args: dict[str, Any], spent: Amounts) -> Flow[Decision]:
     """Judge a tool call that a host runs itself: the report that is made most often, by the shortest way."""
     if type(tool) is not str or not descends(type(args), dict):
         raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
-    refused: tuple[Finding, ...] = ()
-    try:
-        took = arguments(args)
-    except Unreadable as error:
-        took, refused = Read({}, args), unreadable(error)
-    if took.unread:
-        refused = against(desk, Stage.TOOL_CALL, tool, took)
-    call = marked(desk.tool_call(tool, took.content), took)
-    spent = reserving(desk, call, spent) if desk.measures else spent
-    decision, event = yield from assess(desk, call, spent, refused)
+    took, refused = _taken(desk, tool, args)
+    while True:
+        call = marked(desk.tool_call(tool, took.content), took)
+        spent = reserving(desk, call, spent) if desk.measures else spent
+        decision, event = yield from assess(desk, call, spent, refused)
+        if not decision.proceeds or event.id == call.id:
+            break
+        # It has waited. What the host would run now may be something else than what was asked.
+        was, (took, refused) = took, _taken(desk, tool, args)
+        if took.content == was.content:
+            break
+        yield from close_hold(desk, decision, NOTHING)
     if decision.proceeds:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, spent)
     return _fitting(decision, call, took.plain)

@@ -81,7 +81,7 @@ def test_a_subclass_that_lies_goes_on_as_what_it_holds() -> None:
         def __str__(self) -> str:
             return "ls"
 
-        def split(self, *_args: Any) -> list[str]:  # type: ignore[override]
+        def split(self, *_args: Any) -> list[str]:
             return ["ls"]
 
     seen = read(Lies("rm -rf /"))

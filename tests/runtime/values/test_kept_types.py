@@ -79,7 +79,7 @@ TYPES: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
     "frozen dataclass": (Frozen, lambda value: str(value.text)),
     "attrs": (Attrs, lambda value: str(value.text)),
     "struct": (Struct, lambda value: str(value.text)),
-    "model": (lambda text: Model(text=text, more=1), lambda value: str(value.text)),
+    "model": (lambda text: Model.model_validate({"text": text, "more": 1}), lambda value: str(value.text)),
     "namespace": (lambda text: SimpleNamespace(text=text), lambda value: str(value.text)),
     "own class": (Plain, lambda value: str(value.text)),
     "file": (io.StringIO, lambda value: str(value.getvalue())),

@@ -1,0 +1,1 @@
+"""Replies of real SDKs. They run where the SDKs are installed: `make test-sdks` makes such an environment."""
