@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from stanchion.audit.journal import Journal, MemoryJournal
-from stanchion.kernel.actions import Risk
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Standing, standing_key, standing_of
 from stanchion.kernel.names import names
@@ -18,6 +19,7 @@ from stanchion.runtime.describing import described
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import NoRun, StateError
+from stanchion.runtime.hosts import able
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
 from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import TERMS, record_shift, scope_of, shift
@@ -166,11 +168,14 @@ class Shield:
         tenant: str | None = None,
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
+        can: Iterable[Action | str] | None = None,
         parent: Run | None = None,
         carved: Carved | None = None,
     ) -> Run:
         """Begin a run. `tools` are additional ones for this run; a parent hands its tenant and deadline down.
 
+        `can` names the actions that the run's host can carry out: what it cannot becomes the next stricter thing that
+        it can. Without it that is every action, or what its parent's host can.
         A child spends from its parent's budgets, unless something was `carved` out of them for it (`run.spawn`).
         """
         self._ingesting.begin()
@@ -194,7 +199,8 @@ class Shield:
         ends = [self.clock() + int(limit * 1000) for limit in limits if limit is not None]
         if above is not None and above.deadline_at_ms is not None:
             ends.append(above.deadline_at_ms)
-        desk = Desk(self, info, self._nonces(), min(ends, default=None), above)
+        host = able(can) if can is not None else EVERY_ACTION if above is None else above.can
+        desk = Desk(self, info, self._nonces(), min(ends, default=None), above, host)
         desk.carved = "" if carved is None else carved.hold
         return Run(desk)
 
