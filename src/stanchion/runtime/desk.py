@@ -234,7 +234,7 @@ class Desk:
     def tool_facts(self, plans: Plans, tool: str, declared: Risk | None = None) -> tuple[Risk, tuple[str, ...]]:
         """What a policy says of a tool: its risk, with its registration the stricter of both, and its traits."""
         facts = plans.tools.get(tool)
-        if facts is None:
+        if facts is None or (declared is not None and declared > facts[0]):
             registered = declared if declared is not None else self.shield.registered_risk(tool)
             if len(plans.tools) >= 1_024:
                 plans.tools.clear()

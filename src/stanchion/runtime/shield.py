@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
-from weakref import WeakKeyDictionary
 
 from stanchion.audit.journal import Journal, MemoryJournal
-from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Standing, standing_key, standing_of
@@ -23,7 +22,8 @@ from stanchion.runtime.hosts import able
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
 from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import TERMS, record_shift, scope_of, shift
-from stanchion.runtime.tool import MARK, Tool
+from stanchion.runtime.tool import Tool
+from stanchion.runtime.toolbox import Toolbox
 from stanchion.runtime.turns import Turns
 from stanchion.runtime.waiting import Waiting
 from stanchion.runtime.wrapping import wrapped
@@ -87,8 +87,8 @@ class Shield:
         self.turns = Turns()
         self.waiting = Waiting()
         self._nonces, self.chance = nonces, chance
-        self._tools: WeakKeyDictionary[Any, Tool] = WeakKeyDictionary()
-        self._registered: dict[str, Risk] = {}
+        self._toolbox = Toolbox()
+        self.tool_of, self.registered_risk = self._toolbox.tool_of, self._toolbox.risk
 
     @classmethod
     def load(
@@ -240,31 +240,12 @@ class Shield:
         """
 
         def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
-            made = Tool(target, name, None if risk is None else Risk[risk.upper()], undo, timeout_s, once)
-            if made.risk is not None:
-                self._registered[made.name] = made.risk
+            made = Tool(target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once)
+            self._toolbox.register(made)
             self._ingesting.learn(made)
             return wrapped(made, self._run_for)
 
         return shielded if fn is None else shielded(fn)
-
-    def tool_of(self, fn: Callable[..., Any] | Tool) -> Tool:
-        """The tool that a function is: as it was registered, or as it looks."""
-        if isinstance(fn, Tool):
-            return fn
-        made = getattr(fn, MARK, None)
-        if isinstance(made, Tool):
-            bound = getattr(fn, "__self__", None)
-            return made if bound is None else made.of(bound)
-        if not callable(fn):
-            raise TypeError(f"`{fn!r}` cannot be called: give the function itself, `run.check` takes names")
-        try:
-            known = self._tools.get(fn)
-            if known is None:
-                known = self._tools[fn] = Tool(fn)
-            return known
-        except TypeError:
-            return Tool(fn)
 
     def _run_for(self, tool: Tool) -> Run:
         """The innermost run of this shield around the caller."""
@@ -272,10 +253,6 @@ class Shield:
             if run.desk.shield is self:
                 return run
         raise NoRun(f"`{tool.name}` is shielded: call it inside `with shield.run(...):`")
-
-    def registered_risk(self, tool: str) -> Risk | None:
-        """The risk a tool was registered with."""
-        return self._registered.get(tool)
 
     def cost(self, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
         """What a model's call costs in dollars, by the policy's prices and the shipped table; raises `UnknownModel`
