@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
 from stanchion.runtime.at_work import working
@@ -13,7 +13,7 @@ from stanchion.runtime.flows import begin, deliver, failed
 from stanchion.runtime.ledger import ONCE
 from stanchion.runtime.recording import left
 from stanchion.runtime.spending import close_hold, used_by
-from stanchion.runtime.tool import Tool
+from stanchion.runtime.tool import Shape, Tool
 
 
 def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
@@ -39,15 +39,19 @@ def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any])
         drive(close_hold(desk, decision, used_by(desk, reserved, began_ms)), desk)
 
 
-async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncIterator[Any]:
-    """The same for an async generator tool."""
+async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncGenerator[Any, None]:
+    """The same on an event loop, for a generator tool of either kind; a sync one works in threads."""
     from stanchion.runtime.loop import adrive
 
     _not_once(desk, tool)
     decision, event, args, kwargs, reserved = await adrive(begin(desk, tool, args, kwargs), desk)
     part = 0
     began_ms = desk.shield.clock()
-    source = tool.fn(*args, **kwargs)
+    source: Any = tool.fn(*args, **kwargs)
+    if tool.shape is Shape.GENERATOR:
+        from stanchion.runtime.aitems import InThreads
+
+        source = InThreads(source)
     try:
         async for value in _amade(tool, source):
             part += 1
