@@ -82,7 +82,9 @@ class Desk:
         self.can = can
         """What the run's host can carry out."""
         self.ended: Ending | None = None
-        self.answering = Answering(shield.answerer, self._answered_late, self._recalled)
+        self.answering = Answering(
+            shield.answerer, self._answered_late, self._recalled, shield.heard_late, shield.answers
+        )
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
@@ -144,6 +146,7 @@ class Desk:
 
     def over(self, code: str, why: str) -> None:
         """Write down, once, that the run has ended, with what it had produced; a run that did nothing says nothing."""
+        self.answering.stop()
         self.partial.complete()
         if self.told is None or self._over:
             return

@@ -19,6 +19,7 @@ from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import NoRun, StateError
 from stanchion.runtime.hosts import able
+from stanchion.runtime.pool import SIZE, Pool
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
 from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import TERMS, record_shift, scope_of, shift
@@ -65,6 +66,7 @@ class Shield:
         source: str | Path | dict[str, Any] | None = None,
         env: str | None = None,
         resolver: Resolver | None = None,
+        answer_threads: int = SIZE,
     ) -> None:
         brake = _asked_for_safe_mode() if safe_mode is None else safe_mode
         from stanchion.runtime.ingesting import Ingesting
@@ -79,7 +81,8 @@ class Shield:
         self._closed = False
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
-        self.placed = self._policies.placed
+        self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
+        self.answers = Pool(answer_threads)
         self.store: Any = MemoryStore(clock) if store is None else store
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.clock = clock
@@ -361,6 +364,7 @@ class Shield:
         self._closed = True
         if self._watcher is not None:
             self._watcher.stop()
+        self.answers.close()
         try:
             self.store.close()
         finally:
