@@ -48,12 +48,7 @@ ORDER: Final = (
         "max([finding.action for finding in real], default",
         "min([finding.action for finding in real], default",
     ),
-    _M(
-        "action × stage table ignored",
-        JUDGING,
-        "action = plan.cells[plan.event_of[pos]][finding.action]",
-        "action = finding.action",
-    ),
+    _M("action × stage table ignored", JUDGING, "action = cells[finding.action]", "action = finding.action"),
     _M("effects twice", ENGINE, "tuple(dict.fromkeys(effect for", "tuple(list(effect for"),
 )
 
