@@ -142,6 +142,28 @@ def test_a_sync_generator_that_is_left_in_the_middle_of_a_step_is_closed_by_it()
     asyncio.run(host())
 
 
+def test_a_shielded_async_generator_that_is_left_early_is_closed_at_once() -> None:
+    """Leaving the wrapper leaves the tool, not whenever memory is tidied up."""
+    closed: list[bool] = []
+    shield = Shield.load(BARE)
+
+    @shield.tool
+    async def tool() -> AsyncIterator[int]:
+        try:
+            yield 1
+            yield 2
+        finally:
+            closed.append(True)
+
+    async def host() -> None:
+        with shield.run("a"):
+            async with aclosing(tool()) as items:  # type: ignore[type-var]  # an async generator, by its hint less
+                assert await anext(items) == 1
+            assert closed == [True]
+
+    asyncio.run(host())
+
+
 @pytest.mark.parametrize("tool", [count, acount])
 def test_errors_of_both_kinds_are_judged(tool: Any) -> None:
     """What a step raises comes out as it is, and is in the trail."""
