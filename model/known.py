@@ -135,13 +135,15 @@ class Sitting:
             raise TypeError("not a finding")
         placed = self.chain[pos][0]
         action = self.carried(pos, finding.action)
+        if finding.patches and Action.REDACT not in self.can and placed.kind != Kind.METER:
+            action = max(action, self.carried(pos, Action.REDACT))
         said = finding.action if action != finding.action else None
-        worded = self.worded(pos, finding)
+        worded = self.worded(pos, finding, action)
         return msgspec.structs.replace(worded, action=action, guard=placed.id, shadow=placed.shadow, said=said)
 
-    def worded(self, pos: int, finding: Finding) -> Finding:
+    def worded(self, pos: int, finding: Finding, action: Action) -> Finding:
         """A finding in words that are true: a warning that refuses says so, and why."""
-        if finding.action != Action.WARN or self.carried(pos, Action.WARN) < Action.BLOCK:
+        if finding.action != Action.WARN or action < Action.BLOCK:
             return finding
         return refusing(finding, tuple(self.carried(pos, action) for action in Action))
 
@@ -218,7 +220,7 @@ class Sitting:
         for finding in self.moment.late:
             action = self.carried(-1, finding.action)
             said = finding.action if action != finding.action else finding.said
-            late.append((-1, msgspec.structs.replace(self.worded(-1, finding), action=action, said=said)))
+            late.append((-1, msgspec.structs.replace(self.worded(-1, finding, action), action=action, said=said)))
         return late
 
     def _judge_all(self) -> Found:

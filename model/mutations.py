@@ -48,12 +48,7 @@ ORDER: Final = (
         "max([finding.action for finding in real], default",
         "min([finding.action for finding in real], default",
     ),
-    _M(
-        "action × stage table ignored",
-        JUDGING,
-        "action = plan.cells[plan.event_of[pos]][finding.action]",
-        "action = finding.action",
-    ),
+    _M("action × stage table ignored", JUDGING, "action = cells[finding.action]", "action = finding.action"),
     _M("effects twice", ENGINE, "tuple(dict.fromkeys(effect for", "tuple(list(effect for"),
 )
 
@@ -65,6 +60,7 @@ PATCHING: Final = (
         "patches_of(ordered) if action <= Action.REDACT",
     ),
     _M("patches of refused calls", ENGINE, "patches_of(ordered) if action <= PROCEEDS else ()", "patches_of(ordered)"),
+    _M("a host that cannot patch goes ahead", JUDGING, "not plan.redacts and", "plan.redacts and"),
     _M("patched content not judged", JUDGING, "judge_pure(plan, patched)", "judge_pure(plan, events)"),
     _M("patch that must be made again", JUDGING, "_changes(patched[0], finding.patches):", "False:"),
     _M(

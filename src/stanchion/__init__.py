@@ -9,7 +9,7 @@ from stanchion.runtime.errors import DeadlineExceeded, NoRun, Refused, Stanchion
 from stanchion.runtime.holding import Piece
 from stanchion.runtime.run import Run, current_run
 from stanchion.runtime.shield import Shield
-from stanchion.runtime.tool import NothingDone
+from stanchion.runtime.tool import NothingDone, Tool
 
 __version__ = "0.1.0"
 
@@ -31,6 +31,7 @@ __all__ = [
     "Stage",
     "StanchionError",
     "StateError",
+    "Tool",
     "ToolFailed",
     "__version__",
     "current_run",

@@ -18,6 +18,7 @@ from stanchion.guards._marks import mark
 from stanchion.guards.budget import HOLD_MS, Budget, Grant, phrase, shown
 from stanchion.kernel.autonomy import Share
 from stanchion.kernel.chain import Plans
+from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Charge, RunInfo, ToolCall
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.state import BUCKETS, Batch, Line, key
@@ -94,7 +95,7 @@ def test_fifty_threads_that_settle_never_spend_more_than_there_is(store: Store) 
 def test_fifty_tasks_spend_exactly_the_budget() -> None:
     run = shield_for(policy({"tokens": 1000})).run("a")
 
-    async def story() -> list[Any]:
+    async def story() -> list[Decision]:
         return await asyncio.gather(*[run.acheck("t", {}, tokens=100) for _ in range(50)])
 
     assert sum(decision.proceeds for decision in asyncio.run(story())) == 10

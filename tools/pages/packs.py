@@ -34,8 +34,7 @@ Images, sound, PDF documents, bytes that are no text, and objects that hold no d
 """
 
 REASONS: Final = {
-    "default": "models look at pictures and documents, so they come in, marked; objects do not, for nobody knows what is "
-    "in them",
+    "default": "models look at pictures and documents, so they come in, marked; of objects nobody knows what they hold",
     "strict": "what only the model can read may tell it anything, and no guard would know",
     "coding-agent": "screenshots and diagrams are daily work",
     "database": "rows are texts and numbers; what is neither is no answer to a query",

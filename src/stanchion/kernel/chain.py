@@ -69,8 +69,8 @@ class Plan:
 
     __slots__ = (
         "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters",
-        "passes", "policy", "pure", "records", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings",
-        "watchers",
+        "passes", "policy", "pure", "records", "redacts", "run", "shadow", "slices", "switches", "taken", "tallied",
+        "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -91,6 +91,7 @@ class Plan:
         self.end = len(self.guards)
         self.passes = tuple(dict.fromkeys([placed.id for placed in self.guards if placed.log_pass]))
         self.cells = [_carried(event.stage, can, mode, granted) for event in events]
+        self.redacts = Action.REDACT in can
         self.tallied = [event.stage not in UNTALLIED for event in events]
         self.taken: set[str] = set()
         self.pure: list[tuple[int, Callable[[Any], Any], int]] = []

@@ -10,6 +10,7 @@ from stanchion.kernel.chain import Plan
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Answer, Answered, Expired, Failed, Lookup
 from stanchion.kernel.patches import PatchError, apply
 
@@ -68,9 +69,14 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
     if not isinstance(finding, Finding):
         raise TypeError(f"a guard gives a Finding or None, not {type(finding).__name__}")
     placed = plan.guards[pos]
-    action = plan.cells[plan.event_of[pos]][finding.action]
+    cells = plan.cells[plan.event_of[pos]]
+    action = cells[finding.action]
+    if finding.patches and not plan.redacts and placed.kind is not Kind.METER:
+        # Whatever else it says, it goes ahead only as patched, and the host cannot patch it. Meters word what the
+        # store has carried out already.
+        action = max(action, cells[Action.REDACT])
     if finding.action == Action.WARN and action >= STOPS:
-        finding = refusing(finding, plan.cells[plan.event_of[pos]])
+        finding = refusing(finding, cells)
     found.append(
         (
             pos,

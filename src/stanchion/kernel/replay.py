@@ -24,8 +24,7 @@ def replay(
     `can` is what the host could carry out, if not what is recorded. No store and no guard's lookup is asked: what
     they said is recorded.
     """
-    recorded = tuple([Action(action) for action in inputs.can]) if inputs.can else EVERY_ACTION
-    plans = Plans(policy, run, recorded if can is None else can)
+    plans = Plans(policy, run, could(inputs) if can is None else can)
     sent = bool(inputs.lost) or bool(inputs.taken) or inputs.reply is not None
     answers: dict[str, Answer] = dict(inputs.answers)
     deciding = decide(plans, moment, _records(run, inputs))
@@ -50,6 +49,11 @@ def replay(
         made: Decision = stop.value
         return made
     raise ReplayError(f"the inputs of `{moment.id}` do not answer what it asks: give those recorded with it")
+
+
+def could(inputs: Inputs) -> tuple[Action, ...]:
+    """What the host could carry out where a decision was made."""
+    return tuple([Action(action) for action in inputs.can]) if inputs.can else EVERY_ACTION
 
 
 def _reply(inputs: Inputs) -> Reply | None:

@@ -10,6 +10,7 @@ from stanchion.kernel.chain import Plans
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.lookups import Answered, Ask
+from stanchion.kernel.replay import could
 from stanchion.kernel.state import SKIPPED, Batch, Line
 from stanchion.policy.compiled import CompiledPolicy
 
@@ -33,7 +34,7 @@ def _lines(policy: CompiledPolicy, run: RunInfo, entry: Entry) -> tuple[Line, ..
     answers = dict(inputs.answers)
     records = {name: (version, value) for name, version, value in inputs.records}
     try:
-        deciding = decide(Plans(policy, run), moment_of(entry, run), records)
+        deciding = decide(Plans(policy, run, could(inputs)), moment_of(entry, run), records)
         need = next(deciding)
         while isinstance(need, Ask):
             need = deciding.send(tuple(answers.get(lookup.name, Answered(None)) for lookup in need.lookups))

@@ -13,6 +13,7 @@ from stanchion.kernel.chain import Plans
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.lookups import Answered, Ask
+from stanchion.kernel.replay import could
 from stanchion.kernel.state import Batch, Line
 from stanchion.kernel.table import TABLE
 from stanchion.kernel.words import advice_of, message_of
@@ -91,7 +92,9 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
     moment = _moment(case)
     event = moment.events[0]
     same = policy is not None and policy.hash == entry.policy
-    plan = Plans(policy, event.run).of(moment.events, entry.mode) if policy is not None and same else None
+    plan = None
+    if policy is not None and same:
+        plan = Plans(policy, event.run, could(inputs_of(entry))).of(moment.events, entry.mode)
     about: dict[str, Event] = {}
     if plan is not None:
         about = {placed.id: moment.events[at] for placed, at in zip(plan.guards, plan.event_of, strict=True)}
@@ -172,7 +175,7 @@ def _counters(policy: CompiledPolicy, moment: Moment, entry: Entry) -> tuple[Cou
     """What the counters were, where the record's values are those of the lines that this moment leads to."""
     inputs = inputs_of(entry)
     answers = dict(inputs.answers)
-    plans = Plans(policy, moment.events[0].run)
+    plans = Plans(policy, moment.events[0].run, could(inputs))
     deciding = decide(plans, moment, {name: (version, value) for name, version, value in inputs.records})
     try:
         need = next(deciding)

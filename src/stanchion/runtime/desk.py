@@ -12,7 +12,7 @@ import msgspec
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Finish, Start
 from stanchion.kernel.actions import NAMES, Action, Risk
-from stanchion.kernel.chain import Plans
+from stanchion.kernel.chain import EVERY_ACTION, Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
@@ -24,6 +24,7 @@ from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
+from stanchion.runtime.hosts import streamed
 from stanchion.runtime.partial import PartialResults
 from stanchion.runtime.undoing import Undos
 
@@ -42,9 +43,6 @@ USED_UP: Final = frozenset(
     {"steps.exceeded", "budget.exceeded", "time.exceeded", "kernel.exhausted", "kernel.deadline"}
 )
 """Codes that say that a run has used up what it had: what it has produced until then comes with the refusal."""
-
-STREAMED: Final = tuple(a for a in Action if a not in (Action.REDACT, Action.RETRY))
-"""What can still be done about a reply whose chunks have been delivered."""
 
 
 class Open(msgspec.Struct, frozen=True, gc=False):
@@ -67,7 +65,13 @@ class Desk:
     """What one run has in hand. Safe to use from several threads; nothing in it grows with the run's length."""
 
     def __init__(
-        self, shield: Shield, info: RunInfo, nonce: str, deadline_at_ms: int | None, above: Desk | None = None
+        self,
+        shield: Shield,
+        info: RunInfo,
+        nonce: str,
+        deadline_at_ms: int | None,
+        above: Desk | None = None,
+        can: tuple[Action, ...] = EVERY_ACTION,
     ) -> None:
         self.shield = shield
         self.store = shield.store
@@ -75,14 +79,18 @@ class Desk:
         self._given = info
         self.info = info = shield.described(info, shield.policy)
         self.deadline_at_ms = deadline_at_ms
+        self.can = can
+        """What the run's host can carry out."""
         self.ended: Ending | None = None
-        self.answering = Answering(shield.answerer, self._answered_late, self._recalled)
+        self.answering = Answering(
+            shield.answerer, self._answered_late, self._recalled, shield.heard_late, shield.answers
+        )
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
-        self._plans = Plans(shield.policy, info, polite=True)
-        self._streamed = Plans(shield.policy, info, STREAMED, polite=True)
+        self._plans = Plans(shield.policy, info, can, polite=True)
+        self._streamed = Plans(shield.policy, info, streamed(can), polite=True)
         self._charges = Stage.CHARGE in shield.policy.stages
         self.measures = measures_of(shield.policy, info)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
@@ -126,8 +134,8 @@ class Desk:
         self.info = self.shield.described(self._given, policy)
         self._charges = Stage.CHARGE in policy.stages
         self.measures = measures_of(policy, self.info)
-        self._streamed = Plans(policy, self.info, STREAMED, polite=True)
-        self._plans = Plans(policy, self.info, polite=True)
+        self._streamed = Plans(policy, self.info, streamed(self.can), polite=True)
+        self._plans = Plans(policy, self.info, self.can, polite=True)
 
     def announce(self, run: RunInfo) -> None:
         """Write down that the run begins, or goes on under another policy."""
@@ -139,6 +147,7 @@ class Desk:
 
     def over(self, code: str, why: str) -> None:
         """Write down, once, that the run has ended, with what it had produced; a run that did nothing says nothing."""
+        self.answering.stop()
         self.partial.complete()
         if self.told is None or self._over:
             return
@@ -229,7 +238,7 @@ class Desk:
     def tool_facts(self, plans: Plans, tool: str, declared: Risk | None = None) -> tuple[Risk, tuple[str, ...]]:
         """What a policy says of a tool: its risk, with its registration the stricter of both, and its traits."""
         facts = plans.tools.get(tool)
-        if facts is None:
+        if facts is None or (declared is not None and declared > facts[0]):
             registered = declared if declared is not None else self.shield.registered_risk(tool)
             if len(plans.tools) >= 1_024:
                 plans.tools.clear()

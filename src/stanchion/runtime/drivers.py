@@ -36,6 +36,7 @@ class World(Protocol):
 def drive(flow: Flow[T], world: World) -> T:
     """Run a flow to its end in this thread."""
     line: Courtesy | None = None
+    stopped: StopIteration | None = None
     try:
         need = flow.send(None)
         while True:
@@ -62,15 +63,25 @@ def drive(flow: Flow[T], world: World) -> T:
                 else:
                     raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                stopped = error if isinstance(error, StopIteration) else stopped
                 need = flow.throw(error)
             else:
                 need = flow.send(given)
     except StopIteration as done:
         result: T = done.value
         return result
+    except RuntimeError as error:
+        # What a generator raises in place of a `StopIteration`, which it cannot let out.
+        if stopped is None or error.__cause__ is not stopped:
+            raise
     finally:
         if line is not None:
             line.leave()
+    assert stopped is not None
+    try:
+        raise stopped
+    finally:
+        stopped = None
 
 
 def _invoke(need: Invoke) -> Any:

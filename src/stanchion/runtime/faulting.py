@@ -35,10 +35,8 @@ def described(policy: CompiledPolicy, error: BaseException) -> dict[str, Any]:
     }
 
 
-def told(policy: CompiledPolicy, error: BaseException | str, fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a failure that a host tells: of an error or its name, with what it knows besides."""
-    if isinstance(error, str):
-        return {"error": error, **fields}
+def told(policy: CompiledPolicy, error: BaseException, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a failure that a host tells by the error itself, with what it knows besides."""
     known = described(policy, error)
     if fields.get("status") is not None:
         known["fault"] = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
 import msgspec
@@ -19,7 +19,7 @@ from stanchion.runtime.ledger import ONCE
 from stanchion.runtime.recording import left
 from stanchion.runtime.spending import close_hold, used_by
 from stanchion.runtime.streamed import is_stream
-from stanchion.runtime.tool import Tool
+from stanchion.runtime.tool import Shape, Tool
 
 
 class Coming(msgspec.Struct, frozen=True):
@@ -43,14 +43,19 @@ def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any])
     yield from consumed(desk, Coming(tool, tool.fn(*args, **kwargs), event, decision, args, kwargs, reserved, began_ms))
 
 
-async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncIterator[Any]:
-    """The same for an async generator tool."""
+async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncGenerator[Any, None]:
+    """The same on an event loop, for a generator tool of either kind; a sync one works in threads."""
     from stanchion.runtime.loop import adrive
 
     _not_once(desk, tool)
     decision, event, args, kwargs, reserved = await adrive(begin(desk, tool, args, kwargs), desk)
     began_ms = desk.shield.clock()
-    coming = Coming(tool, tool.fn(*args, **kwargs), event, decision, args, kwargs, reserved, began_ms)
+    source: Any = tool.fn(*args, **kwargs)
+    if tool.shape is Shape.GENERATOR:
+        from stanchion.runtime.aitems import InThreads
+
+        source = InThreads(source)
+    coming = Coming(tool, source, event, decision, args, kwargs, reserved, began_ms)
     items = aconsumed(desk, coming)
     try:
         async for item in items:
@@ -87,14 +92,14 @@ def consumed(desk: Desk, coming: Coming) -> Iterator[Any]:
         drive(close_hold(desk, decision, used_by(desk, coming.reserved, coming.began_ms)), desk)
 
 
-async def aconsumed(desk: Desk, coming: Coming) -> Any:
+async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
     """The same for items that are awaited."""
     from stanchion.runtime.loop import adrive
 
     part = 0
     tool, event, decision = coming.tool, coming.event, coming.decision
     try:
-        async for value in _amade(tool, aiter(coming.source)):
+        async for value in _amade(tool, _source(coming.source)):
             part += 1
             yield await adrive(_delivered(desk, coming, value, part), desk)
     except (Refused, GeneratorExit):
@@ -113,6 +118,11 @@ def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:
     """Judge one item; the call is settled when all have come."""
     about = coming.tool, coming.event, coming.decision
     return deliver(desk, *about, value, coming.args, coming.kwargs, part, settles=False)
+
+
+def _source(source: Any) -> Any:
+    """What gives the items of something that is iterated over."""
+    return source if hasattr(type(source), "__anext__") else aiter(source)
 
 
 def _close(source: Any) -> None:

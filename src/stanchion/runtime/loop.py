@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved
@@ -27,6 +27,8 @@ async def adrive(flow: Flow[T], world: World) -> T:
                         line.leave()
                 elif type(need) is Invoke:
                     given = await _ainvoke(need)
+                    if type(given) is Stopped:
+                        raise given.error
                 elif type(need) is Ask:
                     given = await world.answering.aanswer(need)
                 elif type(need) is Pause:
@@ -56,10 +58,7 @@ async def adrive(flow: Flow[T], world: World) -> T:
 
 async def _ainvoke(need: Invoke) -> Any:
     """Await an async function, cancelled at its limit; a sync one works in a thread and never holds up the loop."""
-    if _is_async(need.fn):
-        work = need.fn(*need.args, **need.kwargs)
-    else:
-        work = asyncio.to_thread(need.fn, *need.args, **need.kwargs)
+    work = need.fn(*need.args, **need.kwargs) if _is_async(need.fn) else asyncio.to_thread(_call, need)
     limit = asyncio.timeout(need.timeout_s)
     try:
         async with limit:
@@ -69,6 +68,20 @@ async def _ainvoke(need: Invoke) -> Any:
         if limit.expired():
             raise too_late(need) from None
         raise
+
+
+class Stopped(NamedTuple):
+    """What a sync function raised that no future and no coroutine can: the flow gets it, its caller a `RuntimeError`
+    whose cause it is, as Python has it."""
+
+    error: StopIteration
+
+
+def _call(need: Invoke) -> Any:
+    try:
+        return need.fn(*need.args, **need.kwargs)
+    except StopIteration as error:
+        return Stopped(error)
 
 
 def _is_async(fn: Callable[..., Any]) -> bool:

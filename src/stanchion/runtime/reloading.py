@@ -80,6 +80,11 @@ class Policies:
         known = self._known.get(policy)
         return None if known is None else known[0].placed(guard)
 
+    def heard_late(self, policy: str, guard: str) -> bool:
+        """Whether what a guard of a policy was asked about may have gone ahead though its answer was late."""
+        placed = self.placed(policy, guard)
+        return placed is not None and (placed.fail_open or bool(getattr(placed.guard, "deep", False)))
+
 
 class Watcher:
     """Looks at a policy's files now and then, and reloads when one of them has changed."""

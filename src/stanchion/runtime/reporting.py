@@ -1,4 +1,4 @@
-"""Reporting: what a host that runs things itself says of them, one method for each stage."""
+"""Reporting: what a host that runs things itself says of them, a method for each stage and its twin for async code."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.desk import Desk
-from stanchion.runtime.drivers import Flow, T, drive
-from stanchion.runtime.faulting import told
+from stanchion.runtime.drivers import Flow, T
 from stanchion.runtime.reports import check, report, spending
+from stanchion.runtime.twins import twins
 
 
 class Reporting:
-    """Has everything judged that a run's host runs itself."""
+    """Has everything judged that a run's host runs itself. Every method has a twin for async code: `await
+    run.acheck(...)` for `run.check(...)`."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -24,73 +25,74 @@ class Reporting:
         """What the runtime and adapters work with; not for agents."""
         return self._desk
 
-    def check(self, tool: str, args: dict[str, Any], **usage: Any) -> Decision:
+    def _check(self, /, tool: str, args: dict[str, Any], **usage: Any) -> Flow[Decision]:
         """Judge a tool call that the host will run itself; report what came of it with `result` or `error`.
 
         It is judged for real: a step is a step, and what it reserves (`tokens`, `cost_usd`, `api_calls`: estimates)
         stays reserved until its outcome is reported.
         """
-        return drive(check(self._desk, tool, args, spending(usage) if usage else JUST_ONE), self._desk)
+        return check(self._desk, tool, args, spending(usage) if usage else JUST_ONE)
 
-    async def acheck(self, tool: str, args: dict[str, Any], **usage: Any) -> Decision:
-        """`check` for async code."""
-        return await self._adrive(check(self._desk, tool, args, spending(usage) if usage else JUST_ONE))
-
-    def result(self, tool: str, args: dict[str, Any], result: Any, **fields: Any) -> Decision:
+    def _result(self, /, tool: str, args: dict[str, Any], result: Any, **fields: Any) -> Flow[Decision]:
         """Judge the result of a call that the host ran itself; `decision.patched(result)` is what the agent may see.
 
         `call` names the decision of its `check` (found by tool and arguments otherwise); `tokens`, `cost_usd` and
         `api_calls` are what it really used.
         """
-        return self.judge(Stage.TOOL_RESULT, tool=tool, args=args, result=result, **fields)
+        return self._judge(Stage.TOOL_RESULT, tool=tool, args=args, result=result, **fields)
 
-    async def aresult(self, tool: str, args: dict[str, Any], result: Any, **fields: Any) -> Decision:
-        """`result` for async code."""
-        return await self.ajudge(Stage.TOOL_RESULT, tool=tool, args=args, result=result, **fields)
+    def _judge(self, stage: Stage | str, /, **fields: Any) -> Flow[Decision]:
+        """Judge an event of any stage, given the fields its stage has; an `error` may be the exception itself."""
+        return report(self._desk, Stage(stage), fields)
 
-    def judge(self, stage: Stage | str, /, **fields: Any) -> Decision:
-        """Judge an event of any stage, given the fields its stage has."""
-        return drive(report(self._desk, Stage(stage), fields), self._desk)
-
-    async def ajudge(self, stage: Stage | str, /, **fields: Any) -> Decision:
-        """`judge` for async code."""
-        return await self._adrive(report(self._desk, Stage(stage), fields))
-
-    def prompt(self, text: str, source: str = "user", trusted: bool = True) -> Decision:
+    def _prompt(self, /, text: str, source: str = "user", trusted: bool = True) -> Flow[Decision]:
         """Words enter the run: the user's own, or another's (`trusted=False`)."""
-        return self.judge(Stage.PROMPT, text=text, source=source, trusted=trusted)
+        return self._judge(Stage.PROMPT, text=text, source=source, trusted=trusted)
 
-    def model_call(self, messages: list[Any], model: str = "", **fields: Any) -> Decision:
+    def _model_call(self, /, messages: list[Any], model: str = "", **fields: Any) -> Flow[Decision]:
         """A request is about to go to a model; `params` and estimates may be given."""
-        return self.judge(Stage.MODEL_CALL, messages=messages, model=model, **fields)
+        return self._judge(Stage.MODEL_CALL, messages=messages, model=model, **fields)
 
-    def model_chunk(self, text: str, channel: str = "text", index: int = 0) -> Decision:
+    def _model_chunk(self, /, text: str, channel: str = "text", index: int = 0) -> Flow[Decision]:
         """A streamed piece of a reply has come."""
-        return self.judge(Stage.MODEL_CHUNK, text=text, channel=channel, index=index)
+        return self._judge(Stage.MODEL_CHUNK, text=text, channel=channel, index=index)
 
-    def model_reply(self, text: str, final: bool = False, **fields: Any) -> Decision:
+    def _model_reply(self, /, text: str, final: bool = False, **fields: Any) -> Flow[Decision]:
         """A whole reply has come; `final` if it is the run's answer. `model`, `call` and usage may be given."""
-        return self.judge(Stage.MODEL_REPLY, text=text, final=final, **fields)
+        return self._judge(Stage.MODEL_REPLY, text=text, final=final, **fields)
 
-    def egress(self, url: str, method: str = "GET", **fields: Any) -> Decision:
+    def _egress(self, /, url: str, method: str = "GET", **fields: Any) -> Flow[Decision]:
         """An HTTP request is about to leave; `headers`, `payload` and `tool` may be given."""
-        return self.judge(Stage.EGRESS, url=url, method=method, **fields)
+        return self._judge(Stage.EGRESS, url=url, method=method, **fields)
 
-    def error(self, tool: str, error: BaseException | str, **fields: Any) -> Decision:
+    def _error(self, /, tool: str, error: BaseException | str, **fields: Any) -> Flow[Decision]:
         """A call that the host ran has failed; `args`, `call`, `status` and usage may be given."""
-        return self.judge(Stage.ERROR, tool=tool, **told(self._desk.shield.policy, error, fields))
+        return self._judge(Stage.ERROR, tool=tool, error=error, **fields)
 
-    def charge(self, tokens: int = 0, cost_usd: float = 0.0, **fields: Any) -> Decision:
+    def _charge(self, /, tokens: int = 0, cost_usd: float = 0.0, **fields: Any) -> Flow[Decision]:
         """A cost is about to be booked, or has become known (`settled`)."""
-        return self.judge(Stage.CHARGE, tokens=tokens, cost_usd=cost_usd, **fields)
+        return self._judge(Stage.CHARGE, tokens=tokens, cost_usd=cost_usd, **fields)
 
-    def handoff(self, to: str, payload: dict[str, Any]) -> Decision:
+    def _handoff(self, /, to: str, payload: dict[str, Any]) -> Flow[Decision]:
         """Control is about to pass to another agent."""
-        return self.judge(Stage.HANDOFF, to=to, payload=payload)
+        return self._judge(Stage.HANDOFF, to=to, payload=payload)
 
-    def handoff_done(self, to: str, **fields: Any) -> Decision:
+    def _handoff_done(self, /, to: str, **fields: Any) -> Flow[Decision]:
         """The other agent has accepted."""
-        return self.judge(Stage.HANDOFF_DONE, to=to, **fields)
+        return self._judge(Stage.HANDOFF_DONE, to=to, **fields)
+
+    check, acheck = twins(_check)
+    result, aresult = twins(_result)
+    judge, ajudge = twins(_judge)
+    prompt, aprompt = twins(_prompt)
+    model_call, amodel_call = twins(_model_call)
+    model_chunk, amodel_chunk = twins(_model_chunk)
+    model_reply, amodel_reply = twins(_model_reply)
+    egress, aegress = twins(_egress)
+    error, aerror = twins(_error)
+    charge, acharge = twins(_charge)
+    handoff, ahandoff = twins(_handoff)
+    handoff_done, ahandoff_done = twins(_handoff_done)
 
     async def _adrive(self, flow: Flow[T]) -> T:
         from stanchion.runtime.loop import adrive

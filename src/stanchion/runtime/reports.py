@@ -17,7 +17,7 @@ from stanchion.kernel.state import Settle
 from stanchion.kernel.units import JUST_ONE, NOTHING, Amounts, Unit, amounts
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
-from stanchion.runtime.faulting import reported
+from stanchion.runtime.faulting import reported, told
 from stanchion.runtime.flows import assess, judge
 from stanchion.runtime.spending import book, close_hold, overruns, reserving, unforeseen, used_by
 from stanchion.runtime.undoing import remember_reported, undone
@@ -68,6 +68,8 @@ def _in_ms(usage: dict[str, Any]) -> dict[str, Any]:
 
 def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
     """Judge what a host reports. A start is remembered until its outcome is reported, which then settles it."""
+    if isinstance(fields.get("error"), BaseException):
+        fields = told(desk.shield.policy, fields.pop("error"), fields)
     unknown = [name for name in fields if name not in takes(stage)]
     if unknown:
         raise BadEvent(f"`{stage}` has no field `{unknown[0]}`: it takes {', '.join(takes(stage))}")

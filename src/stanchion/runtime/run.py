@@ -73,6 +73,8 @@ class Run(Reporting):
             from stanchion.runtime.items import items
 
             return items(self._desk, known, args, kwargs)
+        if known.shape is Shape.ASYNC_GENERATOR:
+            raise TypeError(f"`{known.name}` is an async generator: use `async for item in run.acall(...)`")
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
         from stanchion.runtime import calling
@@ -81,14 +83,16 @@ class Run(Reporting):
         return handed(self._desk, work(self._desk, known.name, calling.call(self._desk, known, args, kwargs)), False)
 
     def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """`call` for async code: await it, or iterate over it for an async generator. Sync tools run in a thread."""
+        """`call` for async code: await it. Sync tools run in a thread.
+
+        A generator tool, sync or async, gives an async iterator that judges every item; awaiting that gives it back.
+        """
         known = self._desk.shield.tool_of(tool)
-        if known.shape is Shape.ASYNC_GENERATOR:
+        if known.shape in (Shape.ASYNC_GENERATOR, Shape.GENERATOR):
+            from stanchion.runtime.aitems import Items
             from stanchion.runtime.items import aitems
 
-            return aitems(self._desk, known, args, kwargs)
-        if known.shape is Shape.GENERATOR:
-            raise TypeError(f"`{known.name}` is a sync generator: call it with `run.call(...)`")
+            return Items(aitems(self._desk, known, args, kwargs))
         return self._acall(known, args, kwargs)
 
     async def _acall(self, known: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
-from weakref import WeakKeyDictionary
 
 from stanchion.audit.journal import Journal, MemoryJournal
-from stanchion.kernel.actions import Risk
+from stanchion.kernel.actions import Action
+from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Standing, standing_key, standing_of
 from stanchion.kernel.names import names
@@ -18,10 +18,13 @@ from stanchion.runtime.describing import described
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import NoRun, StateError
+from stanchion.runtime.hosts import able
+from stanchion.runtime.pool import SIZE, Pool
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
 from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import TERMS, record_shift, scope_of, shift
-from stanchion.runtime.tool import MARK, Tool
+from stanchion.runtime.tool import Tool
+from stanchion.runtime.toolbox import Toolbox
 from stanchion.runtime.turns import Turns
 from stanchion.runtime.waiting import Waiting
 from stanchion.runtime.wrapping import wrapped
@@ -63,6 +66,7 @@ class Shield:
         source: str | Path | dict[str, Any] | None = None,
         env: str | None = None,
         resolver: Resolver | None = None,
+        answer_threads: int = SIZE,
     ) -> None:
         brake = _asked_for_safe_mode() if safe_mode is None else safe_mode
         from stanchion.runtime.ingesting import Ingesting
@@ -77,7 +81,8 @@ class Shield:
         self._closed = False
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
-        self.placed = self._policies.placed
+        self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
+        self.answers = Pool(answer_threads)
         self.store: Any = MemoryStore(clock) if store is None else store
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.clock = clock
@@ -85,8 +90,8 @@ class Shield:
         self.turns = Turns()
         self.waiting = Waiting()
         self._nonces, self.chance = nonces, chance
-        self._tools: WeakKeyDictionary[Any, Tool] = WeakKeyDictionary()
-        self._registered: dict[str, Risk] = {}
+        self._toolbox = Toolbox()
+        self.tool_of, self.registered_risk = self._toolbox.tool_of, self._toolbox.risk
 
     @classmethod
     def load(
@@ -166,11 +171,14 @@ class Shield:
         tenant: str | None = None,
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
+        can: Iterable[Action | str] | None = None,
         parent: Run | None = None,
         carved: Carved | None = None,
     ) -> Run:
         """Begin a run. `tools` are additional ones for this run; a parent hands its tenant and deadline down.
 
+        `can` names the actions that the run's host can carry out: what it cannot becomes the next stricter thing that
+        it can. Without it that is every action, or what its parent's host can.
         A child spends from its parent's budgets, unless something was `carved` out of them for it (`run.spawn`).
         """
         self._ingesting.begin()
@@ -194,7 +202,8 @@ class Shield:
         ends = [self.clock() + int(limit * 1000) for limit in limits if limit is not None]
         if above is not None and above.deadline_at_ms is not None:
             ends.append(above.deadline_at_ms)
-        desk = Desk(self, info, self._nonces(), min(ends, default=None), above)
+        host = able(can) if can is not None else EVERY_ACTION if above is None else above.can
+        desk = Desk(self, info, self._nonces(), min(ends, default=None), above, host)
         desk.carved = "" if carved is None else carved.hold
         return Run(desk)
 
@@ -234,31 +243,12 @@ class Shield:
         """
 
         def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
-            made = Tool(target, name, None if risk is None else Risk[risk.upper()], undo, timeout_s, once)
-            if made.risk is not None:
-                self._registered[made.name] = made.risk
+            made = Tool(target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once)
+            self._toolbox.register(made)
             self._ingesting.learn(made)
             return wrapped(made, self._run_for)
 
         return shielded if fn is None else shielded(fn)
-
-    def tool_of(self, fn: Callable[..., Any] | Tool) -> Tool:
-        """The tool that a function is: as it was registered, or as it looks."""
-        if isinstance(fn, Tool):
-            return fn
-        made = getattr(fn, MARK, None)
-        if isinstance(made, Tool):
-            bound = getattr(fn, "__self__", None)
-            return made if bound is None else made.of(bound)
-        if not callable(fn):
-            raise TypeError(f"`{fn!r}` cannot be called: give the function itself, `run.check` takes names")
-        try:
-            known = self._tools.get(fn)
-            if known is None:
-                known = self._tools[fn] = Tool(fn)
-            return known
-        except TypeError:
-            return Tool(fn)
 
     def _run_for(self, tool: Tool) -> Run:
         """The innermost run of this shield around the caller."""
@@ -266,10 +256,6 @@ class Shield:
             if run.desk.shield is self:
                 return run
         raise NoRun(f"`{tool.name}` is shielded: call it inside `with shield.run(...):`")
-
-    def registered_risk(self, tool: str) -> Risk | None:
-        """The risk a tool was registered with."""
-        return self._registered.get(tool)
 
     def cost(self, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
         """What a model's call costs in dollars, by the policy's prices and the shipped table; raises `UnknownModel`
@@ -378,6 +364,7 @@ class Shield:
         self._closed = True
         if self._watcher is not None:
             self._watcher.stop()
+        self.answers.close()
         try:
             self.store.close()
         finally:

@@ -31,8 +31,11 @@ PLAIN: Final[dict[Any, str]] = {
 
 
 def defined(tool: Tool) -> Definition:
-    """The definition of a function, by its signature."""
-    return Definition(name=tool.name, schema=schema_of(tool), source="python")
+    """The definition of a tool: by the schema it was given, or by its function's signature."""
+    about = {"description": tool.description} if tool.description else ""
+    if tool.schema is not None:
+        return Definition(name=tool.name, schema=dict(tool.schema), about=about, source="tool")
+    return Definition(name=tool.name, schema=schema_of(tool), about=about, source="python")
 
 
 def schema_of(tool: Tool) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +12,9 @@ from stanchion.runtime.values import restored
 
 MARK: Final = "__stanchion_tool__"
 """The attribute under which a shielded function keeps its tool."""
+
+LONGEST_NAME: Final = 256
+"""How long a tool's name may be."""
 
 if TYPE_CHECKING:
     import inspect
@@ -31,16 +34,24 @@ class Shape(Enum):
 
 
 class Tool:
-    """One function that an agent can call, with what is known of it."""
+    """One function that an agent can call, with what is known of it: `run.call(Tool(fn, "pay", risk="high"), 20)`.
+
+    Its name is its function's unless one is given. `risk` says how much harm a call can do, `undo` takes the call's own
+    arguments, `timeout_s` bounds one call, and with `once` each call of a run happens once. `description` and `schema`
+    (the JSON Schema of its arguments) belong to tools that are defined elsewhere: `shield.ingest` reads them in place
+    of the function's own signature. Raises `TypeError` or `ValueError` where something of it is of no use.
+    """
 
     __slots__ = (
         "_defaults",
         "_hidden",
         "_simple",
+        "description",
         "fn",
         "name",
         "once",
         "risk",
+        "schema",
         "shape",
         "signature",
         "timeout_s",
@@ -51,19 +62,25 @@ class Tool:
         self,
         fn: Callable[..., Any],
         name: str | None = None,
-        risk: Risk | None = None,
+        *,
+        risk: Risk | str | None = None,
         undo: Callable[..., Any] | None = None,
         timeout_s: float | None = None,
         once: bool = False,
+        description: str = "",
+        schema: Mapping[str, Any] | None = None,
     ) -> None:
         import inspect
 
         self.fn = fn
-        self.name = name if name is not None else getattr(fn, "__name__", type(fn).__name__)
-        self.risk = risk
+        self.name: str = name if name is not None else getattr(fn, "__name__", type(fn).__name__)
         self.undo = undo
         self.timeout_s = timeout_s
         self.once = once
+        self.description = description
+        self.schema = schema
+        self._check()
+        self.risk = None if risk is None else risk_of(risk)
         self.shape = shape_of(fn)
         if once and self.shape not in (Shape.PLAIN, Shape.ASYNC):
             raise ValueError(f"`{self.name}` gives many items, and only a call with one result can happen once")
@@ -78,6 +95,24 @@ class Tool:
             p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
         )
         self._defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r})"
+
+    def _check(self) -> None:
+        """Refuse what would only be noticed in the middle of a call."""
+        for given, what in ((self.fn, "the tool"), (self.undo, "`undo`")):
+            if not callable(given) and not (given is None and what == "`undo`"):
+                raise TypeError(f"{what} is `{given!r}`, which cannot be called: give the function itself")
+        if not isinstance(self.name, str) or not 0 < len(self.name) <= LONGEST_NAME:
+            raise ValueError(f"a tool is called `{self.name}`: give it a name of 1 to {LONGEST_NAME} characters")
+        limit = self.timeout_s
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < 1e9):
+            raise ValueError(f"timeout_s of `{self.name}` is `{limit}`: give a positive number of seconds")
+        if not isinstance(self.description, str):
+            raise TypeError(f"the description of `{self.name}` is no text: give the words that a model reads")
+        if self.schema is not None and not isinstance(self.schema, Mapping):
+            raise TypeError(f"the schema of `{self.name}` is no mapping: give the JSON Schema of its arguments")
 
     def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The call's arguments by name, defaults included, the object of a method left out."""
@@ -113,7 +148,16 @@ class Tool:
 
     def of(self, owner: Any) -> Tool:
         """The same tool as a method of an object."""
-        return Tool(self.fn.__get__(owner), self.name, self.risk, self.undo, self.timeout_s, self.once)
+        return Tool(
+            self.fn.__get__(owner),
+            self.name,
+            risk=self.risk,
+            undo=self.undo,
+            timeout_s=self.timeout_s,
+            once=self.once,
+            description=self.description,
+            schema=self.schema,
+        )
 
     def patched(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], was: dict[str, Any], now: dict[str, Any]
@@ -152,6 +196,19 @@ class Tool:
             return self.signature.bind(*args, **kwargs)
         except TypeError:
             return None
+
+
+def risk_of(given: Risk | str) -> Risk:
+    """A risk, given by itself or by name; raises `ValueError` for what is none."""
+    if isinstance(given, Risk):
+        return given
+    named = str(given).upper()
+    if not isinstance(given, str) or named not in Risk.__members__:
+        from stanchion.policy.nearest import hint
+
+        words = [risk.name.lower() for risk in Risk]
+        raise ValueError(f"`{given}` is no risk: {hint(named.lower(), words)}")
+    return Risk[named]
 
 
 def shape_of(fn: Callable[..., Any]) -> Shape:

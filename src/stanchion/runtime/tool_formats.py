@@ -9,11 +9,10 @@ import msgspec
 
 from stanchion.guards.schema.tools import Definition
 from stanchion.runtime.signatures import defined
-from stanchion.runtime.tool import MARK, Tool
+from stanchion.runtime.tool import LONGEST_NAME, MARK, Tool
 
 MOST: Final = 10_000
 """How many tools are taken at a time."""
-LONGEST_NAME: Final = 256
 
 NO_ARGUMENTS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 """The schema of a function of which it is not said what it takes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import aclosing
 from functools import wraps
 from typing import Any
 
@@ -47,8 +48,9 @@ def _generator(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
 def _async_generator(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
     @wraps(tool.fn)
     async def called(*args: Any, **kwargs: Any) -> Any:
-        async for item in run_for(tool).acall(tool, *args, **kwargs):
-            yield item
+        async with aclosing(run_for(tool).acall(tool, *args, **kwargs)) as items:
+            async for item in items:
+                yield item
 
     return called
 

@@ -22,6 +22,7 @@ class RunSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tenant: str | None = None
     deadline_s: float | None = None
     tools: tuple[str, ...] | None = None
+    can: tuple[ActionName, ...] | None = None
 
 
 class Expect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,0 +1,198 @@
+"""A question to somebody's code: answered in a thread of the pool, waited for until its deadline and no longer."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from stanchion.kernel.lookups import Answer, Answered, Failed
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Future
+
+
+class Listener(Enum):
+    """Who listens for an answer: a call that waits, nobody before the run's next event, nobody any more."""
+
+    WAITS = "waits"
+    LATER = "later"
+    NOBODY = "nobody"
+
+
+class Question:
+    """One question. `keeps` says that it is asked even where nobody waits for it any more, for the run's next event;
+    `stop` is an event that code is given which wants to know when nobody waits; `heard` takes a late answer's value,
+    and `ended` is told when it is over."""
+
+    __slots__ = (
+        "_answer", "_begun", "_call", "_cancel", "_context", "_done", "_ended", "_heard", "_listener", "_lock",
+        "_payload", "_stop", "_wake", "deadline", "keeps",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        call: Callable[..., Any],
+        payload: Any,
+        deadline: float,
+        keeps: bool,
+        stop: threading.Event | None,
+        heard: Callable[[Any], None],
+        ended: Callable[[Question], None],
+    ) -> None:
+        self._call, self._payload, self._stop = call, payload, stop
+        self.deadline, self.keeps = deadline, keeps
+        self._heard, self._ended = heard, ended
+        self._context = contextvars.copy_context()
+        self._lock = threading.Lock()
+        self._done = threading.Lock()
+        self._done.acquire()
+        self._wake: Callable[[], object] = self._let_go
+        self._answer: Answer | None = None
+        self._cancel: Callable[[], object] | None = None
+        self._listener = Listener.WAITS
+        self._begun = False
+
+    @property
+    def stoppable(self) -> bool:
+        """Whether the code at work on it can be cancelled."""
+        return self._cancel is not None
+
+    def overdue(self, now: float) -> bool:
+        """Whether its deadline is over."""
+        return now >= self.deadline
+
+    def work(self) -> None:
+        """Ask the code, in the thread that calls this, unless nobody would listen."""
+        with self._lock:
+            if self._listener is Listener.NOBODY or (self._listener is Listener.LATER and not self.keeps):
+                return
+            self._begun = True
+        answer: Answer
+        try:
+            answer = Answered(self._context.run(self._called))
+        except BaseException as error:  # noqa: BLE001 - whatever a user's code raises is its answer
+            answer = Failed(type(error).__name__)
+        self._give(answer)
+
+    def wait(self) -> Answer | None:
+        """The answer, waited for in this thread; `None` where the deadline comes first."""
+        try:
+            self._done.acquire(timeout=max(0.0, self.deadline - time.monotonic()))
+        except BaseException:
+            self.abandon()
+            raise
+        return self.expire()
+
+    async def await_answer(self) -> Answer | None:
+        """The same on the running event loop."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        woken = loop.create_future()
+        with self._lock:
+            if self._answer is not None:
+                return self._answer
+            self._wake = lambda: _soon(loop, lambda: _settle(woken))
+        limit = loop.call_later(max(0.0, self.deadline - time.monotonic()), _settle, woken)
+        try:
+            await woken
+        except BaseException:
+            self.abandon()
+            raise
+        finally:
+            limit.cancel()
+        return self.expire()
+
+    def expire(self) -> Answer | None:
+        """Wait no longer; gives the answer where it has come. One that comes now is for the run's next event."""
+        with self._lock:
+            if self._answer is not None:
+                return self._answer
+            if self._listener is Listener.WAITS:
+                self._listener = Listener.LATER
+            over = not self._begun and not self.keeps
+        if self._stop is not None:
+            self._stop.set()
+        if over:
+            self._ended(self)
+        return None
+
+    def abandon(self) -> None:
+        """Nobody wants the answer any more: what has not begun never does, what can be stopped is."""
+        with self._lock:
+            self._listener = Listener.NOBODY
+            cancel, begun, wake = self._cancel, self._begun, self._wake
+        if self._stop is not None:
+            self._stop.set()
+        if cancel is not None:
+            cancel()
+        if not begun:
+            self._ended(self)
+        wake()
+
+    def _let_go(self) -> None:
+        with suppress(RuntimeError):  # who waits was let go before
+            self._done.release()
+
+    def _called(self) -> Any:
+        value = self._call(self._payload) if self._stop is None else self._call(self._payload, stop=self._stop)
+        if not hasattr(type(value), "__await__"):
+            return value
+        import asyncio
+
+        return asyncio.run(self._awaited(value))
+
+    async def _awaited(self, value: Any) -> Any:
+        """Await what the code gave, so that it can be cancelled from other threads."""
+        import asyncio
+
+        task, loop = asyncio.ensure_future(value), asyncio.get_running_loop()
+        with self._lock:
+            unwanted = self._listener is Listener.NOBODY
+            self._cancel = lambda: _soon(loop, task.cancel)
+        try:
+            if unwanted:
+                task.cancel()
+            return await task
+        finally:
+            with self._lock:
+                self._cancel = None
+
+    def _give(self, answer: Answer) -> None:
+        with self._lock:
+            self._answer = answer
+            listener, wake = self._listener, self._wake
+        self._ended(self)
+        if listener is Listener.WAITS:
+            wake()
+        elif listener is Listener.LATER and isinstance(answer, Answered):
+            self._heard(answer.value)
+
+
+class Lingering:
+    """A task whose answer nobody waits for any more, on its own loop."""
+
+    __slots__ = ("_loop", "task")
+
+    def __init__(self, task: Future[Any], loop: AbstractEventLoop) -> None:
+        self.task, self._loop = task, loop
+
+    def abandon(self) -> None:
+        """Cancel it, from whichever thread."""
+        _soon(self._loop, self.task.cancel)
+
+
+def _soon(loop: AbstractEventLoop, do: Callable[[], object]) -> None:
+    """Have a loop do something, from any thread; one that is closed has nothing left to do."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(do)
+
+
+def _settle(future: Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
