@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
@@ -64,7 +65,7 @@ HOLD_MS: Final = 3_600_000
 """How long a reservation is open; after that it stays charged at its estimate until it is settled."""
 
 
-class Budget(msgspec.Struct, frozen=True):
+class Budget(msgspec.Struct, frozen=True, dict=True):
     """Bounds what is spent, by one measure or several.
 
     An estimate is reserved before an action and settled to what was really used afterwards; a refused action uses
@@ -107,6 +108,17 @@ class Budget(msgspec.Struct, frozen=True):
         """Where it counts unless a policy says otherwise: at charges only if something of a charge is bounded."""
         return SPENDS if set(self.limits()) - set(ACTS) else SPENDS - {Stage.CHARGE}
 
+    @cached_property
+    def lesser_at(self) -> frozenset[Stage]:
+        """Where the policy has something lesser to ask for; a degrade mark is heard there and nowhere else."""
+        return frozenset([stage for stage in SPENDS if sensible(stage, Action.DEGRADE)])
+
+    def within(self, lesser_at: frozenset[Stage]) -> Budget:
+        """The same budget in a policy that has something lesser to ask for at these stages."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["lesser_at"] = lesser_at
+        return made
+
     @property
     def window_ms(self) -> int:
         """The window as it is counted, 0 for a total: a little longer than asked for, because it slides by whole
@@ -143,17 +155,26 @@ class Budget(msgspec.Struct, frozen=True):
         idle_s = 0 if self.per in LASTING and self.window_s is None else IDLE_S
         return tuple(
             [
-                _line(event, name, unit, self._bands(limits[unit], event.stage), self.window_ms, idle_s)
+                _line(event, name, unit, self._bands(limits[unit], event), self.window_ms, idle_s)
                 for unit, name in self.counts(event.run).items()
                 if not (event.stage is Stage.CHARGE and unit in ACTS)
             ]
         )
 
-    def _bands(self, limit: int, stage: Stage) -> tuple[tuple[int, Action], ...]:
+    def _bands(self, limit: int, event: Event) -> tuple[tuple[int, Action], ...]:
         """Limits and what exceeding them means: a mark is reached at its percentage, with the estimate included."""
         last = limit if self.reach == "allowed" and limit else limit - 1
-        marks = [(mark(limit, at) - 1, action) for action, at in marks_of(self).items() if sensible(stage, action)]
+        marks = [(mark(limit, at) - 1, action) for action, at in marks_of(self).items() if self._hears(event, action)]
         return tuple(sorted([*marks, (last, ACTIONS[self.action])]))
+
+    def _hears(self, event: Event, action: Action) -> bool:
+        """Whether a mark that leads to an action says anything here. What is charged beside a call is lesser where that
+        call is."""
+        if action != Action.DEGRADE or not sensible(event.stage, action):
+            return sensible(event.stage, action)
+        beside = isinstance(event, Charge) and event.call != ""
+        called = Stage.TOOL_CALL if event.tool else Stage.MODEL_CALL
+        return (called if beside else event.stage) in self.lesser_at
 
     def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
         """Say what is used up, or nearly so, by the measure that is worst off."""
@@ -171,7 +192,7 @@ class Budget(msgspec.Struct, frozen=True):
 
     def tightened(self, by: float) -> Budget:
         """The same budget whose marks come earlier; what it bounds stays the same."""
-        return tightened(self, by)
+        return tightened(self, by).within(self.lesser_at)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer wherever it stands; a degrade mark is heard only where there is a lesser request

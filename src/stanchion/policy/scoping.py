@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion.guards.authority import Authority
+from stanchion.guards.budget import Budget
 from stanchion.guards.capabilities import Capabilities
 from stanchion.guards.egress import EgressGuard
 from stanchion.guards.egress.resolved import Resolved
@@ -26,6 +27,7 @@ from stanchion.kernel.names import names
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import Seat, closest
 from stanchion.policy.errors import Fault
+from stanchion.policy.ladder import lesser_at
 from stanchion.policy.scan_cache import CACHE
 from stanchion.policy.schema import PolicyFile, use_of
 
@@ -53,6 +55,8 @@ def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
             scopes = {n: FileScope(t.files.write, t.files.deny) for n, t in file.tasks.items() if t.files is not None}
             own = [str(path) for path in files] + [str(path.absolute()) for path in files]
             return guard.within(found_in(scopes), paths_in_shell, tuple(dict.fromkeys(own)))
+        case Budget():
+            return guard.within(lesser_at(file.degrade))
         case Evidence():
             return guard.within(commands_in_shell)
         case Capabilities():

@@ -112,9 +112,9 @@ def assess(
     waits: bool = False,
     reprice: Callable[[Event], Amounts] | None = None,
 ) -> Flow[tuple[Decision, Event]]:
-    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more, and one
-    that a person has to answer for is judged again when one has (`waits`: here and now, otherwise when it is asked for
-    again).
+    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more, what is
+    to be lesser and cannot be is refused, and one that a person has to answer for is judged again when one has
+    (`waits`: here and now, otherwise when it is asked for again).
 
     `stakes` are records that the action rests on; `reprice` says what a lesser one reserves. Returns the decision and
     the event as it goes ahead, patched.
@@ -181,9 +181,13 @@ def assess(
             event = with_content(event, decision.patched(content_of(event)))
         if decision.action == Action.DEGRADE and degraded is None:
             degraded = decision
-            from stanchion.runtime.degrading import lesser
+            from stanchion.runtime.degrading import NO_LESSER, lesser
 
-            event = yield from lesser(desk, event)
+            less = yield from lesser(desk, event, decision)
+            if less is None:
+                refused, event = (*refused, NO_LESSER), desk.renewed(event)
+                continue
+            event = less
             spent = spent if reprice is None else reprice(event)
             continue
         return (decision if degraded is None else _joined(degraded, decision, event)), event
