@@ -23,8 +23,9 @@ from stanchion.runtime.leaking import leaks
 from stanchion.runtime.ledger import DONE, FAILED, ONCE, UNKNOWN, Entry, entry, finished, what_of
 from stanchion.runtime.recording import left
 from stanchion.runtime.recovering import MOST_TRIED, attempted, tell_on
+from stanchion.runtime.reported import Said, failure_in, taken_in
 from stanchion.runtime.retrying import again, closed, opened
-from stanchion.runtime.spending import book, close_hold, reserving, settled, unforeseen, used_by
+from stanchion.runtime.spending import book, close_hold, overruns, reserving, settled, unforeseen, used_by
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import NothingDone, Tool
 
@@ -75,7 +76,8 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                 if not (yield from tried_again(desk, answer, error, attempt)):
                     withhold(desk, answer, error)
                     raise
-                tried = (*tried, attempted(attempt, error, desk.shield.clock() - event.at))[-MOST_TRIED:]
+                took_ms = desk.shield.clock() - event.at
+                tried = (*tried, attempted(attempt, type(error).__name__, took_ms))[-MOST_TRIED:]
                 attempt, previous = attempt + 1, decision.id
                 before = None if leaks(desk, answer, error) else error
                 continue
@@ -85,9 +87,25 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                     yield from page.mark(desk, UNKNOWN)
                 yield from close_hold(desk, decision, reserved)
                 raise
+            used = used_by(desk, reserved, began_ms)
+            said = failure_in(value)
+            if said is not None:
+                if page is not None:
+                    yield from page.mark(desk, UNKNOWN if SAFE.isdisjoint(event.traits) else FAILED)
+                    page = None
+                yield from book(desk, event, unforeseen(desk, reserved, used))
+                if (yield from tried_after(desk, event, decision, said, attempt, reserved, used, tried)):
+                    took_ms = desk.shield.clock() - event.at
+                    tried = (*tried, attempted(attempt, said.error, took_ms))[-MOST_TRIED:]
+                    attempt, previous = attempt + 1, decision.id
+                    continue
+                return (
+                    yield from deliver(
+                        desk, tool, event, decision, value, given, options, settles=False, notes=tried, failed=True
+                    )
+                )
             if page is not None:
                 yield from page.mark(desk, DONE, kept=value is None)
-            used = used_by(desk, reserved, began_ms)
             yield from book(desk, event, unforeseen(desk, reserved, used))
             return (
                 yield from deliver(
@@ -123,6 +141,32 @@ def tried_again(desk: Desk, answer: Decision, error: Exception, attempt: int) ->
         if ended or answer.findings or attempt > 1:
             tell_on(error, desk.trouble)
     return False
+
+
+def tried_after(
+    desk: Desk,
+    event: ToolCall,
+    decision: Decision,
+    said: Said,
+    attempt: int,
+    reserved: Amounts,
+    used: Amounts,
+    tried: tuple[str, ...],
+) -> Flow[bool]:
+    """Judge and settle a failure that a result reports; says whether the call is tried again, now that it is time."""
+    notes = (*desk.take_notes(decision.id), *overruns(reserved, used))
+    settles = settled(decision, used)
+    answer = yield from taken_in(
+        desk, said, decision.id, event.tool, event.args, settles, notes, attempt, event.at, tried
+    )
+    if answer.action == Action.HALT:
+        raise desk.refusal(answer)
+    if answer.action != Action.RETRY:
+        return False
+    ended = yield from again(desk, terms_of(answer, RETRY), attempt)
+    if ended and desk.trouble is not None:
+        desk.trouble = msgspec.structs.replace(desk.trouble, ended=f"not tried again: {ended}")
+    return not ended
 
 
 def nothing_done(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], error: BaseException) -> bool:

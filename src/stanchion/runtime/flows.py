@@ -24,6 +24,7 @@ from stanchion.runtime.drivers import Flow
 from stanchion.runtime.errors import ToolFailed
 from stanchion.runtime.faulting import described, text_of
 from stanchion.runtime.recording import barred, confirmed, written
+from stanchion.runtime.reported import failure_in, marked, taken_in
 from stanchion.runtime.spending import overruns, reserving, settled
 from stanchion.runtime.standing import end_run, isolate, repeated, signalled
 from stanchion.runtime.terms import terms_of
@@ -307,15 +308,21 @@ def deliver(
     used: Amounts = JUST_ONE,
     notes: tuple[str, ...] = (),
     page: Entry | None = None,
+    failed: bool = False,
 ) -> Flow[Any]:
     """Judge a result before the agent sees it; one that is refused is thrown away and undone.
 
-    `page` is the call's page in the ledger, where it has one.
+    `page` is the call's page in the ledger, where it has one; `failed` says that the failure which the result reports
+    was judged already.
     """
-    if part <= 1 and (tool.undo is not None or desk.shield.policy.undos):
+    if part and (said := failure_in(value)) is not None:
+        failed = True
+        yield from taken_in(desk, said, decision.id, tool.name, event.args)
+    if part <= 1 and not failed and (tool.undo is not None or desk.shield.policy.undos):
         remember(desk, tool, decision.id, args, kwargs, page)
     seen, refused = shown(value)
     result: Any = desk.event(ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen, part=part)
+    result = marked(result) if failed else result
     moment = desk.moment(result, settles=settled(decision, used) if settles else (), refused=refused)
     notes = (*notes, *desk.take_notes(decision.id), *overruns(reserved, used))
     answer = yield from judge(desk, moment, notes, waits=True)

@@ -20,6 +20,7 @@ from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.faulting import reported
 from stanchion.runtime.flows import assess, judge, shown
+from stanchion.runtime.reported import beside, failure_in, marked, taken_in
 from stanchion.runtime.spending import book, overruns, reserving, unforeseen, used_by
 from stanchion.runtime.undoing import remember_reported, undone
 
@@ -81,9 +82,15 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         event = msgspec.structs.replace(event, call=call)
         notes = (*desk.take_notes(call), *notes)
         done = call if call else event.id
-        if stage is Stage.TOOL_RESULT and first and event.part <= 1 and desk.shield.policy.undos:
+        said = failure_in(fields.get("result")) if stage is Stage.TOOL_RESULT else None
+        answer: Decision | None = None
+        if said is not None:
+            answer = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
+            event, settles, notes = marked(event), (), ()
+        elif stage is Stage.TOOL_RESULT and first and event.part <= 1 and desk.shield.policy.undos:
             remember_reported(desk, event.tool, done, dict(event.args))
         decision = yield from judge(desk, desk.moment(event, settles=settles), notes)
+        decision = decision if answer is None else beside(answer, decision)
         if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
             yield from _taken_back(desk, done)
         return _fitting(decision, event, fields) if decision.patches else decision
