@@ -73,8 +73,9 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
         seats.append(_seat(file, entry, guard_id, guard, stages, where("guards", at)))
         asking = scoping.beside(seats[-1])
         if asking is not None:
-            calls[asking.placed.id] = asking.placed.guard.call
             seats.append(asking)
+            if asking.placed.kind is Kind.ASKING:
+                calls[asking.placed.id] = asking.placed.guard.call
     if known:
         unheard = [Fault(where("degrade", *path), message) for path, message in ladder.unheard(file.degrade, seats)]
         faults += unheard if unheard else unanswered

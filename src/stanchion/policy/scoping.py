@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion.guards.authority import Authority
-from stanchion.guards.budget import Budget
+from stanchion.guards.budget import Budget, Requests
 from stanchion.guards.capabilities import Capabilities
 from stanchion.guards.egress import EgressGuard
 from stanchion.guards.egress.resolved import Resolved
@@ -89,7 +89,7 @@ def found_in(entries: Mapping[str, T | None]) -> Callable[[str], T | None]:
 
 
 def beside(seat: Seat) -> Seat | None:
-    """The seat of a guard that asks on behalf of another; `None` where it has nothing to ask."""
+    """The seat of a guard that asks or counts on behalf of another; `None` where there is nothing to ask or count."""
     placed = seat.placed
     match placed.guard:
         case Files(real_paths=True):
@@ -97,6 +97,11 @@ def beside(seat: Seat) -> Seat | None:
         case EgressGuard(resolve=True) if Stage.EGRESS in placed.stages:
             asking = msgspec.structs.replace(
                 placed, id=f"{placed.id}-resolved", guard=Resolved(placed.guard), stages=Resolved.stages
+            )
+        case Budget(api_calls=calls) if calls is not None and placed.stages == placed.guard.default_stages:
+            counting = Requests(placed.guard)
+            asking = msgspec.structs.replace(
+                placed, id=f"{placed.id}-requests", guard=counting, stages=Requests.stages, log_pass=False
             )
         case _:
             return None

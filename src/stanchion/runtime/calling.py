@@ -21,6 +21,7 @@ from stanchion.runtime.faulting import kinds
 from stanchion.runtime.flows import RETRY, assess, begin, deliver, failed, judge, shown, withhold
 from stanchion.runtime.leaking import leaks
 from stanchion.runtime.ledger import DONE, FAILED, ONCE, UNKNOWN, Entry, entry, finished, what_of
+from stanchion.runtime.reaching_out import paying
 from stanchion.runtime.recording import left
 from stanchion.runtime.recovering import MOST_TRIED, attempted, tell_on
 from stanchion.runtime.reported import Said, failure_in, taken_in
@@ -62,7 +63,8 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                 return (yield from answered(desk, page, event, decision))
             began_ms = desk.shield.clock() if desk.measures else 0
             try:
-                value = yield Invoke(tool.fn, given, options, desk.time_left_s(tool.name, tool.timeout_s))
+                invoke = Invoke(tool.fn, given, options, desk.time_left_s(tool.name, tool.timeout_s))
+                value = (yield from paying(reserved, invoke)) if desk.measures else (yield invoke)
             except Exception as error:
                 used = used_by(desk, reserved, began_ms)
                 harmless = nothing_done(desk, tool, given, options, error)

@@ -16,6 +16,7 @@ from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.flows import RETRY, assess, failed, judge, withhold
 from stanchion.runtime.pricing import Bill
+from stanchion.runtime.reaching_out import paying
 from stanchion.runtime.recording import left
 from stanchion.runtime.retrying import again
 from stanchion.runtime.spending import close_hold, settled
@@ -56,7 +57,7 @@ def converse(
             keep = {**keep, "model": event.model}
         began_ms = desk.shield.clock() if desk.measures else 0
         try:
-            reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
+            reply = yield from paying(bill.reserved, Invoke(fn, (send,), keep, desk.time_left_s("", None)))
         except Exception as error:
             failure = yield from failed(
                 desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True

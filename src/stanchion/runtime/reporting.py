@@ -10,7 +10,7 @@ from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow, T, drive
 from stanchion.runtime.faulting import told
-from stanchion.runtime.reports import check, report, spending
+from stanchion.runtime.reports import check, named_in, report, spending
 
 
 class Reporting:
@@ -27,14 +27,19 @@ class Reporting:
     def check(self, tool: str, args: dict[str, Any], **usage: Any) -> Decision:
         """Judge a tool call that the host will run itself; report what came of it with `result` or `error`.
 
-        It is judged for real: a step is a step, and what it reserves (`tokens`, `cost_usd`, `api_calls`: estimates)
-        stays reserved until its outcome is reported.
+        It is judged for real: a step is a step, and what it reserves (`tokens`, `cost_usd`, `api_calls`, `duration_s`:
+        estimates) stays reserved until its outcome is reported.
         """
-        return drive(check(self._desk, tool, args, spending(usage) if usage else JUST_ONE), self._desk)
+        return drive(self._check(tool, args, usage), self._desk)
 
     async def acheck(self, tool: str, args: dict[str, Any], **usage: Any) -> Decision:
         """`check` for async code."""
-        return await self._adrive(check(self._desk, tool, args, spending(usage) if usage else JUST_ONE))
+        return await self._adrive(self._check(tool, args, usage))
+
+    def _check(self, tool: str, args: dict[str, Any], usage: dict[str, Any]) -> Flow[Decision]:
+        if not usage:
+            return check(self._desk, tool, args, JUST_ONE)
+        return check(self._desk, tool, args, spending(usage), named_in(usage))
 
     def result(self, tool: str, args: dict[str, Any], result: Any, **fields: Any) -> Decision:
         """Judge the result of a call that the host ran itself; `decision.patched(result)` is what the agent may see.
@@ -84,9 +89,10 @@ class Reporting:
         """A cost is about to be booked, or has become known (`settled`)."""
         return self.judge(Stage.CHARGE, tokens=tokens, cost_usd=cost_usd, **fields)
 
-    def handoff(self, to: str, payload: dict[str, Any]) -> Decision:
-        """Control is about to pass to another agent."""
-        return self.judge(Stage.HANDOFF, to=to, payload=payload)
+    def handoff(self, to: str, payload: dict[str, Any], **usage: Any) -> Decision:
+        """Control is about to pass to another agent; `tokens`, `cost_usd`, `api_calls` and `duration_s` say what the
+        other is expected to use."""
+        return self.judge(Stage.HANDOFF, to=to, payload=payload, **usage)
 
     def handoff_done(self, to: str, **fields: Any) -> Decision:
         """The other agent has accepted."""
