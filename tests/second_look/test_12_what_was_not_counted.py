@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
-from stanchion import Refused
+from stanchion import Decision, Refused
 from stanchion.testing import FakeClock, shield_for
 from tests.runtime.http.clients import CLIENTS, Ask
 from tests.runtime.http.servers import Server, serving
@@ -82,10 +83,10 @@ def test_a_handoff_has_an_estimate() -> None:
 def test_a_time_limit_goes_by_the_duration_of_the_call(way: str) -> None:
     clock = FakeClock()
     run = shield_for(policy({"use": "time_limit", "max_s": 100}), clock=clock).run("a")
-    begin = {
-        "check": lambda **usage: run.check("t", {}, **usage),
-        "model_call": lambda **usage: run.model_call([], "m", **usage),
-        "handoff": lambda **usage: run.handoff("b", {}, **usage),
+    begin: Callable[..., Decision] = {
+        "check": partial(run.check, "t", {}),
+        "model_call": partial(run.model_call, [], "m"),
+        "handoff": partial(run.handoff, "b", {}),
     }[way]
     assert begin(duration_s=101).code == "time.exceeded"
     assert begin(duration_s=60).proceeds
