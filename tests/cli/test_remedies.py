@@ -63,7 +63,7 @@ class Desk:
             ("less than 80 % of 10 seconds of work per agent (`escalate_at` of `duration_s`)",),
         ),
         (
-            {"tokens": 100, "warn_at": 50, "degrade_at": 80},
+            {"tokens": 100, "warn_at": 50, "escalate_at": 80},
             {"tokens": 60},
             ("less than 50 % of 100 tokens per run (`warn_at` of `tokens`)",),
         ),

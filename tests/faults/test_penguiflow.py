@@ -17,9 +17,11 @@ from stanchion.guards.tool_denylist import ToolDenylist
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Retry
 from stanchion.kernel.guard import Kind
+from stanchion.kernel.stages import Stage
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
 from tests.guards.steps import steps_of
+from tests.runtime.guards import says
 
 SECRET: Final = "sk-123"
 FREE: dict[str, Any] = {"name": "free"}
@@ -101,9 +103,10 @@ def test_fault_04_no_pattern_and_no_text_makes_a_guard_superlinear(guard: Any, n
 @pytest.mark.parametrize("action", [Action.ALLOW, Action.WARN, Action.REDACT, Action.DEGRADE], ids=lambda a: a.name)
 def test_fault_05_redactions_apply_under_every_outcome_that_proceeds(action: Action) -> None:
     """Whatever wins, a tool never gets the secret that another guard took out, and no record has it."""
-    shield = shield_for(FREE, guards=[Redactor(), Says(action, "tool_call")])
+    patches = (Patch(("other",), 1),) if action == Action.DEGRADE else ()
+    shield = shield_for(FREE, guards=[Redactor(), says(action, Stage.TOOL_CALL, patches=patches)])
     tool = ScriptedTool("done")
-    shield.run("a").call(tool, body=f"key {SECRET} here", other=1)
+    shield.run("a").call(tool, body=f"key {SECRET} here", other=1 if action != Action.DEGRADE else 9)
     assert tool.calls == [{"body": "key *** here", "other": 1}]
     assert all(SECRET.encode() not in kept.body for kept in shield.journal.kept())
 

@@ -97,7 +97,9 @@ def test_fault_06_the_real_bill_counts_and_not_the_estimate() -> None:
 
 
 def test_fault_09_a_degraded_call_goes_ahead_and_the_whole_budget_is_usable() -> None:
-    run = shield_for(policy({"use": "budget", "calls": 10, "degrade_at": 80})).run("a")
+    run = shield_for({**policy({"use": "budget", "calls": 10, "degrade_at": 80}), "degrade": {"pause_s": 0.001}}).run(
+        "a"
+    )
     tool = ScriptedTool("done")
     for _ in range(10):
         assert run.call(tool) == "done"

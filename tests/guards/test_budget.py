@@ -189,9 +189,13 @@ def test_an_answer_of_the_store_that_is_lost_refuses_and_stays_charged() -> None
     assert run.check("t", {}, tokens=40).proceeds
 
 
+SLOWER = {"pause_s": 0.000_001}
+
+
 def test_a_degraded_call_is_counted_once_and_settled() -> None:
     store = MemoryStore(FakeClock())
-    run = shield_for(policy({"tokens": 100, "calls": 9, "degrade_at": 50}), store=store).run("a", id="r")
+    entries = policy({"tokens": 100, "calls": 9, "degrade_at": 50})
+    run = shield_for({**entries, "degrade": SLOWER}, store=store).run("a", id="r")
     tool = ScriptedTool("done")
     decision = run.check("t", {"a": 1}, tokens=50)
     assert (decision.action, decision.proceeds, decision.held) == (Action.DEGRADE, True, True)
@@ -209,7 +213,7 @@ def test_a_degraded_call_warns_once() -> None:
     """It is judged twice and is one action: the third call that warns escalates, not the second."""
     entries = policy({"id": "d", "calls": 9, "degrade_at": 1}, {"id": "w", "tokens": 900, "warn_at": 1})
     loud = {"use": "rule", "id": "loud", "when": "event.tool == 't'", "action": "warn"}
-    run = shield_for({**entries, "guards": [*entries["guards"], loud]}).run("a", "task")
+    run = shield_for({**entries, "degrade": SLOWER, "guards": [*entries["guards"], loud]}).run("a", "task")
     decisions = [run.check("t", {"n": n}, tokens=9) for n in range(3)]
     assert [decision.action for decision in decisions] == [Action.DEGRADE, Action.DEGRADE, Action.ESCALATE]
     thirds = [finding.args for finding in decisions[2].findings if finding.code == "kernel.third_warning"]
@@ -217,7 +221,7 @@ def test_a_degraded_call_warns_once() -> None:
 
 
 def test_the_whole_budget_is_usable_above_a_degrade_mark() -> None:
-    run = shield_for(policy({"calls": 100, "degrade_at": 80})).run("a")
+    run = shield_for({**policy({"calls": 100, "degrade_at": 80}), "degrade": SLOWER}).run("a")
     actions = [run.check("t", {}).action for _ in range(101)]
     assert actions == [Action.ALLOW] * 79 + [Action.DEGRADE] * 21 + [Action.BLOCK]
 

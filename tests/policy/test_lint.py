@@ -267,8 +267,9 @@ def test_some_warnings_are_left_alone() -> None:
 
 
 def budget(**options: Any) -> dict[str, Any]:
-    """A budget's entry."""
-    return {"use": "budget", **options}
+    """A budget's entry; an action that nobody estimates takes nothing of it, and its author knows."""
+    reserved = {f"reserve_{name}": 0 for name in ("tokens", "cost_usd") if name in options}
+    return {"use": "budget", **options, **reserved}
 
 
 @pytest.mark.parametrize(

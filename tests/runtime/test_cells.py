@@ -34,10 +34,14 @@ REPORT: dict[Stage, Callable[[Run], Any]] = {
 
 @pytest.mark.parametrize(("stage", "action"), CELLS)
 def test_a_reported_event_gets_the_action_of_its_cell(stage: Stage, action: Action) -> None:
-    """A cell that makes sense is decided as it is; any other becomes the next stricter that does."""
+    """A cell that makes sense is decided as it is; any other becomes the next stricter that does. Here nothing makes a
+    lesser request, so what asks for one refuses."""
     shield = Shield.load(BARE, guards=[says(action, stage, terms=NOW)])
     decision = REPORT[stage](shield.run("a"))
     expected = next(a for a in Action if a >= action and a in TABLE[stage])
+    if expected == Action.DEGRADE:
+        assert (decision.action, decision.code) == (Action.BLOCK, "kernel.no_lesser")
+        return
     assert decision.action == expected
     assert decision.proceeds == (expected <= PROCEEDS)
     assert decision.findings[-1].said == (None if expected == action else action)

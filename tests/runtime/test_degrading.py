@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stanchion import Action, Refused, Shield, Stage
+from stanchion import Action, Finding, Patch, Refused, Shield, Stage
 from stanchion.kernel.state import Batch
 from stanchion.policy.differences import Change, differences
 from stanchion.policy.errors import PolicyError
@@ -126,14 +126,50 @@ def test_below_the_mark_nothing_is_changed() -> None:
     assert [entry.action for entry in records(shield)] == ["ALLOW"]
 
 
-@pytest.mark.parametrize("ask", WAYS)
-def test_where_the_ladder_names_nothing_lesser_the_request_goes_ahead_as_it_is(ask: Ask) -> None:
-    shield = shield_for(policy({"models": {"other": "small"}}))
+@pytest.mark.parametrize("ask", [by_run_model, by_run_amodel])
+@pytest.mark.parametrize(
+    ("ladder", "params"),
+    [
+        ({"models": {"other": "small"}}, {"max_tokens": 100}),
+        ({"max_tokens": 100}, {"max_tokens": 100}),
+        ({"max_tokens": 100, "keep_messages": 1}, {"max_tokens": 20}),
+    ],
+    ids=str,
+)
+def test_a_request_that_the_ladder_leaves_as_it_is_is_refused(
+    ask: Ask, ladder: dict[str, Any], params: dict[str, Any]
+) -> None:
+    shield = shield_for(policy(ladder))
     model = ScriptedModel(REPLY)
-    ask(shield, model, messages=HELLO, model="large", params={"max_tokens": 100})
-    assert model.asked == [HELLO]
-    assert {name: value for name, value in model.params[0].items() if name != "model"} == {"max_tokens": 100}
-    assert model.params[0].get("model", "large") == "large"
+    with pytest.raises(Refused) as refused:
+        ask(shield, model, messages=HELLO, model="large", params=params)
+    assert (refused.value.decision.code, model.count, spent(shield)) == ("kernel.no_lesser", 0, 0)
+    assert [entry.action for entry in records(shield)] == ["DEGRADE", "BLOCK"], "both judgements are in the trail"
+
+
+def test_a_host_is_told_that_a_request_which_stays_as_it_is_does_not_go() -> None:
+    shield = shield_for(policy({"models": {"other": "small"}}))
+    decision = shield.run().model_call(HELLO, model="large", cost_usd=0.1)
+    assert (decision.action, decision.code, decision.patches) == (Action.BLOCK, "kernel.no_lesser", ())
+
+
+class Hides:
+    """A guard that takes something out of every request, which makes none of them lesser."""
+
+    id = "hides"
+    stages = (Stage.MODEL_CALL, Stage.TOOL_CALL)
+
+    def judge(self, event: Any) -> Finding:
+        at = ("args", "q") if event.stage is Stage.TOOL_CALL else ("messages",)
+        return Finding(Action.REDACT, "own.hidden", patches=(Patch(at[-1:], "***" if at[0] == "args" else []),))
+
+
+@pytest.mark.parametrize("stage", [Stage.TOOL_CALL, Stage.MODEL_CALL])
+@pytest.mark.parametrize("others", [[], [Hides()]], ids=["alone", "beside-a-redaction"])
+def test_a_guard_of_ones_own_that_makes_nothing_lesser_refuses(stage: Stage, others: list[Any]) -> None:
+    run = shield_for({"name": "p"}, guards=[says(Action.DEGRADE, stage), *others]).run()
+    told = run.check("t", {"q": "x"}) if stage is Stage.TOOL_CALL else run.model_call(HELLO, "m")
+    assert (told.action, told.code) == (Action.BLOCK, "kernel.no_lesser")
 
 
 def test_a_lesser_request_that_is_still_too_much_is_refused() -> None:
@@ -168,8 +204,6 @@ def test_a_lesser_request_is_judged_by_every_guard() -> None:
         ("large", "small"),
         ("tiny-1", "tiny-0"),
         ("tiny-vision-2", "tiny-vision"),
-        ("tiny-0", "tiny-0"),
-        ("small", "small"),
     ],
 )
 def test_the_closest_pattern_names_the_cheaper_model(asked: str, got: str) -> None:

@@ -132,9 +132,9 @@ def test_a_model_call_can_be_patched_and_degraded_once() -> None:
 def test_a_degraded_call_uses_one_step() -> None:
     """The first attempt takes nothing: only the call that starts is counted."""
     policy = {"name": "p", "guards": [{"use": "step_limit", "max_steps": 2}]}
-    shield = Shield.load(policy, guards=[says(Action.DEGRADE, Stage.TOOL_CALL)])
+    shield = Shield.load(policy, guards=[says(Action.DEGRADE, Stage.TOOL_CALL, patches=(Patch(("n",), 1),))])
     run = shield.run()
-    assert [run.check("t", {}).action for _ in range(3)] == [Action.DEGRADE, Action.DEGRADE, Action.BLOCK]
+    assert [run.check("t", {"n": 9}).action for _ in range(3)] == [Action.DEGRADE, Action.DEGRADE, Action.BLOCK]
 
 
 def test_a_patched_reply_keeps_its_shape() -> None:

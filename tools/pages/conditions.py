@@ -202,6 +202,7 @@ MEANINGS = {
     "event.id": "the event",
     "event.call": "the call it belongs to",
     "event.cost_microusd": "how much it is in millionths of a dollar",
+    "event.duration_ms": "how long it takes by its host's estimate, in milliseconds",
     "event.traits": "the policy's annotations of the tool, and the trust its results have",
 }
 

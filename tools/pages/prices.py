@@ -33,7 +33,10 @@ ESTIMATES = """\
 | messages and parameters, as JSON in UTF-8 | 2 for 3 small letters, 1 for every other byte |
 | each message, and the request itself | {per_message} |
 | a request that offers tools | {per_toolset:,} |
-| the reply, times `n` or `candidate_count` | the largest of {limits}; {unlimited:,} where none is given |
+| the reply, times `n` or `candidate_count` | the largest of {limits}; otherwise as below |
+
+A reply that the request does not limit is reserved by the `max_output_tokens` of its price in the policy, then by what
+budgets reserve (`reserve_tokens`, `reserve_cost_usd`), then as {unlimited:,} tokens.
 
 A word is at least one token, a space before a word is none, and further spaces there are one token, up to sixteen of
 them. The prompt is priced as if all of it were written to a cache, and the reply as output. `tokens` and `cost_usd`

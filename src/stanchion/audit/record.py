@@ -45,15 +45,15 @@ KINDS: Final = {
 
 BESIDE: Final[dict[Stage, tuple[str, ...]]] = {
     Stage.PROMPT: ("source", "trusted"),
-    Stage.MODEL_CALL: (),
+    Stage.MODEL_CALL: ("duration_ms",),
     Stage.MODEL_CHUNK: ("channel", "index"),
     Stage.MODEL_REPLY: ("model", "final"),
-    Stage.TOOL_CALL: (),
+    Stage.TOOL_CALL: ("duration_ms",),
     Stage.TOOL_RESULT: ("args", "part"),
     Stage.EGRESS: ("method",),
     Stage.ERROR: ("error", "args", "status", "attempt", "bases", "fault"),
     Stage.CHARGE: ("tokens", "cost_microusd", "model", "settled"),
-    Stage.HANDOFF: ("to",),
+    Stage.HANDOFF: ("to", "duration_ms"),
     Stage.HANDOFF_DONE: ("to",),
 }
 """The fields of an event beside its content, its identity and its tool. Arguments of a call whose intent is recorded

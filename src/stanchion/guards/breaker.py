@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Failure, RunInfo, ToolCall, ToolResult
-from stanchion.kernel.faults import UNKNOWN, FaultName
+from stanchion.kernel.faults import FAILED, UNKNOWN, FaultName
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import ACTIONS, PlainActionName
@@ -105,7 +105,7 @@ class Breaker(msgspec.Struct, frozen=True):
         """Rule on a call, or take an outcome in; the store says whether its clock agrees."""
         if isinstance(event, ToolCall):
             return None if value is None else self._admit(event, circuit_of(value), now)
-        if not event.tool:
+        if not event.tool or FAILED in event.traits:
             return None
         circuit = circuit_of(value)
         if circuit.until:

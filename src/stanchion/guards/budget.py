@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
@@ -16,7 +17,7 @@ from stanchion.kernel.scopes import LASTING, Scope, scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import BUCKETS, IDLE_S, Line
 from stanchion.kernel.table import sensible
-from stanchion.kernel.units import MICRO, Unit
+from stanchion.kernel.units import MICRO, Unit, ceil_micro
 from stanchion.kernel.words import Words, declare
 
 CODES: Final = declare(
@@ -64,7 +65,7 @@ HOLD_MS: Final = 3_600_000
 """How long a reservation is open; after that it stays charged at its estimate until it is settled."""
 
 
-class Budget(msgspec.Struct, frozen=True):
+class Budget(msgspec.Struct, frozen=True, dict=True):
     """Bounds what is spent, by one measure or several.
 
     An estimate is reserved before an action and settled to what was really used afterwards; a refused action uses
@@ -91,6 +92,9 @@ class Budget(msgspec.Struct, frozen=True):
     action: AtLimit = "block"
     reach: Reach = "allowed"
     counter: str | None = None
+    reserve_tokens: Whole | None = None
+    reserve_cost_usd: Amount | None = None
+    reserve_duration_s: Amount | None = None
 
     def __post_init__(self) -> None:
         limits = self.limits()
@@ -101,11 +105,29 @@ class Budget(msgspec.Struct, frozen=True):
         if self.duration_s and not limits[Unit.DURATION_MS]:
             raise ValueError(f"`duration_s: {self.duration_s:g}` is less than a thousandth: give more, or 0")
         check_marks(self, ACTIONS[self.action], self.reach)
+        for unit, reserved in self.reserves().items():
+            option, limit = f"reserve_{MEASURES[unit]}", limits.get(unit)
+            if limit is None:
+                raise ValueError(f"`{option}` is for what `{MEASURES[unit]}` bounds, which is not given: give both")
+            if reserved > limit:
+                said = f"`{option}: {getattr(self, option):g}` never fits into `{MEASURES[unit]}`"
+                raise ValueError(f"{said}: give more of it, or reserve less")
 
     @property
     def default_stages(self) -> frozenset[Stage]:
         """Where it counts unless a policy says otherwise: at charges only if something of a charge is bounded."""
         return SPENDS if set(self.limits()) - set(ACTS) else SPENDS - {Stage.CHARGE}
+
+    @cached_property
+    def lesser_at(self) -> frozenset[Stage]:
+        """Where the policy has something lesser to ask for; a degrade mark is heard there and nowhere else."""
+        return frozenset([stage for stage in SPENDS if sensible(stage, Action.DEGRADE)])
+
+    def within(self, lesser_at: frozenset[Stage]) -> Budget:
+        """The same budget in a policy that has something lesser to ask for at these stages."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["lesser_at"] = lesser_at
+        return made
 
     @property
     def window_ms(self) -> int:
@@ -126,6 +148,15 @@ class Budget(msgspec.Struct, frozen=True):
         }
         return {unit: limit for unit, limit in said.items() if limit is not None}
 
+    def reserves(self) -> dict[Unit, int]:
+        """What an action reserves that nobody has estimated and nothing else bounds; parts of a unit are whole ones."""
+        said = {
+            Unit.TOKENS: self.reserve_tokens,
+            Unit.COST_MICROUSD: None if self.reserve_cost_usd is None else ceil_micro(self.reserve_cost_usd),
+            Unit.DURATION_MS: None if self.reserve_duration_s is None else -int(-self.reserve_duration_s * 1_000 // 1),
+        }
+        return {unit: reserved for unit, reserved in said.items() if reserved is not None}
+
     def counts(self, run: RunInfo) -> dict[Unit, str]:
         """The counters of a run that it bounds. What was carved out for a run is charged above it already."""
         counter = "" if self.counter is None else self.counter
@@ -143,23 +174,35 @@ class Budget(msgspec.Struct, frozen=True):
         idle_s = 0 if self.per in LASTING and self.window_s is None else IDLE_S
         return tuple(
             [
-                _line(event, name, unit, self._bands(limits[unit], event.stage), self.window_ms, idle_s)
+                _line(event, name, unit, self._bands(limits[unit], event), self.window_ms, idle_s)
                 for unit, name in self.counts(event.run).items()
                 if not (event.stage is Stage.CHARGE and unit in ACTS)
             ]
         )
 
-    def _bands(self, limit: int, stage: Stage) -> tuple[tuple[int, Action], ...]:
+    def _bands(self, limit: int, event: Event) -> tuple[tuple[int, Action], ...]:
         """Limits and what exceeding them means: a mark is reached at its percentage, with the estimate included."""
         last = limit if self.reach == "allowed" and limit else limit - 1
-        marks = [(mark(limit, at) - 1, action) for action, at in marks_of(self).items() if sensible(stage, action)]
+        marks = [(mark(limit, at) - 1, action) for action, at in marks_of(self).items() if self._hears(event, action)]
         return tuple(sorted([*marks, (last, ACTIONS[self.action])]))
+
+    def _hears(self, event: Event, action: Action) -> bool:
+        """Whether a mark that leads to an action says anything here. What is charged beside a call is lesser where that
+        call is."""
+        if action != Action.DEGRADE or not sensible(event.stage, action):
+            return sensible(event.stage, action)
+        beside = isinstance(event, Charge) and event.call != ""
+        called = Stage.TOOL_CALL if event.tool else Stage.MODEL_CALL
+        return (called if beside else event.stage) in self.lesser_at
 
     def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
         """Say what is used up, or nearly so, by the measure that is worst off."""
         at = said.index(max(said))
-        unit = Unit(self.lines(event)[at].unit)
-        limit, used = phrase(unit, self.limits()[unit]), shown(unit, values[at])
+        return self.said_of(Unit(self.lines(event)[at].unit), action, values[at])
+
+    def said_of(self, unit: Unit, action: Action, value: int) -> Finding:
+        """The same for one measure of which so much is used or reserved."""
+        limit, used = phrase(unit, self.limits()[unit]), shown(unit, value)
         span = "" if self.window_s is None else f"{self.window_s:,.10g}"
         if action < ACTIONS[self.action]:
             reached = marks_of(self)[action]
@@ -171,7 +214,7 @@ class Budget(msgspec.Struct, frozen=True):
 
     def tightened(self, by: float) -> Budget:
         """The same budget whose marks come earlier; what it bounds stays the same."""
-        return tightened(self, by)
+        return tightened(self, by).within(self.lesser_at)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer wherever it stands; a degrade mark is heard only where there is a lesser request
@@ -207,6 +250,37 @@ class Grant(msgspec.Struct, frozen=True):
         unit = Unit(self.lines(event)[at].unit)
         limit, used = phrase(unit, grants(event.run)[unit]), shown(unit, values[at])
         return Finding(action, "budget.exceeded", (limit, "child run", used))
+
+
+class Requests(msgspec.Struct, frozen=True):
+    """Counts the requests that leave on the API calls of a budget, or of what was carved out for a run."""
+
+    name: ClassVar[str] = "requests"
+    kind: ClassVar[Kind] = Kind.METER
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.EGRESS})
+    category: ClassVar[Category] = Category.BUDGET
+    priority: ClassVar[int] = 30
+
+    budget: Budget | Grant
+
+    def lines(self, event: Event, /) -> tuple[Line, ...]:
+        """The counter of API calls; a request that has left is counted for good."""
+        return tuple([line._replace(hold_ms=0) for line in self.budget.lines(event) if line.unit == Unit.API_CALLS])
+
+    def word(self, event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
+        """Say how many API calls are used up, or nearly so."""
+        if isinstance(self.budget, Budget):
+            return self.budget.said_of(Unit.API_CALLS, action, values[0])
+        limit = phrase(Unit.API_CALLS, grants(event.run)[Unit.API_CALLS])
+        return Finding(action, "budget.exceeded", (limit, "child run", shown(Unit.API_CALLS, values[0])))
+
+    def tightened(self, by: float) -> Requests:
+        """The same with marks that come earlier, where there are any."""
+        return self if isinstance(self.budget, Grant) else Requests(self.budget.tightened(by))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return self.budget.actions() if isinstance(self.budget, Budget) else (Action.BLOCK,)
 
 
 def grants(run: RunInfo) -> dict[Unit, int]:

@@ -9,7 +9,7 @@ import msgspec
 from stanchion.guards._marks import Percent
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, Failure
-from stanchion.kernel.faults import FaultName
+from stanchion.kernel.faults import FAILED, FaultName
 from stanchion.kernel.findings import Finding, Signals
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.registers import MOST_BITS, outcomes, pushed, streak
@@ -69,6 +69,8 @@ class ErrorRate(msgspec.Struct, frozen=True):
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """A register of outcomes for each thing that is watched."""
+        if FAILED in event.traits:
+            return ()
         run = event.run
         whose = {"tool": event.tool, "run": run.id, "agent": run.agent, "tenant": ""}
         push = self._failed(event)

@@ -8,7 +8,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, Failure, ToolResult
-from stanchion.kernel.faults import UNKNOWN, FaultName
+from stanchion.kernel.faults import FAILED, UNKNOWN, FaultName
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.registers import MOST_BITS, outcomes, pushed
@@ -62,7 +62,7 @@ class Health(msgspec.Struct, frozen=True):
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """The last outcomes of a tool, all its calls, and all its failures."""
-        if not event.tool or not isinstance(event, ToolResult | Failure):
+        if not event.tool or not isinstance(event, ToolResult | Failure) or FAILED in event.traits:
             return ()
         bit = self._failed(event)
         register = health_key(event.run.tenant, event.tool)

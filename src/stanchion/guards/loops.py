@@ -11,6 +11,7 @@ from stanchion.guards._history import ENOUGH, History, Mark, Seen
 from stanchion.guards._outcome import error_digest, result_digest
 from stanchion.kernel.actions import PROCEEDS, Action, Category
 from stanchion.kernel.events import Event, Failure, Prompt, ToolCall, ToolResult
+from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import ACTIONS
@@ -109,7 +110,7 @@ class Loops(msgspec.Struct, frozen=True):
         match event:
             case ToolCall():
                 return self._judge_call(event, History.of(value))
-            case ToolResult() if value is not None:
+            case ToolResult() if value is not None and FAILED not in event.traits:
                 return self._keep_result(event, History.of(value))
             case Failure() if value is not None:
                 return self._keep_failure(event, History.of(value))

@@ -69,8 +69,15 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def turns(self) -> tuple[tuple[int, Action], ...]:
         """From when on what is said, in order, in milliseconds after the beginning; at one time the severest counts."""
+        return self._turns(self._estimate_ms)
+
+    @cached_property
+    def _estimate_ms(self) -> int:
+        return -int(-round(self.estimate_s * 1_000, 3) // 1)
+
+    def _turns(self, estimate: int) -> tuple[tuple[int, Action], ...]:
+        """The same for an action that takes so long."""
         limit = int(round(self.max_s * 1_000, 3))
-        estimate = -int(-round(self.estimate_s * 1_000, 3) // 1)
         last = limit - estimate if self.reach == "allowed" else limit - estimate - 1
         marks = [(mark(limit, at) - estimate, action) for action, at in marks_of(self).items()]
         return tuple(sorted([*marks, (last + 1, ACTIONS[self.action])]))
@@ -79,28 +86,34 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         """The beginning of the run or of its task."""
         return scope_key(event.run, self.per, "time")
 
-    def judge(self, _event: Event, value: Any, now: int, /) -> Ruling:
-        """Rule for the span of store time in which nothing turns; the store says whether it is in that span."""
+    def judge(self, event: Event, value: Any, now: int, /) -> Ruling:
+        """Rule for the span of store time in which nothing turns; the store says whether it is in that span.
+
+        An action takes as long as its host or this guard estimates, whichever is longer.
+        """
+        own = getattr(event, "duration_ms", 0)
+        estimate = max(own, self._estimate_ms) if own else self._estimate_ms
+        turns = self.turns if estimate == self._estimate_ms else self._turns(estimate)
         if value is None:
-            return Ruling(self._said(0), {"began": now, "written": now}, now, now + SLACK_MS)
+            return Ruling(self._said(0, turns, estimate), {"began": now, "written": now}, now, now + SLACK_MS)
         began = value["began"]
         put = {"began": began, "written": now} if abs(now - value["written"]) >= KEPT_MS else None
         since, until = 0, FOREVER
-        for turn, _ in self.turns:
+        for turn, _ in turns:
             if began + turn > now:
                 until = began + turn
                 break
             since = began + turn
-        return Ruling(self._said(now - began), put, since, until)
+        return Ruling(self._said(now - began, turns, estimate), put, since, until)
 
-    def _said(self, elapsed_ms: int) -> Finding | None:
+    def _said(self, elapsed_ms: int, turns: tuple[tuple[int, Action], ...], estimate_ms: int) -> Finding | None:
         """What is to be said so long after the beginning."""
-        reached = [action for turn, action in self.turns if turn <= elapsed_ms]
+        reached = [action for turn, action in turns if turn <= elapsed_ms]
         if not reached:
             return None
         action = reached[-1]
         time = f"{self.max_s:,.10g} second{'' if self.max_s == 1 else 's'}"
-        counted = f", with {self.estimate_s:,.10g} for this one" if self.estimate_s else ""
+        counted = f", with {estimate_ms / 1_000:,.10g} for this one" if estimate_ms else ""
         if action in marks_of(self):
             share = f"{marks_of(self)[action]:g}"
             return Finding(action, "time.nearly", (self.per, share, time, counted))

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN, Share
 from stanchion.kernel.events import Event, Failure, RunInfo
+from stanchion.kernel.faults import FAILED
 from stanchion.kernel.gates import gates_of
 from stanchion.kernel.guard import Kind, Placed, Switch, order, writes_at
 from stanchion.kernel.registers import MOST_BITS
@@ -299,14 +300,15 @@ class Plans:
         return self.watch
 
     def of(self, events: tuple[Event, ...], mode: str, granted: bool = False) -> Plan:
-        """The plan for these events: by their stages, tool and mode, whose fault a failure is, and whether a person
-        has said yes."""
+        """The plan for these events: by their stages, tool and mode, whose fault a failure is, whether a result reports
+        one, and whether a person has said yes."""
         first = events[0]
         shape: tuple[Any, ...]
-        if len(events) == 1 and not granted and type(first) is not Failure:
+        if len(events) == 1 and not granted and type(first) is not Failure and FAILED not in first.traits:
             shape = (type(first), first.tool, mode)
         else:
-            shape = (*map(type, events), first.tool, mode, granted, first.fault if type(first) is Failure else "")
+            told = first.fault if type(first) is Failure else FAILED in first.traits
+            shape = (*map(type, events), first.tool, mode, granted, told)
         plan = self._plans.get(shape)
         if plan is None:
             if len(self._plans) >= 1_024:

@@ -67,12 +67,13 @@ class Prompt(_Event, frozen=True, gc=False, kw_only=True):
 
 
 class ModelCall(_Event, frozen=True, gc=False, kw_only=True):
-    """A request that is about to go to a model."""
+    """A request that is about to go to a model; `duration_ms` is how long it takes by its host's estimate."""
 
     stage: ClassVar[Stage] = Stage.MODEL_CALL
     model: str = ""
     messages: list[Data] = []
     params: dict[str, Data] = {}
+    duration_ms: int = 0
 
 
 class ModelChunk(_Event, frozen=True, gc=False, kw_only=True):
@@ -99,10 +100,11 @@ class ModelReply(_Event, frozen=True, gc=False, kw_only=True):
 
 
 class ToolCall(_Event, frozen=True, gc=False, kw_only=True):
-    """A tool is about to run with these arguments."""
+    """A tool is about to run with these arguments; `duration_ms` is how long it takes by its host's estimate."""
 
     stage: ClassVar[Stage] = Stage.TOOL_CALL
     args: dict[str, Data] = {}
+    duration_ms: int = 0
 
 
 class ToolResult(_Event, frozen=True, gc=False, kw_only=True):
@@ -152,11 +154,12 @@ class Charge(_Event, frozen=True, gc=False, kw_only=True):
 
 
 class Handoff(_Event, frozen=True, gc=False, kw_only=True):
-    """Control is about to pass to another agent."""
+    """Control is about to pass to another agent; `duration_ms` is how long that takes by its host's estimate."""
 
     stage: ClassVar[Stage] = Stage.HANDOFF
     to: str
     payload: dict[str, Data] = {}
+    duration_ms: int = 0
 
 
 class HandoffDone(_Event, frozen=True, gc=False, kw_only=True):

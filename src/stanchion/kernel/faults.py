@@ -9,4 +9,8 @@ FaultName = Literal["system", "user", "business", "unknown"]
 no. `unknown`: nobody can tell."""
 
 UNKNOWN: Final = "unknown"
+
+FAILED: Final = "failed"
+"""The trait of a result that reports failure. The failure was judged as an error before it, and counted there."""
+
 FAULTS: Final[tuple[FaultName, ...]] = ("system", "user", "business", "unknown")

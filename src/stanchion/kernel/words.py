@@ -109,6 +109,10 @@ KERNEL: Final = declare(
         "kernel.deadline": Words(
             "the run's deadline has passed", "stop working on this task; report what is done so far"
         ),
+        "kernel.no_lesser": Words(
+            "a lesser request was asked for, and the policy knows none in the place of this one, so it is refused",
+            "go on without it, or report that the policy has nothing lesser in its place",
+        ),
         "kernel.bad_event": Words(
             "the event cannot be read: {}", "send the event again with the fields its stage asks for"
         ),

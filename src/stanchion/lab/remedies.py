@@ -41,6 +41,7 @@ KERNEL: Final = {
     "kernel.halted": "an operator who resumes",
     "kernel.exhausted": "something left of every budget of the run and its task",
     "kernel.quarantined": "the end of the quarantine",
+    "kernel.no_lesser": "a ladder under `degrade` that has something lesser for this request",
     "kernel.bad_event": "data that can be read as a whole",
     "kernel.deadline": "a later deadline, or less time taken before",
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from stanchion.guards.budget import Budget
 from stanchion.guards.schema import Schema
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.guard import Kind, Placed
@@ -41,6 +42,7 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
     seats: list[Seat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()
+    unanswered: list[Fault] = []
     known = whole
     for at, entry in enumerate(file.guards):
         guard_id = id_of(entry)
@@ -64,15 +66,19 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
         faults += [Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)]
         if not entry.enabled:
             continue
+        if isinstance(guard, Budget) and (said := ladder.unanswered(file.degrade, guard, stages)):
+            unanswered.append(Fault(where("guards", at, "degrade_at"), said))
         if guard.kind is Kind.ASKING and not getattr(guard, "recalls", False):
             calls[guard_id] = guard.call
         seats.append(_seat(file, entry, guard_id, guard, stages, where("guards", at)))
         asking = scoping.beside(seats[-1])
         if asking is not None:
-            calls[asking.placed.id] = asking.placed.guard.call
             seats.append(asking)
+            if asking.placed.kind is Kind.ASKING:
+                calls[asking.placed.id] = asking.placed.guard.call
     if known:
-        faults += [Fault(where("degrade", *path), message) for path, message in ladder.unheard(file.degrade, seats)]
+        unheard = [Fault(where("degrade", *path), message) for path, message in ladder.unheard(file.degrade, seats)]
+        faults += unheard if unheard else unanswered
     undos: dict[str, Callable[..., Any]] = {}
     for name, tool in file.tools.items():
         if tool.undo is not None:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from stanchion.guards.budget import Budget, Grant, grant_key, grants
+from stanchion.guards.budget import Budget, Grant, Requests, grant_key, grants
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
@@ -18,6 +18,7 @@ from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import Names, glob, is_glob
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.states import SAFE
+from stanchion.kernel.units import NOTHING, Amounts, Unit
 from stanchion.policy.rules import STATIC
 from stanchion.policy.schema import AgentEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
 
@@ -101,6 +102,8 @@ class CompiledPolicy:
         self.measures = frozenset(
             unit for seat in seats if isinstance(seat.placed.guard, Budget) for unit in seat.placed.guard.limits()
         )
+        self._reserves = any(isinstance(seat.placed.guard, Budget) and seat.placed.guard.reserves() for seat in seats)
+        self._bounds: dict[tuple[str, ...], Amounts] = {}
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
         self.clears = any(hasattr(seat.placed.guard, "fingerprints") for seat in seats)
         recalling = [seat.placed.guard for seat in seats if getattr(seat.placed.guard, "recalls", False)]
@@ -125,8 +128,8 @@ class CompiledPolicy:
             chain = tuple(seat.placed for seat in self.seated(stage, tool, run))
             if mode == SAFE and not any(isinstance(p.guard, SafeMode) and not p.shadow for p in chain):
                 chain += (SAFE_MODE,) if stage in SAFE_MODE.stages else ()
-            if granted and stage in GRANT.stages:
-                chain += (GRANT,)
+            if granted:
+                chain += tuple([placed for placed in (GRANT, GRANTED_REQUESTS) if stage in placed.stages])
             if mode == STRICT:
                 chain = tuple(_tightened(placed) for placed in chain)
             self._memo[asked] = chain
@@ -153,6 +156,22 @@ class CompiledPolicy:
         names = (("", ""), ("tool", tool), ("agent", run.agent), ("task", run.task), ("role", run.role))
         found = [seat for kind, value in names for seat in self._index.get((stage.value, kind, value), ())]
         return [seat for seat in found if seat.concerns(tool, run)]
+
+    def bounds(self, stage: Stage, tool: str, run: RunInfo) -> Amounts:
+        """What the budgets that apply reserve for an action that nobody has estimated: the most that one of them says,
+        measure by measure."""
+        if not self._reserves:
+            return NOTHING
+        asked = (stage.value, tool, run.agent, run.role, run.task)
+        known = self._bounds.get(asked)
+        if known is None:
+            if len(self._bounds) >= 4_096:
+                self._bounds.clear()
+            guards = [seat.placed.guard for seat in self.seated(stage, tool, run)]
+            said = [guard.reserves() for guard in guards if isinstance(guard, Budget)]
+            one, tokens, cost, api_calls, working = [max([r.get(unit, 0) for r in said], default=0) for unit in Unit]
+            known = self._bounds[asked] = (one, tokens, cost, api_calls, working)
+        return known
 
     def role(self, role: str) -> RoleEntry:
         """What the policy says of a role."""
@@ -236,6 +255,7 @@ def _tightened(placed: Placed) -> Placed:
 
 
 GRANT: Final = place(Grant(), "grant")
+GRANTED_REQUESTS: Final = place(Requests(Grant()), "grant-requests")
 SAFE_MODE: Final = place(SafeMode(), "safe-mode")
 
 

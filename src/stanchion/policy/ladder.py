@@ -48,6 +48,24 @@ def _circle(models: dict[str, str], name: str) -> list[str]:
         passed.append(following)
 
 
+def lesser_at(ladder: Degrade) -> frozenset[Stage]:
+    """Where a ladder has something lesser: a slower pace for everything that starts, the rest for models alone."""
+    if ladder.pause_s is not None:
+        return frozenset({Stage.TOOL_CALL, *REQUESTS})
+    return frozenset() if ladder == Degrade() else frozenset({Stage.MODEL_CALL})
+
+
+def unanswered(ladder: Degrade, budget: Budget, stages: frozenset[Stage]) -> str:
+    """What is wrong with a degrade mark that stands where there is nothing lesser to ask for; empty where there is."""
+    beside = REQUESTS if Stage.MODEL_CALL in lesser_at(ladder) else frozenset()
+    asked_at = frozenset([stage for stage in stages if sensible(stage, Action.DEGRADE)])
+    if budget.degrade_at is None or not asked_at or asked_at & (lesser_at(ladder) | beside):
+        return ""
+    said = f"`degrade_at: {budget.degrade_at:g}` asks for a lesser request, and the policy has none"
+    only = "`models`, `keep_messages`, `max_tokens` or `pause_s`" if Stage.MODEL_CALL in stages else "`pause_s`"
+    return f"{said} at its stages: say under `degrade` what one is ({only}), or leave the mark out"
+
+
 def unheard(ladder: Degrade, seats: Iterable[Seat]) -> Iterator[Wrong]:
     """What of a ladder nothing acts on, because no guard answers `degrade` where it would be heard."""
     answering = [(seat, stages) for seat in seats if (stages := _degrades_at(seat))]

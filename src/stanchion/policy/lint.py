@@ -15,7 +15,7 @@ from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.overlay import environment
 from stanchion.policy.reach import LISTS, silenced
-from stanchion.policy.rule_lint import Point, Sure, about_rule, about_warnings
+from stanchion.policy.rule_lint import Point, Sure, about_bounds, about_rule, about_warnings
 from stanchion.policy.rules import Rule
 from stanchion.policy.schema import id_of, use_of
 from stanchion.policy.spelling import Known
@@ -145,6 +145,7 @@ class _Linting:
             yield from about_rule(seat, guard, self.roles)
         yield from self._names(seat)
         yield from about_warnings(seat, self.policy.warnings)
+        yield from about_bounds(seat)
         if seat.placed.shadow and self.file.mode != "shadow":
             said = f"`{seat.placed.id}` only watches (`mode: shadow`)"
             yield Point("shadow", "info", said, "enforce it once you trust it", ("mode",))

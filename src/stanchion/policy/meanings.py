@@ -30,6 +30,7 @@ PARTS: Final[dict[str, str]] = {
     "PriceEntry.cache_write_usd_per_mtok": "Dollars for a million tokens that are written to a cache.",
     "PriceEntry.cache_write_1h_usd_per_mtok": "The same for a cache that keeps them for an hour.",
     "PriceEntry.long_prompt": "Other rates for a call whose prompt is long.",
+    "PriceEntry.max_output_tokens": "How many tokens a reply has at the most where the request does not limit it.",
     "LongPrompt.above_tokens": "Above how many tokens a prompt is long.",
     "LongPrompt.input_usd_per_mtok": "Dollars for a million tokens of the prompt.",
     "LongPrompt.output_usd_per_mtok": "Dollars for a million tokens of the reply.",

@@ -124,6 +124,25 @@ def about_warnings(seat: Seat, last: int) -> Iterator[Point]:
         yield Point("always_warns", "certain", said, advice, ("action",))
 
 
+STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
+"""Where something begins of which nobody may have said what it takes."""
+
+
+def about_bounds(seat: Seat) -> Iterator[Point]:
+    """Measures of a budget of which an action reserves nothing, or too little, where nobody estimates it."""
+    guard = seat.placed.guard
+    if not isinstance(guard, Budget) or seat.placed.shadow or guard.action == "warn":
+        return
+    for unit in (Unit.TOKENS, Unit.COST_MICROUSD, Unit.DURATION_MS) if seat.placed.stages & STARTS else ():
+        if guard.limits().get(unit) and unit not in guard.reserves():
+            name = MEASURES[unit]
+            said = f"`{seat.placed.id}` has no bound for the `{name}` of an action that nobody estimates"
+            said += ": many at once can use more than there is"
+            known = "a time limit" if unit is Unit.DURATION_MS else "an estimate or `max_tokens`"
+            advice = f"give `reserve_{name}`, or {known} with every call"
+            yield Point("unbounded", "info", said, advice, (name,))
+
+
 def _budget_marks(name: str, guard: Budget, last: int) -> Iterator[Point]:
     """A mark that the first unit reaches; and one of calls, of which everybody makes as many as are left above it."""
     waits = f"warning {last} of a task waits for a person"

@@ -10,7 +10,7 @@ from stanchion.policy.checking import check
 from stanchion.policy.compile import compile_policy
 from stanchion.policy.document import Document, Node, Unreadable
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.schema import AgentEntry, GuardEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
+from stanchion.policy.schema import AgentEntry, Degrade, GuardEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
 
 TABLES: Final[dict[str, Any]] = {"roles": RoleEntry, "agents": AgentEntry, "tasks": TaskEntry, "tools": ToolEntry}
 
@@ -28,6 +28,9 @@ def faults_of_the_rest(document: Document) -> list[Fault]:
         if isinstance(entries, dict) and table in _keys(document):
             data[table] = {name: node.data() for name, node in entries.items() if _right(document, node, kind)}
             whole = whole and len(data[table]) == len(entries)
+    if "degrade" in _keys(document):
+        whole = whole and _right(document, document.node("degrade"), Degrade)
+        data |= {"degrade": document.node("degrade").data()} if whole else {}
     guards = document.node("guards").value if "guards" in _keys(document) else None
     nodes = guards if isinstance(guards, list) else []
     kept = [at for at, node in enumerate(nodes) if _right(document, node, GuardEntry)]

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion.guards.authority import Authority
+from stanchion.guards.budget import Budget, Requests
 from stanchion.guards.capabilities import Capabilities
 from stanchion.guards.egress import EgressGuard
 from stanchion.guards.egress.resolved import Resolved
@@ -26,6 +27,7 @@ from stanchion.kernel.names import names
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import Seat, closest
 from stanchion.policy.errors import Fault
+from stanchion.policy.ladder import lesser_at
 from stanchion.policy.scan_cache import CACHE
 from stanchion.policy.schema import PolicyFile, use_of
 
@@ -53,6 +55,8 @@ def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
             scopes = {n: FileScope(t.files.write, t.files.deny) for n, t in file.tasks.items() if t.files is not None}
             own = [str(path) for path in files] + [str(path.absolute()) for path in files]
             return guard.within(found_in(scopes), paths_in_shell, tuple(dict.fromkeys(own)))
+        case Budget():
+            return guard.within(lesser_at(file.degrade))
         case Evidence():
             return guard.within(commands_in_shell)
         case Capabilities():
@@ -85,7 +89,7 @@ def found_in(entries: Mapping[str, T | None]) -> Callable[[str], T | None]:
 
 
 def beside(seat: Seat) -> Seat | None:
-    """The seat of a guard that asks on behalf of another; `None` where it has nothing to ask."""
+    """The seat of a guard that asks or counts on behalf of another; `None` where there is nothing to ask or count."""
     placed = seat.placed
     match placed.guard:
         case Files(real_paths=True):
@@ -93,6 +97,11 @@ def beside(seat: Seat) -> Seat | None:
         case EgressGuard(resolve=True) if Stage.EGRESS in placed.stages:
             asking = msgspec.structs.replace(
                 placed, id=f"{placed.id}-resolved", guard=Resolved(placed.guard), stages=Resolved.stages
+            )
+        case Budget(api_calls=calls) if calls is not None and placed.stages == placed.guard.default_stages:
+            counting = Requests(placed.guard)
+            asking = msgspec.structs.replace(
+                placed, id=f"{placed.id}-requests", guard=counting, stages=Requests.stages, log_pass=False
             )
         case _:
             return None

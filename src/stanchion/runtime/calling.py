@@ -11,6 +11,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Batch, StoreLost
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.runtime.desk import Desk
@@ -18,14 +19,16 @@ from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.faulting import kinds
-from stanchion.runtime.flows import RETRY, asked, assess, begin, deliver, failed, judge, withhold
+from stanchion.runtime.flows import RETRY, asked, assess, begin, deliver, failed, judge, shown, withhold
 from stanchion.runtime.items import Coming
 from stanchion.runtime.leaking import leaks
 from stanchion.runtime.ledger import DONE, FAILED, ONCE, UNKNOWN, Entry, entry, finished, what_of
+from stanchion.runtime.reaching_out import Paying
 from stanchion.runtime.recording import left
 from stanchion.runtime.recovering import MOST_TRIED, attempted, tell_on
+from stanchion.runtime.reported import Said, failure_in, taken_in
 from stanchion.runtime.retrying import again, closed, opened
-from stanchion.runtime.spending import book, close_hold, reserving, settled, unforeseen, used_by
+from stanchion.runtime.spending import book, close_hold, overruns, reserving, settled, unforeseen, used_by
 from stanchion.runtime.streamed import is_stream
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import NothingDone, Tool
@@ -64,7 +67,9 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                 return (yield from answered(desk, page, event, decision))
             began_ms = desk.shield.clock() if desk.measures else 0
             try:
-                value = yield Invoke(tool.fn, given, options, desk.time_left_s(tool.name, tool.timeout_s))
+                invoke = Invoke(tool.fn, given, options, desk.time_left_s(tool.name, tool.timeout_s))
+                with Paying(reserved):
+                    value = yield invoke
             except Exception as error:
                 used = used_by(desk, reserved, began_ms)
                 harmless = nothing_done(desk, tool, given, options, error)
@@ -78,7 +83,8 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                 if not (yield from tried_again(desk, answer, error, attempt)):
                     withhold(desk, answer, error)
                     raise
-                tried = (*tried, attempted(attempt, error, desk.shield.clock() - event.at))[-MOST_TRIED:]
+                took_ms = desk.shield.clock() - event.at
+                tried = (*tried, attempted(attempt, type(error).__name__, took_ms))[-MOST_TRIED:]
                 attempt, previous = attempt + 1, decision.id
                 before = None if leaks(desk, answer, error) else error
                 continue
@@ -90,9 +96,26 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                 raise
             if page is None and is_stream(value):
                 return Coming(tool, value, event, decision, given, options, reserved, began_ms)
+            used = used_by(desk, reserved, began_ms)
+            came = shown(desk, Stage.TOOL_RESULT, tool.name, value)
+            said = failure_in(came[0].content)
+            if said is not None:
+                if page is not None:
+                    yield from page.mark(desk, UNKNOWN if SAFE.isdisjoint(event.traits) else FAILED)
+                    page = None
+                yield from book(desk, event, unforeseen(desk, reserved, used))
+                if (yield from tried_after(desk, event, decision, said, attempt, reserved, used, tried)):
+                    took_ms = desk.shield.clock() - event.at
+                    tried = (*tried, attempted(attempt, said.error, took_ms))[-MOST_TRIED:]
+                    attempt, previous = attempt + 1, decision.id
+                    continue
+                return (
+                    yield from deliver(
+                        desk, tool, event, decision, came, given, options, settles=False, notes=tried, failed=True
+                    )
+                )
             if page is not None:
                 yield from page.mark(desk, DONE, kept=value is None)
-            used = used_by(desk, reserved, began_ms)
             yield from book(desk, event, unforeseen(desk, reserved, used))
             return (
                 yield from deliver(
@@ -100,7 +123,7 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                     tool,
                     event,
                     decision,
-                    value,
+                    came,
                     given,
                     options,
                     reserved=reserved,
@@ -128,6 +151,32 @@ def tried_again(desk: Desk, answer: Decision, error: Exception, attempt: int) ->
         if ended or answer.findings or attempt > 1:
             tell_on(error, desk.trouble)
     return False
+
+
+def tried_after(
+    desk: Desk,
+    event: ToolCall,
+    decision: Decision,
+    said: Said,
+    attempt: int,
+    reserved: Amounts,
+    used: Amounts,
+    tried: tuple[str, ...],
+) -> Flow[bool]:
+    """Judge and settle a failure that a result reports; says whether the call is tried again, now that it is time."""
+    notes = (*desk.take_notes(decision.id), *overruns(reserved, used))
+    settles = settled(decision, used)
+    answer = yield from taken_in(
+        desk, said, decision.id, event.tool, event.args, settles, notes, attempt, event.at, tried
+    )
+    if answer.action == Action.HALT:
+        raise desk.refusal(answer)
+    if answer.action != Action.RETRY:
+        return False
+    ended = yield from again(desk, terms_of(answer, RETRY), attempt)
+    if ended and desk.trouble is not None:
+        desk.trouble = msgspec.structs.replace(desk.trouble, ended=f"not tried again: {ended}")
+    return not ended
 
 
 def nothing_done(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], error: BaseException) -> bool:

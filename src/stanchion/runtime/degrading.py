@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion.kernel.actions import Action
+from stanchion.kernel.content import content_of
+from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, ModelCall
+from stanchion.kernel.findings import Finding
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Pause
@@ -18,19 +22,31 @@ if TYPE_CHECKING:
 LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """How requests say how long a reply may get."""
 
+NO_LESSER: Final = Finding(Action.BLOCK, "kernel.no_lesser", guard="kernel")
+"""What stands against a request that is to be lesser where nothing makes it so."""
 
-def lesser(desk: Desk, event: Event) -> Flow[Event]:
-    """The same action as a lesser one, for a new judgement, after a pause where the policy slows down.
 
-    `event` has what guards have patched already. Where the policy names nothing lesser the request stays as it is.
+def lesser(desk: Desk, event: Event, decision: Decision) -> Flow[Event | None]:
+    """The same action as a lesser one, for a new judgement, after a pause where the policy slows down; `None` where
+    nothing makes it lesser: neither the policy's ladder nor a patch of the guard that asked for it.
+
+    `event` has what guards have patched already.
     """
     policy = desk.shield.policy
     ladder = policy.file.degrade
+    less = event
+    if isinstance(event, ModelCall):
+        less = cheaper(event, ladder, policy.cheaper(asked_of(event)))
     if ladder.pause_s is not None:
         yield Pause(ladder.pause_s)
-    if isinstance(event, ModelCall):
-        event = cheaper(event, ladder, policy.cheaper(asked_of(event)))
-    return desk.renewed(event)
+    elif content_of(less) == content_of(event) and not _patched(decision):
+        return None
+    return desk.renewed(less)
+
+
+def _patched(decision: Decision) -> bool:
+    """Whether a guard that asked for something lesser has made it so itself; what others hide makes nothing lesser."""
+    return any(finding.action == Action.DEGRADE and finding.patches for finding in decision.findings)
 
 
 def cheaper(event: ModelCall, ladder: Degrade, model: str) -> ModelCall:

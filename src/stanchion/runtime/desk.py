@@ -46,19 +46,27 @@ USED_UP: Final = frozenset(
 
 
 class Open(msgspec.Struct, frozen=True, gc=False):
-    """A call that was judged and has not reported back: what it was, and what it reserved."""
+    """A call that was judged and has not reported back: what it was, what it reserved, and what of that goes back where
+    nobody says how much was used."""
 
     tool: str
     args: dict[str, Any]
     held: bool
     spent: Amounts
     at: int = 0
+    lent: frozenset[int] = frozenset()
 
 
 def measures_of(policy: Any, run: RunInfo) -> frozenset[int]:
     """What the budgets of a run bound."""
     bounded: frozenset[int] = policy.measures
     return bounded if run.grant is None else bounded | {unit for unit, left in enumerate(run.grant) if left >= 0}
+
+
+def _costs(stage: Stage, spent: Amounts) -> bool:
+    """Whether what an action amounts to is charged beside it: a charge is its own, and a request that leaves has one
+    only where it costs tokens or money."""
+    return stage is not Stage.CHARGE and (stage is not Stage.EGRESS or spent[1] > 0 or spent[2] > 0)
 
 
 class Desk:
@@ -210,7 +218,7 @@ class Desk:
         """An event with what enters beside it: its cost, late answers, the run's end, its deadline, what the runtime
         itself has against it, what it rests on, and the ticket by which a person has said yes to it."""
         events: tuple[Event, ...] = (event,)
-        if self._charges and spent is not JUST_ONE and event.stage is not Stage.CHARGE:
+        if self._charges and spent is not JUST_ONE and _costs(event.stage, spent):
             events = (event, self._charge(event, spent))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
             return Moment(events, spent, settles, refused, attempt, stakes, granted, again)
@@ -281,11 +289,19 @@ class Desk:
         refused_by = [finding.args[0] for finding in decision.findings if finding.code.startswith("approval.")]
         return str(refused_by[0]) if refused_by else self._tickets.get(decision.id)
 
-    def opened(self, decision: Decision, tool: str, args: dict[str, Any], spent: Amounts) -> None:
+    def opened(
+        self,
+        decision: Decision,
+        tool: str,
+        args: dict[str, Any],
+        spent: Amounts,
+        lent: frozenset[int] = frozenset(),
+    ) -> None:
         """Remember a call that goes ahead until its outcome is reported."""
         if len(self._open) >= MAX_OPEN:
             self._streaming.discard(self._open.popitem(last=False)[0])
-        self._open[decision.id] = Open(tool, args, decision.held, spent, self.shield.clock() if self.measures else 0)
+        at = self.shield.clock() if self.measures else 0
+        self._open[decision.id] = Open(tool, args, decision.held, spent, at, lent)
 
     def streams_for(self) -> bool:
         """Whether a stream brings the reply to a model call that was judged and has not reported back; each such call

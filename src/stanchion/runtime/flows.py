@@ -24,6 +24,7 @@ from stanchion.runtime.drivers import Flow
 from stanchion.runtime.errors import ToolFailed
 from stanchion.runtime.faulting import described, text_of
 from stanchion.runtime.recording import barred, confirmed, written
+from stanchion.runtime.reported import failing, failure_in, taken_in
 from stanchion.runtime.spending import overruns, reserving, settled
 from stanchion.runtime.standing import end_run, isolate, repeated, signalled
 from stanchion.runtime.terms import terms_of
@@ -125,9 +126,9 @@ def assess(
     waits: bool = False,
     reprice: Callable[[Event], Amounts] | None = None,
 ) -> Flow[tuple[Decision, Event]]:
-    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more, and one
-    that a person has to answer for is judged again when one has (`waits`: here and now, otherwise when it is asked for
-    again).
+    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more, what is
+    to be lesser and cannot be is refused, and one that a person has to answer for is judged again when one has
+    (`waits`: here and now, otherwise when it is asked for again).
 
     `stakes` are records that the action rests on; `reprice` says what a lesser one reserves. Returns the decision and
     the event as it goes ahead, patched.
@@ -195,9 +196,13 @@ def assess(
             event = with_content(event, decision.patched(content_of(event)))
         if decision.action == Action.DEGRADE and degraded is None:
             degraded = decision
-            from stanchion.runtime.degrading import lesser
+            from stanchion.runtime.degrading import NO_LESSER, lesser
 
-            event = yield from lesser(desk, event)
+            less = yield from lesser(desk, event, decision)
+            if less is None:
+                refused, event = (*refused, NO_LESSER), desk.renewed(event)
+                continue
+            event = less
             spent = spent if reprice is None else reprice(event)
             continue
         return (decision if degraded is None else _joined(degraded, decision, event)), event
@@ -310,7 +315,7 @@ def deliver(
     tool: Tool,
     event: ToolCall,
     decision: Decision,
-    value: Any,
+    came: tuple[Read, tuple[Finding, ...]],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     part: int = 0,
@@ -319,18 +324,23 @@ def deliver(
     used: Amounts = JUST_ONE,
     notes: tuple[str, ...] = (),
     page: Entry | None = None,
+    failed: bool = False,
 ) -> Flow[Any]:
-    """Judge a result before the agent sees it; one that is refused is thrown away and undone.
+    """Judge a result as it was read (`came`), before the agent sees it; one that is refused is thrown away and undone.
 
-    `page` is the call's page in the ledger, where it has one.
+    `page` is the call's page in the ledger, where it has one; `failed` says that the failure which the result reports
+    was judged already.
     """
-    if part <= 1 and (tool.undo is not None or desk.shield.policy.undos):
+    seen, refused = came
+    if part and (said := failure_in(seen.content)) is not None:
+        failed = True
+        yield from taken_in(desk, said, decision.id, tool.name, event.args)
+    if part <= 1 and not failed and (tool.undo is not None or desk.shield.policy.undos):
         remember(desk, tool, decision.id, args, kwargs, page)
-    seen, refused = shown(desk, Stage.TOOL_RESULT, tool.name, value)
     result: Any = desk.event(
         ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen.content, part=part
     )
-    result = marked(result, seen)
+    result = marked(failing(result) if failed else result, seen)
     moment = desk.moment(result, settles=settled(decision, used) if settles else (), refused=refused)
     notes = (*notes, *desk.take_notes(decision.id), *overruns(reserved, used))
     answer = yield from judge(desk, moment, notes, waits=True)

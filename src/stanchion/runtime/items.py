@@ -9,12 +9,13 @@ import msgspec
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import ToolCall
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
 from stanchion.runtime.at_work import working
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.flows import begin, deliver, failed
+from stanchion.runtime.flows import begin, deliver, failed, shown
 from stanchion.runtime.ledger import ONCE
 from stanchion.runtime.recording import left
 from stanchion.runtime.spending import close_hold, used_by
@@ -116,8 +117,9 @@ async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
 
 def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:
     """Judge one item; the call is settled when all have come."""
+    came = shown(desk, Stage.TOOL_RESULT, coming.tool.name, value)
     about = coming.tool, coming.event, coming.decision
-    return deliver(desk, *about, value, coming.args, coming.kwargs, part, settles=False)
+    return deliver(desk, *about, came, coming.args, coming.kwargs, part, settles=False)
 
 
 def _source(source: Any) -> Any:

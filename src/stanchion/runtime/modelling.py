@@ -16,6 +16,7 @@ from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.flows import RETRY, assess, failed, judge, withhold
 from stanchion.runtime.pricing import Bill
+from stanchion.runtime.reaching_out import Paying
 from stanchion.runtime.recording import left
 from stanchion.runtime.replies import reply_of
 from stanchion.runtime.retrying import again
@@ -63,7 +64,8 @@ def converse(
             keep = {**keep, "model": event.model}
         began_ms = desk.shield.clock() if desk.measures else 0
         try:
-            reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
+            with Paying(bill.reserved):
+                reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
         except Exception as error:
             failure = yield from failed(
                 desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True

@@ -10,6 +10,7 @@ from stanchion.kernel.events import Charge, ModelCall
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.states import NORMAL
 from stanchion.kernel.units import JUST_ONE, LARGEST, MICRO, Amounts, Unit, amounts, ceil_micro
+from stanchion.policy.compiled import best
 from stanchion.policy.prices.costing import Usage
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.prompt_size import prompt_tokens
@@ -36,20 +37,32 @@ COST: Final = Unit.COST_MICROUSD
 class Bill:
     """The account of one model call: what is reserved for it, and what it is settled with.
 
-    Making one raises `UnknownModel` where a budget bounds the call's cost and nothing says what that may be.
+    Making one raises `UnknownModel` where a budget bounds the call's cost and nothing says what that may be, unless it
+    need not be known yet (`must`).
     """
 
-    def __init__(self, desk: Desk, event: ModelCall, tokens: int | None = None, cost_usd: float | None = None) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        event: ModelCall,
+        tokens: int | None = None,
+        cost_usd: float | None = None,
+        must: bool = True,
+    ) -> None:
         self._desk, self._tokens, self._cost_usd = desk, tokens, cost_usd
         self._counted, bounded = _measures(desk, event)
         self.prompt_tokens = 0
         """How many tokens its prompt may have, where somebody counts them."""
-        known = self._price(event, must=COST in bounded and cost_usd is None)
+        known = self._price(event, must=must and COST in bounded and cost_usd is None)
         estimate = amounts(0 if tokens is None else tokens, 0.0 if cost_usd is None else cost_usd)
         if self._counted:
-            usage = _expected(event, tokens)
+            bound = desk.shield.policy.bounds(event.stage, event.tool, event.run)
+            limit = _reply_limit(desk, event)
+            usage = _expected(event, tokens, limit, bound[Unit.TOKENS])
             self.prompt_tokens = usage.total - usage.output
             cost = estimate[COST] if cost_usd is not None or known is None else known.cost_microusd(usage)
+            if cost_usd is None and bound[COST] and (known is None or (limit is None and tokens is None)):
+                cost = max(cost, bound[COST])
             estimate = _amounts(usage.total, cost)
         estimate = JUST_ONE if estimate == JUST_ONE else estimate
         self.reserved = reserving(desk, event, estimate, desk.time_left_s("", None)) if desk.measures else estimate
@@ -101,13 +114,37 @@ def _measures(desk: Desk, event: ModelCall) -> tuple[frozenset[int], frozenset[i
     return counted, both & {line.unit for line in plan.lines if not line.shadow}
 
 
-def _expected(event: ModelCall, tokens: int | None) -> Usage:
-    """The most tokens that a call is expected to take; all of its prompt may be written to a cache."""
+def estimated(desk: Desk, event: ModelCall, said: Amounts, named: frozenset[Unit]) -> Amounts:
+    """What a model call reserves that a host makes itself: what it says, and of the rest the most that is expected."""
+    tokens = said[Unit.TOKENS] if Unit.TOKENS in named else None
+    cost_usd = said[COST] / MICRO if COST in named else None
+    expected = Bill(desk, event, tokens, cost_usd, must=False).reserved
+    one, *rest = [said[unit] if unit in named or unit is Unit.ONE else expected[unit] for unit in Unit]
+    used, cost, api_calls, working = rest
+    reserved = (one, used, cost, api_calls, working)
+    return JUST_ONE if reserved == JUST_ONE else reserved
+
+
+def _reply_limit(desk: Desk, event: ModelCall) -> int | None:
+    """How many tokens a reply has at the most, by the request or by what the policy says of the model; `None` where
+    neither says it."""
+    limits = [limit for name in LIMITS if type(limit := event.params.get(name)) is int and limit >= 0]
+    if limits:
+        return max(limits)
+    named = event.params.get("model") if not event.model else event.model
+    entry = best(desk.shield.policy.file.prices, named) if isinstance(named, str) else None
+    return None if entry is None else entry.max_output_tokens
+
+
+def _expected(event: ModelCall, tokens: int | None, limit: int | None, bound: int) -> Usage:
+    """The most tokens that a call is expected to take; all of its prompt may be written to a cache. A reply that
+    nothing limits takes what is left of `bound`, where a budget has one."""
     body = msgspec.json.encode([event.messages, event.params])
     prompt = prompt_tokens(body, len(event.messages), any(event.params.get(name) for name in TOOLS))
-    limits = [limit for name in LIMITS if type(limit := event.params.get(name)) is int and limit >= 0]
     times = [count for name in REPLIES if type(count := event.params.get(name)) is int and count > 0]
-    reply = max(limits, default=UNLIMITED) * max(times, default=1)
+    reply = (UNLIMITED if limit is None else limit) * max(times, default=1)
+    if limit is None and bound:
+        reply = max(bound - prompt, 0)
     if tokens is not None:
         prompt = min(prompt, tokens)
         reply = tokens - prompt

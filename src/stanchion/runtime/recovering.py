@@ -63,9 +63,9 @@ def notes_of(took_ms: int, behind: tuple[str, ...], tried: tuple[str, ...]) -> t
     return (*tried, f"it failed after {took_ms:,} ms", *because)
 
 
-def attempted(attempt: int, error: BaseException, took_ms: int) -> str:
+def attempted(attempt: int, error: str, took_ms: int) -> str:
     """An attempt that failed and was followed by another, in words."""
-    return f"attempt {attempt} failed with `{type(error).__name__}` after {took_ms:,} ms"
+    return f"attempt {attempt} failed with `{error}` after {took_ms:,} ms"
 
 
 def trouble_of(

@@ -9,7 +9,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow, T
-from stanchion.runtime.reports import check, report, spending
+from stanchion.runtime.reports import check, named_in, report, spending
 from stanchion.runtime.twins import twins
 
 
@@ -28,10 +28,12 @@ class Reporting:
     def _check(self, /, tool: str, args: dict[str, Any], **usage: Any) -> Flow[Decision]:
         """Judge a tool call that the host will run itself; report what came of it with `result` or `error`.
 
-        It is judged for real: a step is a step, and what it reserves (`tokens`, `cost_usd`, `api_calls`: estimates)
-        stays reserved until its outcome is reported.
+        It is judged for real: a step is a step, and what it reserves (`tokens`, `cost_usd`, `api_calls`, `duration_s`:
+        estimates) stays reserved until its outcome is reported.
         """
-        return check(self._desk, tool, args, spending(usage) if usage else JUST_ONE)
+        if not usage:
+            return check(self._desk, tool, args, JUST_ONE)
+        return check(self._desk, tool, args, spending(usage), named_in(usage))
 
     def _result(self, /, tool: str, args: dict[str, Any], result: Any, **fields: Any) -> Flow[Decision]:
         """Judge the result of a call that the host ran itself; `decision.patched(result)` is what the agent may see.
@@ -73,9 +75,10 @@ class Reporting:
         """A cost is about to be booked, or has become known (`settled`)."""
         return self._judge(Stage.CHARGE, tokens=tokens, cost_usd=cost_usd, **fields)
 
-    def _handoff(self, /, to: str, payload: dict[str, Any]) -> Flow[Decision]:
-        """Control is about to pass to another agent."""
-        return self._judge(Stage.HANDOFF, to=to, payload=payload)
+    def _handoff(self, /, to: str, payload: dict[str, Any], **usage: Any) -> Flow[Decision]:
+        """Control is about to pass to another agent; `tokens`, `cost_usd`, `api_calls` and `duration_s` say what the
+        other is expected to use."""
+        return self._judge(Stage.HANDOFF, to=to, payload=payload, **usage)
 
     def _handoff_done(self, /, to: str, **fields: Any) -> Flow[Decision]:
         """The other agent has accepted."""

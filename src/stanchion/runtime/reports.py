@@ -19,7 +19,8 @@ from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.faulting import reported, told
 from stanchion.runtime.flows import assess, judge
-from stanchion.runtime.spending import book, close_hold, overruns, reserving, unforeseen, used_by
+from stanchion.runtime.reported import beside, failing, failure_in, taken_in
+from stanchion.runtime.spending import book, close_hold, lending, overruns, reserving, unforeseen, used_by
 from stanchion.runtime.undoing import remember_reported, undone
 from stanchion.runtime.unread import against, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, read
@@ -30,7 +31,7 @@ ENDS = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDO
 HANDOFFS = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
 NAMED = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
 """Stages that mean nothing without a tool's name; an empty one has to be given as such."""
-INNER = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd", "before", "cleared"})
+INNER = frozenset({"id", "at", "run", "risk", "traits", "cost_microusd", "duration_ms", "before", "cleared"})
 """Fields of events that the runtime fills in, not the host."""
 UNITS = {
     "tokens": Unit.TOKENS,
@@ -54,6 +55,11 @@ def spending(usage: dict[str, Any]) -> Amounts:
     return JUST_ONE if spent == JUST_ONE else spent
 
 
+def named_in(usage: dict[str, Any]) -> frozenset[Unit]:
+    """Which measures a host speaks of."""
+    return frozenset([UNITS[name] for name in usage])
+
+
 def _in_ms(usage: dict[str, Any]) -> dict[str, Any]:
     if "duration_s" not in usage:
         return usage
@@ -75,7 +81,7 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         raise BadEvent(f"`{stage}` has no field `{unknown[0]}`: it takes {', '.join(takes(stage))}")
     usage = {name: fields.pop(name) for name in USAGE if name in fields}
     spent = spending(usage)
-    named = frozenset([UNITS[name] for name in usage])
+    named = named_in(usage)
     if stage is Stage.CHARGE:
         fields |= {"tokens": spent[Unit.TOKENS], "cost_microusd": spent[Unit.COST_MICROUSD]}
     event, refused, plain = _event(desk, stage, fields)
@@ -85,19 +91,53 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         event = msgspec.structs.replace(event, call=call)
         notes = (*desk.take_notes(call), *notes)
         done = call if call else event.id
-        if stage is Stage.TOOL_RESULT and first and event.part <= 1 and desk.shield.policy.undos:
+        said = failure_in(event.result) if stage is Stage.TOOL_RESULT else None
+        answer: Decision | None = None
+        if said is not None:
+            answer = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
+            event, settles, notes = failing(event), (), ()
+        elif stage is Stage.TOOL_RESULT and first and event.part <= 1 and desk.shield.policy.undos:
             remember_reported(desk, event.tool, done, dict(event.args))
         decision = yield from judge(desk, desk.moment(event, settles=settles, refused=refused), notes)
+        decision = decision if answer is None else beside(answer, decision)
         if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
             yield from _taken_back(desk, done)
         return _fitting(decision, event, plain)
     if stage is Stage.CHARGE and event.settled:
         return (yield from _known(desk, event, spent, named))
-    spent = reserving(desk, event, spent)
-    decision, judged = yield from assess(desk, event, spent, refused)
+    reserved = _Reserved(desk, event, spent, named)
+    if stage in STARTS and spent[Unit.DURATION_MS]:
+        event = msgspec.structs.replace(event, duration_ms=spent[Unit.DURATION_MS])
+    decision, judged = yield from assess(desk, event, reserved.amounts, refused, reprice=reserved.again)
     if decision.proceeds and stage in STARTS:
-        desk.opened(decision, _about(event), getattr(judged, "args", {}), spent)
+        desk.opened(decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent)
     return _fitting(decision, event, plain)
+
+
+class _Reserved:
+    """What something reserves that a host is about to begin; a lesser request in its place may reserve less."""
+
+    def __init__(self, desk: Desk, event: Event, said: Amounts, named: frozenset[Unit]) -> None:
+        self._desk, self._said, self._named = desk, said, named
+        self.lent: frozenset[int] = frozenset()
+        self.amounts = said
+        if desk.measures:
+            self.again(event)
+
+    def again(self, event: Event) -> Amounts:
+        """What is reserved for this event in the place of the first."""
+        desk, said, named = self._desk, self._said, self._named
+        if not desk.measures:
+            return said
+        if isinstance(event, ModelCall):
+            from stanchion.runtime.pricing import estimated
+
+            self.amounts = estimated(desk, event, said, named)
+        elif event.stage in STARTS:
+            self.amounts, self.lent = lending(desk, event, said, desk.time_left_s(event.tool, None), named)
+        else:
+            self.amounts = reserving(desk, event, said, None, named)
+        return self.amounts
 
 
 def _fitting(decision: Decision, event: Event, plain: bool) -> Decision:
@@ -181,7 +221,9 @@ def _outcome(
     call, known = desk.closed(event.call, _about(event), getattr(event, "args", {}))
     held = known is not None and known.held
     reserved = known.spent if known is not None and known.held else NOTHING
-    one, tokens, cost, api_calls, working = [spent[unit] if unit in named else reserved[unit] for unit in Unit]
+    lent = frozenset[int]() if known is None else known.lent
+    used_up = [0 if unit in lent and unit != Unit.DURATION_MS else reserved[unit] for unit in Unit]
+    one, tokens, cost, api_calls, working = [spent[unit] if unit in named else used_up[unit] for unit in Unit]
     used: Amounts = (1, tokens, cost, api_calls, working)
     if known is not None and Unit.DURATION_MS not in named:
         used = used_by(desk, (one, tokens, cost, api_calls, reserved[Unit.DURATION_MS]), known.at)
@@ -223,15 +265,22 @@ def _taken(desk: Desk, tool: str, args: dict[str, Any]) -> tuple[Read, tuple[Fin
     return took, against(desk, Stage.TOOL_CALL, tool, took) if took.unread else ()
 
 
-def check(desk: Desk, tool: str, args: dict[str, Any], spent: Amounts) -> Flow[Decision]:
+def check(
+    desk: Desk, tool: str, args: dict[str, Any], spent: Amounts, named: frozenset[Unit] = frozenset()
+) -> Flow[Decision]:
     """Judge a tool call that a host runs itself: the report that is made most often, by the shortest way."""
     if type(tool) is not str or not descends(type(args), dict):
         raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
     took, refused = _taken(desk, tool, args)
+    lent: frozenset[int] = frozenset()
     while True:
         call = marked(desk.tool_call(tool, took.content), took)
-        spent = reserving(desk, call, spent) if desk.measures else spent
-        decision, event = yield from assess(desk, call, spent, refused)
+        if spent[Unit.DURATION_MS]:
+            call = msgspec.structs.replace(call, duration_ms=spent[Unit.DURATION_MS])
+        reserved = spent
+        if desk.measures:
+            reserved, lent = lending(desk, call, spent, desk.time_left_s(tool, None), named)
+        decision, event = yield from assess(desk, call, reserved, refused)
         if not decision.proceeds or event.id == call.id:
             break
         # It has waited. What the host would run now may be something else than what was asked.
@@ -240,5 +289,5 @@ def check(desk: Desk, tool: str, args: dict[str, Any], spent: Amounts) -> Flow[D
             break
         yield from close_hold(desk, decision, NOTHING)
     if decision.proceeds:
-        desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, spent)
+        desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)
     return _fitting(decision, call, took.plain)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Batch, StoreLost
 from stanchion.kernel.units import JUST_ONE, MICRO, NOTHING, Amounts, Unit
 from stanchion.runtime.desk import Desk
@@ -15,19 +16,58 @@ OPEN_WORLD: Final = "open_world"
 """The annotation of a tool that reaches beyond this system: each of its calls is an external API call."""
 
 
-def reserving(desk: Desk, event: Event, spent: Amounts, timeout_s: float | None = None) -> Amounts:
-    """What an action reserves: what its host says, one API call if its tool reaches outside, and as an upper bound of
-    its working time the time it may take. Only what a budget bounds is reserved."""
+CALLS_OUT: Final = frozenset({Stage.MODEL_CALL, Stage.EGRESS})
+"""Stages at which each action is one external API call."""
+
+WORKS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
+"""Stages at which something begins that takes working time."""
+
+Named = frozenset[Unit]
+"""What a host has said of an action, also where it said that it is nothing."""
+
+
+def reserving(
+    desk: Desk, event: Event, spent: Amounts, timeout_s: float | None = None, named: Named = frozenset()
+) -> Amounts:
+    """What an action reserves: what its host says, one API call if it reaches outside, and as an upper bound of its
+    working time the time it may take, or what a budget reserves for that. Only what a budget bounds is reserved."""
     measures = desk.measures
     if not measures:
         return spent
     one, tokens, cost, api_calls, working_ms = spent
-    if not api_calls and Unit.API_CALLS in measures and OPEN_WORLD in event.traits:
-        api_calls = 1
-    if not working_ms and timeout_s is not None and Unit.DURATION_MS in measures:
-        working_ms = int(timeout_s * 1000)
+    if not api_calls and Unit.API_CALLS in measures and Unit.API_CALLS not in named:
+        api_calls = int(OPEN_WORLD in event.traits or event.stage in CALLS_OUT)
+    if not working_ms and Unit.DURATION_MS in measures and Unit.DURATION_MS not in named and event.stage in WORKS:
+        working_ms = _bound(desk, event)[Unit.DURATION_MS] if timeout_s is None else int(timeout_s * 1000)
     reserved = (one, tokens, cost, api_calls, working_ms)
     return spent if reserved == spent else reserved
+
+
+def lending(
+    desk: Desk, event: Event, spent: Amounts, timeout_s: float | None = None, named: Named = frozenset()
+) -> tuple[Amounts, Named]:
+    """What a host's own tool call or handoff reserves, and what of that goes back where its outcome does not say how
+    much was used: nobody but the host can know whether it uses tokens or money at all.
+
+    A handoff takes at least one of everything that a budget bounds, so that none begins where nothing is left.
+    """
+    reserved = reserving(desk, event, spent, timeout_s, named)
+    bound, least = _bound(desk, event), int(event.stage is Stage.HANDOFF)
+    lent = [unit for unit in LENT if unit in desk.measures and unit not in named and not reserved[unit]]
+    lent = [unit for unit in lent if max(bound[unit], least)]
+    if not lent:
+        return reserved, frozenset()
+    one, *rest = [max(bound[unit], least) if unit in lent else reserved[unit] for unit in Unit]
+    tokens, cost, api_calls, working_ms = rest
+    return (one, tokens, cost, api_calls, working_ms), frozenset(lent)
+
+
+LENT: Final = (Unit.TOKENS, Unit.COST_MICROUSD, Unit.API_CALLS, Unit.DURATION_MS)
+
+
+def _bound(desk: Desk, event: Event) -> Amounts:
+    """What the policy reserves for an action that nobody has estimated."""
+    return desk.shield.policy.bounds(event.stage, event.tool, event.run)
 
 
 def used_by(desk: Desk, reserved: Amounts, began_ms: int, said: Amounts | None = None) -> Amounts:

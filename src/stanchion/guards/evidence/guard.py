@@ -16,6 +16,7 @@ from stanchion.guards.evidence.steps import Known, ShellReader, Step, steps_of
 from stanchion.guards.evidence.work import TOLD, Work
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, Failure, ModelReply, ToolCall, ToolResult
+from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.names import Names, names
@@ -96,6 +97,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     def judge(self, event: Event, value: Any, _now: int, /) -> Ruling | None:
         """Keep what a call does and what came of it, and judge the steps that hand work on."""
         match event:
+            case ToolResult() if FAILED in event.traits:
+                return None
             case ToolCall() | ToolResult() | Failure():
                 steps = steps_of(event.tool, event.traits, event.args, self._known)
                 return self._judge_steps(event, steps, Work.of(value)) if steps else None

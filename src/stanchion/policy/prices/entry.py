@@ -30,3 +30,4 @@ class PriceEntry(Rates, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a model charges, or all models whose names match a glob."""
 
     long_prompt: LongPrompt | None = None
+    max_output_tokens: Annotated[int, msgspec.Meta(ge=1, lt=10**9)] | None = None

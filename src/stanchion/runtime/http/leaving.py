@@ -18,12 +18,15 @@ from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.at_work import tool_at_work
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
+from stanchion.runtime.errors import Refused
 from stanchion.runtime.flows import admit, assess
 from stanchion.runtime.http.codes import FRAMING, HOST, OVERRIDE, PROXY, TOO_LONG, UNPINNED, UNREDACTABLE
 from stanchion.runtime.http.framing import crooked
 from stanchion.runtime.http.outgoing import Outgoing, parsed, rewritten
 from stanchion.runtime.http.payload import Unfit, read
+from stanchion.runtime.reaching_out import paid
 from stanchion.runtime.resolving import pinned, proxy_listed
+from stanchion.runtime.spending import reserving
 from stanchion.runtime.values import project
 
 MAX_BODY: Final = 1 << 20
@@ -67,7 +70,15 @@ def leave(terms: Terms, request: Outgoing) -> Flow[Cleared]:
         against.append((TOO_LONG, terms.max_body))
     hides = unwritten(event) if against else ()
     refused = tuple([Finding(Action.BLOCK, code, tuple(args), guard="kernel", hides=hides) for code, *args in against])
-    decision, now = yield from admit(desk, event, JUST_ONE, refused)
+    covering = paid()
+    covered = covering is not None and covering.take()
+    spent = JUST_ONE if covered else reserving(desk, event, JUST_ONE)
+    try:
+        decision, now = yield from admit(desk, event, spent, refused)
+    except Refused:
+        if covering is not None and covered:
+            covering.give_back()
+        raise
     judged = cast(Egress, now)
     addresses = () if request.proxy else _judged_addresses(decision, event.url)
     if addresses is None and _hosts_are_judged(desk, event):
