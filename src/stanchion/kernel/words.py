@@ -109,6 +109,10 @@ KERNEL: Final = declare(
         "kernel.deadline": Words(
             "the run's deadline has passed", "stop working on this task; report what is done so far"
         ),
+        "kernel.too_large": Words(
+            "it has more than {} characters: nothing reads so much, so it is refused unread",
+            "send less: a part, a summary or a reference",
+        ),
         "kernel.bad_event": Words(
             "the event cannot be read: {}", "send the event again with the fields its stage asks for"
         ),

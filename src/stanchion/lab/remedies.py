@@ -42,6 +42,7 @@ KERNEL: Final = {
     "kernel.exhausted": "something left of every budget of the run and its task",
     "kernel.quarantined": "the end of the quarantine",
     "kernel.bad_event": "data that can be read as a whole",
+    "kernel.too_large": "less than that in one event",
     "kernel.deadline": "a later deadline, or less time taken before",
 }
 """What lets an event past what the engine itself has against it."""
