@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Final
 import pytest
 
 from stanchion import Action, Decision, Refused, Run, Shield
+from stanchion.guards._hostile.normal import mapped
+from stanchion.guards._hostile.signs import signs
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
@@ -198,3 +200,11 @@ def test_what_a_limit_only_remarks_on_is_read_and_written_down() -> None:
     assert decision.patched(args)["note"].endswith("[redacted:aws-access-token]")
     (kept,) = shield.journal.kept()
     assert kept.read().content["note"].startswith("yyy")
+
+
+def test_what_nobody_sees_is_read_in_runs_and_not_one_by_one() -> None:
+    """Signs of one kind that stand close together are one, and so are characters that say nothing."""
+    assert len(signs("\u202e" * 4_096)) == 1
+    assert len(signs("\u202ea\u202d " * 1_024)) == 1
+    assert [sign.start for sign in signs("\u202e" + "a" * 400 + "\u202e")] == [0, 401]
+    assert mapped("a\u200b\u202e\u0301b\u200b\u200bc") == ("a\u0301bc", [0, 2, 4, 7, 8])
