@@ -6,12 +6,13 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.sizes import UNREAD
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 
@@ -47,6 +48,7 @@ class SizeLimits(msgspec.Struct, frozen=True):
     )
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 2
+    bounds: ClassVar[bool] = True
 
     max_chars: Size = 1_000_000
     max_depth: Size = 64
@@ -77,14 +79,14 @@ class SizeLimits(msgspec.Struct, frozen=True):
         while level:
             values += len(level)
             if values > self.max_values:
-                return Finding(ACTIONS[self.action], "size.too_many", (self.max_values,))
+                return self._over("size.too_many", self.max_values)
             below: list[Any] = []
             for value in level:
                 if isinstance(value, str):
                     chars += len(value)
                 elif isinstance(value, dict | list):
                     if values + len(below) + len(value) > self.max_values:
-                        return Finding(ACTIONS[self.action], "size.too_many", (self.max_values,))
+                        return self._over("size.too_many", self.max_values)
                     if isinstance(value, dict):
                         chars += sum([len(name) for name in value])
                         below += value.values()
@@ -94,12 +96,17 @@ class SizeLimits(msgspec.Struct, frozen=True):
                     return self._too_long()
             depth += 1
             if below and depth > self.max_depth:
-                return Finding(ACTIONS[self.action], "size.too_deep", (self.max_depth,))
+                return self._over("size.too_deep", self.max_depth)
             level = below
         return None
 
     def _too_long(self) -> Finding:
-        return Finding(ACTIONS[self.action], "size.too_long", (self.max_chars,))
+        return self._over("size.too_long", self.max_chars)
+
+    def _over(self, code: str, limit: int) -> Finding:
+        """The finding about content over a limit; what is refused for it is for nobody to read."""
+        action = ACTIONS[self.action]
+        return Finding(action, code, (limit,), hides=(UNREAD,) if action >= STOPS else ())
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

@@ -113,6 +113,10 @@ KERNEL: Final = declare(
             "a lesser request was asked for, and the policy knows none in the place of this one, so it is refused",
             "go on without it, or report that the policy has nothing lesser in its place",
         ),
+        "kernel.too_large": Words(
+            "it has more than {} characters: nothing reads so much, so it is refused unread",
+            "send less: a part, a summary or a reference",
+        ),
         "kernel.bad_event": Words(
             "the event cannot be read: {}", "send the event again with the fields its stage asks for"
         ),

@@ -43,6 +43,7 @@ KERNEL: Final = {
     "kernel.quarantined": "the end of the quarantine",
     "kernel.no_lesser": "a ladder under `degrade` that has something lesser for this request",
     "kernel.bad_event": "data that can be read as a whole",
+    "kernel.too_large": "less than that in one event",
     "kernel.deadline": "a later deadline, or less time taken before",
 }
 """What lets an event past what the engine itself has against it."""

@@ -16,6 +16,9 @@ from stanchion.kernel.changing import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES, decide
 from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Placed
+from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake, StoreLost, key
 from stanchion.runtime.desk import Desk
@@ -98,17 +101,30 @@ def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
 
 
 def _found(plans: Plans, event: Event) -> tuple[str, ...]:
-    """What guards find in an event that can be allowed. A stream waits for no store."""
+    """What guards find in an event that can be allowed. A stream waits for no store, and what is refused for its size
+    alone is not read."""
     if event.stage is Stage.MODEL_CHUNK:
         return ()
     found: dict[str, None] = {}
-    for placed in plans.policy.guards(event.stage, event.tool, event.run, ""):
+    chain = plans.policy.guards(event.stage, event.tool, event.run, "")
+    if any(_refuses_unread(placed, event) for placed in chain if getattr(placed.guard, "bounds", False)):
+        return ()
+    for placed in chain:
         if hasattr(placed.guard, "fingerprints"):
             try:
                 found |= dict.fromkeys(placed.guard.fingerprints(event))
             except Exception:  # noqa: BLE001 - a guard may raise anything: it does so again when it judges, and fails closed
                 return ()
     return tuple(found)
+
+
+def _refuses_unread(placed: Placed, event: Event) -> bool:
+    """Whether a guard that bounds content (`bounds`) refuses an event; one that fails does so when it judges."""
+    try:
+        finding = placed.guard.judge(event)
+    except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
+        return True
+    return isinstance(finding, Finding) and not placed.shadow and unread((finding,))
 
 
 class Allowances:

@@ -12,6 +12,7 @@ from stanchion.kernel.events import ModelReply
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.sizes import CEILING
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import WITHHELD
@@ -29,6 +30,8 @@ def clean(desk: Desk, value: Any) -> Any:
     guards = [placed for placed in chain if hasattr(placed.guard, "settled")]
 
     def redacted(text: str) -> str:
+        if len(text) > CEILING:
+            return WITHHELD
         event = ModelReply(id="", at=0, run=plans.run, text=text)
         patches: list[Patch] = []
         for placed in guards:

@@ -19,6 +19,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import Ending
 from stanchion.kernel.late import late_finding
 from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.sizes import bounded
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
@@ -255,7 +256,9 @@ class Desk:
         return facts
 
     def fitted(self, moment: Moment, plans: Plans) -> Moment:
-        """A moment under the policy it is judged by: one that was made just before a reload is made to fit."""
+        """A moment as it can be judged: one that is too large is refused unread, and one that was made just before a
+        reload is made to fit the policy it is judged by."""
+        moment = bounded(moment, plans.policy.shadow)
         if moment.events[0].run is plans.run:
             return moment
         risk, traits = self.tool_facts(plans, moment.events[0].tool)

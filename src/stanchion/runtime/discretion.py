@@ -13,6 +13,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, ToolCall
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
+from stanchion.kernel.sizes import unread
 
 SHORTEST: Final = 6
 """What is shorter is not looked for in words: it stands in them by chance."""
@@ -25,7 +26,10 @@ WITHHELD: Final = "[withheld]"
 
 def unseen(plans: Plans, moment: Moment, decision: Decision, shadow: bool = True) -> tuple[Patch, ...]:
     """What guards would have redacted that were not asked because the action was refused before: its content is
-    written down all the same. `shadow` says whether guards count that only watch."""
+    written down all the same, unless it was too large to be read. `shadow` says whether guards count that only
+    watch."""
+    if unread(decision.findings):
+        return ()
     plan = plans.of(moment.events, decision.inputs.mode)
     skipped = set(decision.skipped)
     patches: list[Patch] = []
@@ -56,7 +60,10 @@ def arguments(plans: Plans, event: Any) -> Any:
 
 
 def worded(plans: Plans, moment: Moment, decision: Decision) -> Decision:
-    """A decision whose words do not repeat what its guards redact, whichever guard they are of."""
+    """A decision whose words do not repeat what its guards redact, whichever guard they are of; what was too large to
+    be read is in no words."""
+    if unread(decision.findings):
+        return decision
     hide = unseen(plans, moment, decision, shadow=False) if decision.skipped else ()
     patches = (*wanted(decision.findings), *hide)
     return discreet(decision, content_of(moment.events[0]), patches) if patches else decision

@@ -10,6 +10,7 @@ from stanchion.kernel.chain import Policy
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed
+from stanchion.kernel.sizes import CEILING
 from stanchion.kernel.stages import Stage
 
 LONGEST: Final = 16_384
@@ -133,9 +134,11 @@ class Held:
         return "" if self._decoder is None else self._decoder.decode(given, final)
 
     def ready(self, keepers: Keepers) -> tuple[int, Finding | None]:
-        """How much can be judged now, or what refuses the stream."""
+        """How much can be judged now, or what refuses the stream. What is too large is not looked at: it is refused."""
         if len(self.text) < self._next:
             return 0, None
+        if len(self.text) > CEILING:
+            return len(self.text), None
         at, trouble = keepers.settled(self.text)
         left = len(self.text) - at
         self._next = left + left // RARELY

@@ -10,6 +10,7 @@ import msgspec
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Failure
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.sizes import CEILING, exceeds, unread
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.faulting import text_of
 
@@ -18,8 +19,9 @@ MOST_ERRORS: Final = 16
 
 
 def leaks(desk: Desk, answer: Decision, error: BaseException) -> bool:
-    """Whether an error, or one that its traceback shows with it, says something that guards redact."""
-    if any(finding.patches for finding in answer.findings):
+    """Whether an error, or one that its traceback shows with it, says something that guards redact, or more than they
+    can read."""
+    if any(finding.patches for finding in answer.findings) or unread(answer.findings):
         return True
     plans = desk.plans
     probe = Failure(id="", at=0, run=plans.run, error=type(error).__name__)
@@ -30,7 +32,9 @@ def leaks(desk: Desk, answer: Decision, error: BaseException) -> bool:
     )
 
 
-def _redacts(judge: Callable[[Any], Any], event: Any) -> bool:
+def _redacts(judge: Callable[[Any], Any], event: Failure) -> bool:
+    if exceeds(event, CEILING):
+        return True
     try:
         finding = judge(event)
     except Exception:  # noqa: BLE001 - a guard may raise anything; then the error is withheld

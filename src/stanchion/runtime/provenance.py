@@ -16,6 +16,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Egress, Failure, HandoffDone, ModelReply, Moment, Prompt, ToolCall, ToolResult
 from stanchion.kernel.lookups import Recall
 from stanchion.kernel.patches import PatchError
+from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Provenance:
         if event.stage not in LEARNT or not (decision.proceeds or isinstance(event, Failure)):
             return
         try:
-            content = decision.patched(content_of(event))
+            content: Any = "" if unread(decision.findings) else decision.patched(content_of(event))
         except PatchError:
             return
         with self._lock:

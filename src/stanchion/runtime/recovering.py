@@ -11,8 +11,10 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Failure
 from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.sizes import unread
 
 WITHHELD: Final = "[withheld: its redaction does not fit]"
+UNREAD: Final = "[withheld: it is too large to be read]"
 MOST_TEXT: Final = 2_000
 MOST_BEHIND: Final = 8
 MOST_TRIED: Final = 20
@@ -92,7 +94,10 @@ def trouble_of(
 
 
 def redacted(answer: Decision, text: str) -> str:
-    """An error's text as it may be handed on: it is handed on whatever is decided, so every redaction applies."""
+    """An error's text as it may be handed on: it is handed on whatever is decided, so every redaction applies. What was
+    too large to be read is not handed on."""
+    if unread(answer.findings):
+        return UNREAD
     patches = tuple([patch for finding in answer.findings for patch in finding.patches])
     try:
         return str(apply(text, patches)) if patches else text

@@ -7,11 +7,12 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-UNSEEN: Final = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\U000e0100-\U000e01ef]"
+_BARE: Final = (
+    "\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\U000e0100-\U000e01ef"
 )
-"""Characters that nobody sees."""
+UNSEEN: Final = re.compile(f"[{_BARE}\u034f]")
+"""Characters that nobody sees; the last of them is a mark that belongs to the letter before it."""
 
 TAGS: Final = re.compile("[\U000e0000-\U000e007f]")
 """Characters that nobody sees and that spell out letters."""
@@ -61,12 +62,18 @@ MIXED: Final = re.compile(r"[a-z][\u0370-\u03ff\u0400-\u058f]|[\u0370-\u03ff\u04
 WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-CLUSTER: Final = re.compile("[^\u0300-\u036f][\u0300-\u036f]{1,64}|[\x00-\x7f]{1,4096}(?![\u0300-\u036f])|.", re.DOTALL)
-"""What is made normal by itself: a letter with its marks, plain letters, or any other character."""
+CLUSTER: Final = re.compile(
+    "[^\u0300-\u036f][\u0300-\u036f]{1,64}|[\x00-\x7f]{1,4096}(?![\u0300-\u036f])"
+    f"|[{_BARE}]{{1,4096}}(?![\u0300-\u036f])|.",
+    re.DOTALL,
+)
+"""What is made normal by itself: a letter with its marks, plain letters, what nobody sees, or any other character."""
 
 
 ASCII: Final = bytes(range(128))
 JAMO: Final = range(0x1100, 0x1200)
+LONGEST_KNOWN: Final = 8
+"""What is longer is made normal each time it comes."""
 MANY: Final = 48
 """More kinds of characters than this are made normal all at once, fewer one after the other."""
 
@@ -100,8 +107,8 @@ def _stands_alone(char: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def _seen_one(char: str) -> str:
-    return _seen(char)
+def _seen_one(piece: str) -> str:
+    return _seen(piece)
 
 
 @lru_cache(maxsize=4_096)
@@ -120,7 +127,7 @@ def mapped(text: str) -> tuple[str, list[int]]:
             pieces.append(piece.lower())
             places += range(first, last)
         else:
-            seen = _seen(piece)
+            seen = _seen_one(piece) if len(piece) <= LONGEST_KNOWN else _seen(piece)
             pieces.append(seen)
             places += [first] * len(seen)
     return _of_one_alphabet("".join(pieces)), [*places, len(text)]

@@ -44,8 +44,8 @@ HIDING: Final = re.compile(
 """What a page does not show."""
 SPELT: Final = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f|([\U000e0020-\U000e007e]{4,})")
 """Letters that nobody sees, apart from those of a flag."""
-BIDI: Final = re.compile("[\u202d\u202e]")
-"""Characters that turn the order of others round."""
+BIDI: Final = re.compile("[\u202d\u202e](?:[^\u202d\u202e]{0,16}[\u202d\u202e])*")
+"""Characters that turn the order of others round; those that stand close to each other are one sign."""
 
 
 def suspicious(texts: Sequence[str]) -> bool:

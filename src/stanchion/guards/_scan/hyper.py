@@ -35,10 +35,9 @@ def installed() -> bool:
 
 
 class HyperSieve:
-    """Says which patterns match at all, and from where on: before the first place where one can end there is none."""
+    """Says which patterns may match at all. It does not say where: Hyperscan promises no order of what it tells."""
 
-    def __init__(self, patterns: Sequence[Pattern], database: Any) -> None:
-        self._reach = [pattern.reach for pattern in patterns]
+    def __init__(self, database: Any) -> None:
         self._database = database
         self._idle: list[Any] = [self._scratch()]
 
@@ -48,22 +47,22 @@ class HyperSieve:
         return hyperscan.Scratch(self._database)
 
     def regions(self, flat: bytes) -> dict[int, Regions]:
-        """Where patterns match, by their numbers."""
-        ends: dict[int, int] = {}
+        """Where patterns may match, by their numbers."""
+        found: dict[int, Regions] = {}
+        whole = [(0, len(flat))]
         # Two threads must not share what a scan works on: each takes one that is idle.
         try:
             scratch = self._idle.pop()
         except IndexError:
             scratch = self._scratch()
-        self._database.scan(flat, match_event_handler=_noted, context=ends, scratch=scratch)
+        self._database.scan(flat, match_event_handler=_noted, context=(found, whole), scratch=scratch)
         self._idle.append(scratch)
-        size = len(flat)
-        return {number: [(max(0, end - self._reach[number]), size)] for number, end in ends.items()}
+        return found
 
 
-def _noted(number: int, _start: int, end: int, _flags: int, ends: dict[int, int]) -> None:
-    if end < ends.get(number, end + 1):
-        ends[number] = end
+def _noted(number: int, _start: int, _end: int, _flags: int, noted: tuple[dict[int, Regions], Regions]) -> None:
+    found, whole = noted
+    found[number] = whole
 
 
 def name_of(patterns: Sequence[Pattern]) -> str:
@@ -78,12 +77,12 @@ def name_of(patterns: Sequence[Pattern]) -> str:
     return sha256("\n".join(lines).encode("latin-1", "backslashreplace")).hexdigest()
 
 
-def loaded(patterns: Sequence[Pattern], made: bytes) -> HyperSieve | None:
+def loaded(made: bytes) -> HyperSieve | None:
     """The sieve that was kept; `None` where it cannot be used here."""
     import hyperscan
 
     try:
-        return HyperSieve(patterns, hyperscan.loadb(made, hyperscan.HS_MODE_BLOCK))
+        return HyperSieve(hyperscan.loadb(made, hyperscan.HS_MODE_BLOCK))
     except hyperscan.error:
         return None
 
@@ -97,7 +96,7 @@ def compiled(patterns: Sequence[Pattern]) -> tuple[HyperSieve, bytes]:
         database = _database(expressions)
     except hyperscan.error:
         database = _database([_able(expression) for expression in expressions])
-    return HyperSieve(patterns, database), hyperscan.dumpb(database)
+    return HyperSieve(database), hyperscan.dumpb(database)
 
 
 def _database(expressions: list[str]) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.guards._scan import hyper
@@ -36,7 +38,8 @@ class Hit(NamedTuple):
 
 
 class Scanner:
-    """Looks for many patterns together. Both engines find the same.
+    """Looks for many patterns together. An engine says only which patterns may match, and where to look: what is found
+    there is for the patterns themselves to say, so that both give the same, in the same order.
 
     `auto` begins with RE2. Hyperscan takes its place where there are many patterns, it is installed, and what it
     compiles is kept; where that is not there yet it is made beside, once there is a long text.
@@ -51,7 +54,7 @@ class Scanner:
             self._sieve = hyper.compiled(self.patterns)[0]
         elif engine == "auto" and kept is not None and len(self.patterns) >= MANY and hyper.installed():
             made = kept.get(hyper.name_of(self.patterns))
-            self._sieve = None if made is None else hyper.loaded(self.patterns, made)
+            self._sieve = None if made is None else hyper.loaded(made)
             self._later = kept if self._sieve is None else None
         if self._sieve is None:
             self._sieve = self._literals
@@ -76,7 +79,7 @@ class Scanner:
         return LiteralSieve(self.patterns)
 
     def scan(self, text: str) -> list[Hit]:
-        """What is in a text, in no order; spans are in characters."""
+        """What is in a text, by its places in it and then by the pattern's number; spans are in characters."""
         return self._found(flat(text)) if len(text) >= self.shortest else []
 
     def scan_all(self, texts: Sequence[str]) -> list[list[Hit]] | None:
@@ -86,13 +89,10 @@ class Scanner:
         if not long or not (hits := self._found(flat(BETWEEN.join([texts[at] for at in long])))):
             return None
         found: list[list[Hit]] = [[] for _ in texts]
-        hits.sort(key=lambda hit: hit.first)
-        begins, number = 0, 0
+        begins = [0, *accumulate([len(texts[at]) + 1 for at in long])]
         for hit in hits:
-            while hit.first > begins + len(texts[long[number]]):
-                begins += len(texts[long[number]]) + 1
-                number += 1
-            spans = [place - begins for place in hit[1:]]
+            number = bisect_right(begins, hit.first) - 1
+            spans = [place - begins[number] for place in hit[1:]]
             found[long[number]].append(Hit(hit.pattern, *spans))
         return found
 
@@ -107,7 +107,7 @@ class Scanner:
             for first, last in parts:
                 for match in self.patterns[number].matches(text, first, last):
                     self._keep(found, number, match)
-        return list(found.values())
+        return sorted(found.values(), key=_place)
 
     @staticmethod
     def _keep(found: dict[tuple[int, int, int], Hit], number: int, match: Match) -> None:
@@ -168,6 +168,11 @@ BETWEEN: Final = "\x1f"
 def flat(text: str) -> bytes:
     """A text as one byte for each character, so that places in both are the same."""
     return text.encode("latin-1", "replace").replace(b"\n", b"\x1e").replace(b"\x1f", b"\n")
+
+
+def _place(hit: Hit) -> tuple[int, int, int]:
+    """What hits are ordered by: no two have the same."""
+    return hit.start, hit.end, hit.pattern
 
 
 def _run(text: bytes, of: bytes, end: int, most: int) -> int:

@@ -72,14 +72,18 @@ class Finder:
     @cached_property
     def sieve(self) -> Any:
         """The linear pattern that finds where anything may begin; compiled when it is first needed."""
-        import re2  # type: ignore[import-untyped]  # it ships no stubs
+        parts = [rf"\b{self._any_shape}"] if self._any_shape else []
+        return _compiled("|".join([*parts, *[entity.sieve for entity in self.entities if entity.sieve]]))
 
+    @cached_property
+    def _any_shape(self) -> str:
         shapes = dict.fromkeys([_regex(shape) for e in self.entities for shape in e.shapes + e.told])
-        parts = [rf"\b(?:{'|'.join(shapes)})\b"] if shapes else []
-        parts += [entity.sieve for entity in self.entities if entity.sieve]
-        options = re2.Options()
-        options.max_mem = MEMORY
-        return re2.compile("|".join(parts).encode(), options)
+        return rf"(?:{'|'.join(shapes)})\b" if shapes else ""
+
+    @cached_property
+    def _at_shape(self) -> Any:
+        """The same for one place: whether any shape begins there. Most words that stand in a region begin none."""
+        return _compiled(self._any_shape)
 
     def candidates(self, drawn: bytes) -> list[Candidate]:
         """Everything in a sketch that may be one of the entities, in the order of their beginnings."""
@@ -97,7 +101,8 @@ class Finder:
                 shaped, starred = drawn.translate(SHAPED), drawn.translate(STARRED)
             for at in _starts(drawn, start, end):
                 if begins(drawn, at):
-                    found += self._shaped(drawn, shaped, starred, at, tables)
+                    if self._at_shape.match(drawn, at) is not None:
+                        found += self._shaped(drawn, shaped, starred, at, tables)
                     for order in self._headed.get(drawn[at], ()):
                         found += self._read(drawn, at, order, tables)
         return sorted(set(found))
@@ -148,15 +153,29 @@ class Tables:
     def __init__(self, drawn: bytes) -> None:
         self._drawn = drawn
         self._clean = 0
+        self._said = (-1, False)
 
     def has(self, at: int) -> bool:
         """Whether a place is."""
+        if self._said[0] != at:
+            self._said = (at, self._looked(at))
+        return self._said[1]
+
+    def _looked(self, at: int) -> bool:
         if at < TABLE or PROSE.search(self._drawn, at - CLOSE, at) is not None:
             return False
         if PROSE.search(self._drawn, max(at - TABLE, self._clean), at) is not None:
             return False
         self._clean = at - WORDY
         return True
+
+
+def _compiled(pattern: str) -> Any:
+    import re2  # type: ignore[import-untyped]  # it ships no stubs
+
+    options = re2.Options()
+    options.max_mem = MEMORY
+    return re2.compile(pattern.encode(), options)
 
 
 def _starts(drawn: bytes, start: int, end: int) -> Iterator[int]:

@@ -52,6 +52,7 @@ class Finder:
         ]
         self.rules = tuple([rule for rule, _ in pairs])
         self._patterns = [pattern for _, pattern in pairs]
+        self._ranks = _ranks(pairs, len(sought.own))
         self.named = (wanted is None or NAMED in wanted) and NAMED not in unwanted
         self._kept: Kept | None = None
 
@@ -67,7 +68,11 @@ class Finder:
         return Scanner(self._patterns, engine, self._kept)
 
     def find(self, texts: Sequence[str], decode: bool, most: int | None = None) -> list[list[Span]]:
-        """The secrets of each text, in order; of no encoded run that is longer than `most`."""
+        """The secrets of each text, in order; of no encoded run that is longer than `most`.
+
+        What begins first comes first, of what begins in one place the longest, and of rules that find the very same the
+        one that says most about it.
+        """
         found = self.look(texts, decode, most)
         return [[] for _ in texts] if found is None else found
 
@@ -83,8 +88,9 @@ class Finder:
                 found[at] = self._judged(texts[at], here)
         for at, span in runs:
             found[at].append(span)
+        ranks = self._ranks
         for spans in found:
-            spans.sort(key=lambda span: (span.start, -span.end))
+            spans.sort(key=lambda span: (span.start, -span.end, ranks[span.kind]))
         return found
 
     def look_in(self, leaves: Sequence[Leaf], decode: bool, most: int | None = None) -> list[list[Span]] | None:
@@ -140,6 +146,14 @@ def _by_name(path: tuple[PathStep, ...], value: str) -> Span | None:
     if len(value) - start < SHORTEST_NAMED or (spaced and plain_name(name) not in WORDY) or stands_in(value[start:]):
         return None
     return None if redactions(value) else Span(start, len(value), NAMED)
+
+
+def _ranks(pairs: Sequence[tuple[Rule, Pattern]], own: int) -> dict[str, int]:
+    """Which rule names what several find, by kind: the policy's own in their order, then those that know whose a
+    credential is before those that know only how it is introduced, of these the one whose matches differ least in
+    length, and at last by name."""
+    shipped = sorted(pairs[own:], key=lambda pair: (pair[0].broad, pair[1].reach - pair[1].shortest, pair[0].kind))
+    return {rule.kind: rank for rank, (rule, _) in enumerate([*pairs[:own], *shipped])}
 
 
 @lru_cache(64)

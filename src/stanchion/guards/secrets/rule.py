@@ -18,7 +18,8 @@ Kind = Annotated[str, msgspec.Meta(pattern=KIND, max_length=LONGEST_KIND)]
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How credentials of one kind are found: what they look like, words that have to be there, and what tells them
-    from mere likeness. `hits` and `misses` are texts in which it finds something, and nothing."""
+    from mere likeness. A `broad` one knows them by how they are introduced, and not whose they are. `hits` and `misses`
+    are texts in which it finds something, and nothing."""
 
     kind: Kind
     pattern: str
@@ -28,6 +29,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     validator: str = ""
     stop: tuple[str, ...] = ()
     multiline: bool = False
+    broad: bool = False
     also: tuple[str, ...] = ()
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()

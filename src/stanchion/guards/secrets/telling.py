@@ -25,7 +25,8 @@ LONGEST: Final = 60
 
 
 class Told(NamedTuple):
-    """The arguments of a finding, and the fingerprints of all that was found."""
+    """The arguments of a finding, and the fingerprints of all that was found: of what several rules find as one and the
+    same, one by each of its kinds, so that any of them can be allowed."""
 
     args: tuple[str, ...]
     fingerprints: tuple[str, ...]
@@ -35,18 +36,23 @@ def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) 
     """What is said of secrets in these texts."""
     secret = {leaf.text for leaf, here in zip(leaves, spans, strict=True) if leaf.named and here}
     found: dict[tuple[str, str, str], None] = {}
+    fingerprints: dict[str, None] = {}
     for leaf, here in zip(leaves, spans, strict=True):
         end = -1
+        named = (-1, -1)
         for span in here:
-            if span.start >= end:
+            if span.start >= end or (span.start, span.end) == named:
                 called = fingerprint(span.kind, leaf.text[span.start : span.end])
-                found[span.kind, _place(stage, leaf, secret), called] = None
+                fingerprints[called] = None
+                if span.start >= end:
+                    found[span.kind, _place(stage, leaf, secret), called] = None
+                    named = (span.start, span.end)
             end = max(end, span.end)
     first, *others = found
     more = "".join([f"; {kind} in `{place}`, fingerprint {called}" for kind, place, called in others[: MOST - 1]])
     left = len(others) - (MOST - 1)
     more += f"; and {left} more" if left > 0 else ""
-    return Told((*first, more), tuple(dict.fromkeys([called for _, _, called in found])))
+    return Told((*first, more), tuple(fingerprints))
 
 
 def _place(stage: Stage, leaf: Leaf, secret: set[str]) -> str:

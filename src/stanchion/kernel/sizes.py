@@ -1,0 +1,111 @@
+"""Sizes: what is too large to be judged is refused before anything reads it, and is not written down either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, assert_never
+
+import msgspec
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import (
+    Charge,
+    Egress,
+    Event,
+    Failure,
+    Handoff,
+    HandoffDone,
+    ModelCall,
+    ModelChunk,
+    ModelReply,
+    Moment,
+    Prompt,
+    ToolCall,
+    ToolResult,
+)
+from stanchion.kernel.findings import Finding, Patch
+
+CEILING: Final = 8 * 1024 * 1024
+"""How many characters an event may have under any policy: nothing reads more. Limits of a policy are lower."""
+LONGEST_URL: Final = 8_192
+"""How much of the address of a request that is too large is still of use to those who judge where it goes."""
+
+UNREAD: Final = Patch((), {"$withheld": "it is too large to be read"}, kind="unread")
+"""What a finding hides by which content is refused for its size alone: all of it."""
+
+
+def unread(findings: Iterable[Finding]) -> bool:
+    """Whether content was refused for its size, so that nobody may read it afterwards."""
+    return any(patch is UNREAD or patch.kind == UNREAD.kind for finding in findings for patch in finding.hides)
+
+
+def exceeds(event: Event, most: int) -> bool:
+    """Whether an event has more than so many characters, in its content and in the arguments that it repeats: texts,
+    the names of fields, and one for every value. It is measured no further than it takes to know."""
+    content = event.args if type(event) is ToolCall else content_of(event)
+    if type(content) is str:
+        left = most - len(content)
+    else:
+        left = _left(content, most)
+    if left >= 0 and isinstance(event, ToolResult | Failure) and event.args:
+        left = _left(event.args, left)
+    return left < 0
+
+
+def _left(content: Any, left: int) -> int:
+    """What is left of a number of characters behind some content; negative where it has more."""
+    waiting = [content]
+    while waiting and left >= 0:
+        value = waiting.pop()
+        if isinstance(value, str):
+            left -= len(value)
+        elif isinstance(value, dict):
+            for name, item in value.items():
+                left -= len(name) if type(name) is str else 1
+                if type(item) is str:
+                    left -= len(item)
+                elif isinstance(item, str | dict | list | tuple):
+                    waiting.append(item)
+            left -= len(value)
+        elif isinstance(value, list | tuple):
+            left -= len(value)
+            if left >= 0:
+                waiting += value
+    return left
+
+
+def bounded(moment: Moment, shadow: bool = False) -> Moment:
+    """A moment as it can be judged: one that is too large has nothing left to read, and its refusal beside it."""
+    event = moment.events[0]
+    if not exceeds(event, CEILING):
+        return moment
+    refusal = Finding(
+        Action.BLOCK, "kernel.too_large", (f"{CEILING:,}",), guard="kernel", shadow=shadow, hides=(UNREAD,)
+    )
+    events = (_emptied(event), *moment.events[1:])
+    return msgspec.structs.replace(moment, events=events, late=(*moment.late, refusal))
+
+
+def _emptied(event: Event) -> Event:
+    """The same event without what can be long in it."""
+    match event:
+        case ToolCall():
+            return msgspec.structs.replace(event, args={})
+        case ToolResult():
+            return msgspec.structs.replace(event, result=None, args={})
+        case Failure():
+            return msgspec.structs.replace(event, text="", args={})
+        case Prompt() | ModelChunk() | ModelReply():
+            return msgspec.structs.replace(event, text="")
+        case ModelCall():
+            return msgspec.structs.replace(event, messages=[], params={})
+        case Egress():
+            url = event.url if len(event.url) <= LONGEST_URL else ""
+            return msgspec.structs.replace(event, url=url, headers={}, payload=None)
+        case Handoff() | HandoffDone():
+            return msgspec.structs.replace(event, payload={})
+        case Charge():
+            return event
+        case _:
+            assert_never(event)
