@@ -139,8 +139,8 @@ def paths_in_shell(text: str) -> Iterator[tuple[str, Use, str]]:
 
 
 def commands_in_shell(text: str) -> Iterator[Ran]:
-    """The commands that a shell text would run, with the files that they write or delete."""
-    from stanchion.guards.shell.analysis import analyse
+    """The commands that a shell text would run, with the files that they write or delete, and how they stand in it."""
+    from stanchion.guards.shell.deciding import decided
 
-    for command in analyse(text):
-        yield Ran(command.argv, command.via, (*command.writes, *command.deletes))
+    for command, standing in decided(text):
+        yield Ran(command.argv, (*command.writes, *command.deletes), *standing)
