@@ -21,6 +21,7 @@ from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.real import RealFiles
 from stanchion.guards.files.scope import FileScope
 from stanchion.guards.secrets import Secrets
+from stanchion.guards.sql import Sql
 from stanchion.guards.task_scope import TaskScope
 from stanchion.kernel.names import names
 from stanchion.kernel.stages import Stage
@@ -65,6 +66,11 @@ def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
         case TaskScope():
             related = {n: None if t.related_tools is None else names(t.related_tools) for n, t in file.tasks.items()}
             return guard.within(found_in(related))
+        case Sql():
+            from stanchion.policy.quiet import keep_quiet
+
+            keep_quiet()
+            return guard
         case Secrets():
             guard.prepare(CACHE)
             return guard
