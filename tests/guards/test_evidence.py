@@ -373,10 +373,19 @@ def test_silence_that_went_elsewhere_is_no_evidence() -> None:
     assert outcome("", lint=False, counts=True, alone=True) == UNCLEAR
 
 
-def test_a_chain_that_failed_behind_the_tests_says_nothing_against_them() -> None:
+def test_a_chain_that_failed_says_neither_that_tests_passed_nor_that_they_failed() -> None:
     result = {"exit_code": 1, "stdout": "5 passed\nfatal: no upstream"}
-    assert outcome(result, lint=False, counts=True, alone=False) == PASSED
+    assert outcome(result, lint=False, counts=True, alone=False) == UNCLEAR
     assert outcome(result, lint=False, counts=True, alone=True) == FAILED
+
+
+def test_words_of_others_are_no_evidence() -> None:
+    assert outcome("5 passed", lint=False, counts=True, alone=True, heard=False) == UNCLEAR
+    assert outcome("exit code: 0", lint=False, counts=True, alone=True, heard=False) == UNCLEAR
+    assert outcome("2 failed", lint=False, counts=False, alone=False, heard=False) == FAILED
+    none = {"exit_code": 0, "stdout": "? pkg [no test files]\nok pkg 0.1s"}
+    assert outcome(none, lint=False, counts=True, alone=True, heard=False) == UNCLEAR
+    assert outcome(none, lint=False, counts=True, alone=True, heard=True) == PASSED
 
 
 class Acting:

@@ -22,6 +22,7 @@ from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.real import RealFiles
 from stanchion.guards.files.scope import FileScope
 from stanchion.guards.secrets import Secrets
+from stanchion.guards.sql import Sql
 from stanchion.guards.task_scope import TaskScope
 from stanchion.kernel.names import names
 from stanchion.kernel.stages import Stage
@@ -69,6 +70,11 @@ def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
         case TaskScope():
             related = {n: None if t.related_tools is None else names(t.related_tools) for n, t in file.tasks.items()}
             return guard.within(found_in(related))
+        case Sql():
+            from stanchion.policy.quiet import keep_quiet
+
+            keep_quiet()
+            return guard
         case Secrets():
             guard.prepare(CACHE)
             return guard
@@ -148,8 +154,8 @@ def paths_in_shell(text: str) -> Iterator[tuple[str, Use, str]]:
 
 
 def commands_in_shell(text: str) -> Iterator[Ran]:
-    """The commands that a shell text would run, with the files that they write or delete."""
-    from stanchion.guards.shell.analysis import analyse
+    """The commands that a shell text would run, with the files that they write or delete, and how they stand in it."""
+    from stanchion.guards.shell.deciding import decided
 
-    for command in analyse(text):
-        yield Ran(command.argv, command.via, (*command.writes, *command.deletes))
+    for command, standing in decided(text):
+        yield Ran(command.argv, (*command.writes, *command.deletes), *standing)

@@ -9,7 +9,8 @@ from stanchion.kernel.words import Words, declare
 CODES: Final = declare(
     {
         "evidence.untested": Words(
-            "code was changed (`{}`), and {}", "run the tests, mend what fails, and then take this step again"
+            "code was changed (`{}`), and {}",
+            "run the tests as a command of their own, mend what fails, and then take this step again",
         ),
         "evidence.unlinted": Words(
             "code was changed (`{}`), and {}", "run the linter on what was changed, and mend what it finds"

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-from stanchion.guards.evidence.tables import ANYWHERE, INERT, PYTHONS, RUNNERS, VALUED
+from stanchion.guards.evidence import tables
+from stanchion.guards.evidence.files import SCRATCH
+from stanchion.guards.evidence.tables import ANYWHERE, PYTHONS, RUNNERS, VALUED
 from stanchion.kernel.names import glob, is_glob
+
+DEEPEST: Final = 6
+"""How many commands may start each other."""
+_PROGRAMS: Final = frozenset([pattern.split()[0] for pattern in (*tables.TESTS, *tables.LINTS)]) | RUNNERS.keys()
 
 
 def program(argv: tuple[str, ...]) -> str:
@@ -18,20 +25,85 @@ def program(argv: tuple[str, ...]) -> str:
 
 def unwrapped(argv: tuple[str, ...]) -> tuple[str, ...]:
     """A command without what only starts it: `uv run python -m pytest -q` is `pytest -q`."""
-    for _ in range(6):
-        if not argv:
-            break
-        name = program(argv)
-        if name.startswith("py") and any(glob(pattern, name) for pattern in PYTHONS):
-            inner = _module(argv)
-        elif name in RUNNERS:
-            inner = _started(argv, RUNNERS[name])
-        else:
-            return (name, *argv[1:])
+    for _ in range(DEEPEST):
+        inner = _inner(argv) if argv else ()
         if inner is None:
-            return (name, *argv[1:])
+            return (program(argv), *argv[1:])
         argv = inner
     return argv
+
+
+def surely_runs(argv: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The same where the command is sure to run: nothing on the way keeps it from that, it does what it is for, and it
+    is where programs of its name are. `None` where that is not so."""
+    for _ in range(DEEPEST):
+        if not argv or not _is_in_place(argv[0]):
+            return None
+        name, inner = program(argv), _inner(argv)
+        if inner is None:
+            return None if _is_inert(name, argv[1:]) else (name, *argv[1:])
+        own = argv[1 : len(argv) - len(inner)]
+        if not (_starts_module(own) if _is_python(name) else _starts(name, own)):
+            return None
+        argv = inner
+    return None
+
+
+def _inner(argv: tuple[str, ...]) -> tuple[str, ...] | None:
+    """What a command starts; `None` where it starts nothing that is known."""
+    name = program(argv)
+    if _is_python(name):
+        return _module(argv)
+    return _started(argv, RUNNERS[name]) if name in RUNNERS else None
+
+
+def _is_python(name: str) -> bool:
+    return name.startswith("py") and any(glob(pattern, name) for pattern in PYTHONS)
+
+
+def _is_in_place(word: str) -> bool:
+    """Whether a program that is written with its folder is where programs of that name are: those of a project's own
+    anywhere in it, others where programs are installed."""
+    path = word.replace("\\", "/")
+    folder, _, name = path.rpartition("/")
+    if not folder:
+        return "/" not in path
+    if any(glob(pattern, name) for pattern in tables.OWN):
+        return not path.startswith(SCRATCH)
+    known = name in _PROGRAMS or _is_python(name)
+    return not known or f"{folder}/".endswith(tables.INSTALLED)
+
+
+def _starts(name: str, own: tuple[str, ...]) -> bool:
+    return not _is_inert(name, own) and tables.STOPPING.isdisjoint(own)
+
+
+def _starts_module(own: tuple[str, ...]) -> bool:
+    """Whether these words of Python's own still have it run the module or script behind them."""
+    words = iter(own[:-1] if own[-1:] == ("-m",) else own)
+    for word in words:
+        if word in tables.PYTHON_VALUED:
+            next(words, "")
+        elif word not in tables.PYTHON_OPTIONS and not (word[:2] in tables.PYTHON_VALUED and word[:1] == "-"):
+            return False
+    return True
+
+
+def _is_inert(name: str, words: tuple[str, ...]) -> bool:
+    """Whether words of a command keep it from what it is for, or have it end as if it had gone well."""
+    letters = tables.CLUSTERED.get(name, frozenset())
+    patterns = (*tables.INERT_WORDS, *tables.INERT_OF.get(name, ()))
+    for word in words:
+        if not word.startswith("-"):
+            if "=" in word and name in tables.OVERRIDDEN:
+                return True
+        elif (
+            word.lstrip("-").partition("=")[0].lower() in tables.INERT
+            or (word[1:2] != "-" and not letters.isdisjoint(word))
+            or any(glob(pattern, word) for pattern in patterns)
+        ):
+            return True
+    return False
 
 
 def _module(argv: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -76,7 +148,7 @@ class Catalogue:
 
     def has(self, argv: tuple[str, ...]) -> bool:
         """Whether a command, without what starts it, is one of these."""
-        if not argv or not INERT.isdisjoint(argv):
+        if not argv or not tables.ASKING.isdisjoint(argv):
             return False
         wanted = [*self._exact.get(argv[0], ()), *[words for name, words in self._globs if glob(name, argv[0])]]
         return any(_behind(words, argv) for words in wanted)

@@ -164,7 +164,7 @@ def _seen_by(steps: list[Step], work: Work) -> Iterator[tuple[Step, Work]]:
         if step.what == "change":
             work = work.change(step.name)
             sure = sure.change(step.name)
-        elif step.what in ("test", "lint") and step.chain >= 0:
+        elif step.what in ("test", "lint") and step.chain:
             sure = sure.checked(step.what == "lint", PASSED)
 
 

@@ -64,7 +64,7 @@ _CLEAN: Final = re.compile(
 
 
 def status_in(result: Any) -> int | None:
-    """The status that a result says its process ended with; 0 or 1 where it only says whether it went well."""
+    """The status that a result names as that of its process; 0 or 1 where it only says whether it went well."""
     waiting, said = [result], None
     for _ in range(64):
         if not waiting:
@@ -83,10 +83,7 @@ def status_in(result: Any) -> int | None:
                     said = 1
                 elif isinstance(each, dict | list):
                     waiting.append(each)
-    if said is not None:
-        return said
-    found = _STATUS.findall(text_in(result))
-    return int(found[-1]) if found else None
+    return said
 
 
 def text_in(result: Any) -> str:
@@ -97,19 +94,45 @@ def text_in(result: Any) -> str:
 
 
 def outcome(result: Any, lint: bool, counts: bool, alone: bool, heard: bool = True) -> int:
-    """What came of a check. `counts`: the status is that of the check, or of a chain that it is in; `alone`: nothing
-    else can have failed there; `heard`: all that it prints is in the result."""
+    """What came of a check. `counts`: the status is 0 only where the check went well; `alone`: nothing else can have
+    failed; `heard`: nothing but what it prints is in the result.
+
+    1. A status that the result names is taken where it counts, one that stands in what is printed only where nothing
+       else can have printed it.
+    2. Without a status words count as a pass only where nothing else can have printed them. A failure that somebody
+       tells is believed of anybody.
+    3. A status of 0 is a pass unless words say that tests failed or that there were none. Words of others cannot
+       gainsay that there were none.
+    """
     text = text_in(result)
     said = _linted(text) if lint else _tested(text)
-    status = status_in(result) if counts else None
+    status = _status(result, text, heard) if counts else None
     if status is None:
-        silent = lint and heard and not text.strip()
+        if not heard:
+            return FAILED if said == FAILED else UNCLEAR
+        silent = lint and not text.strip()
         return PASSED if silent else said if said else UNCLEAR
     if status:
-        return PASSED if said == PASSED and not alone else FAILED
-    if lint or _FAILED.search(text) is None:
-        return PASSED if lint or said != UNCLEAR else UNCLEAR
-    return FAILED
+        return FAILED if alone or said == FAILED else UNCLEAR
+    if lint:
+        return PASSED
+    if _FAILED.search(text) is not None:
+        return FAILED
+    none = said == UNCLEAR if heard else _NO_TESTS.search(text) is not None
+    return UNCLEAR if none else PASSED
+
+
+def tells_of_tests(text: str) -> bool:
+    """Whether a text has words that would be read as tests or linters that went well, or as the status of a process."""
+    return any(words.search(text) is not None for words in (_PASSED, _CLEAN, _STATUS))
+
+
+def _status(result: Any, text: str, heard: bool) -> int | None:
+    named = status_in(result)
+    if named is not None or not heard:
+        return named
+    found = _STATUS.findall(text)
+    return int(found[-1]) if found else None
 
 
 def _tested(text: str) -> int:

@@ -82,21 +82,75 @@ VALUED: Final = frozenset(
 )  # fmt: skip
 """Options whose value is a word of its own."""
 
+ASKING: Final = frozenset({"-h", "--help", "--version", "--dry-run"})
+"""Options with which a command only tells something."""
 INERT: Final = frozenset(
     {
-        "-h", "--help", "--version", "--collect-only", "--co", "--list", "--list-tests", "--listTests", "--dry-run",
-        "--no-run", "--fixtures", "--markers", "--setup-plan", "--show-config", "--print-config", "--showConfig",
+        "help", "version", "collect-only", "co", "list", "list-tests", "listtests", "listing", "list-sessions",
+        "listenvs", "listenvs-all", "dry-run", "dryrun", "no-run", "norun", "fixtures", "fixtures-per-test", "funcargs",
+        "markers", "setup-plan", "setup-only", "show-config", "print-config", "showconfig", "show-only", "show-files",
+        "show-settings", "env-info", "clearcache", "init", "notest", "exit-zero", "issues-exit-code", "fail-under",
+        "fail-level", "passwithnotests", "pass-with-no-tests", "if-present", "ignore-errors", "just-print", "recon",
+        "question", "touch", "eval", "script-shell", "toolexec", "exec", "skiptests", "suppress-all",
     }
 )  # fmt: skip
-"""Options with which a command does nothing of what it is for."""
+"""Long options, in small letters and without dashes and values, with which a command does nothing of what it is for, or
+ends as if it had gone well."""
+INERT_WORDS: Final = (
+    "-h", "-DskipTests*", "-DskipITs*", "-Dmaven.test.skip*", "-Dmaven.test.failure.ignore*",
+    "-DfailIfNoTests=false",
+)  # fmt: skip
+"""The same as whole words."""
+_VERSION: Final = dict.fromkeys(
+    (
+        "npm", "yarn", "pnpm", "bun", "mvn", "mvnw", "gradle", "gradlew", "rspec", "jest", "vitest", "eslint", "tsc",
+        "rubocop", "bundle", "ava", "composer", "dotnet",
+    ),
+    ("-v",),
+)  # fmt: skip
+INERT_OF: Final[dict[str, tuple[str, ...]]] = {
+    **_VERSION,
+    **dict.fromkeys(("pytest", "py.test", "ruff", "mypy", "cargo", "mocha", "pylint"), ("-V",)),
+    "go": ("-c", "-n", "-V"),
+    "ctest": ("-N",),
+    "tox": ("-l", "-a", "-n"),
+    "nox": ("-l",),
+    "trial": ("-n",),
+    "dotnet": ("-t", "-v"),
+    "prove": ("-D",),
+    "gradle": ("-v", "-m", "-x", "-V"),
+    "gradlew": ("-v", "-m", "-x", "-V"),
+    "swift": ("-l",),
+}
+"""Short options of single programs with which the same is so."""
+CLUSTERED: Final = dict.fromkeys(("make", "gmake"), frozenset("niqtE"))
+"""The same for programs that take several letters in one word."""
+OVERRIDDEN: Final = frozenset({"make", "gmake", "just", "task"})
+"""Programs whose words may set a variable by which something else is run."""
 
-PASSING: Final = frozenset(
+OWN: Final = (
+    "gradlew", "mvnw", "run_tests*", "run-tests*", "runtests*", "test.sh", "tests.sh", "manage.py", "setup.py",
+    "artisan",
+)  # fmt: skip
+"""Programs that stand among the files of a project; others are installed."""
+INSTALLED: Final = ("bin/", ".bin/", "Scripts/")
+"""How the folders end that programs are installed in."""
+
+PYTHON_OPTIONS: Final = frozenset(
+    ["-B", "-b", "-bb", "-d", "-E", "-I", "-O", "-OO", "-P", "-q", "-s", "-S", "-u", "-v"]
+)
+PYTHON_VALUED: Final = frozenset({"-W", "-X"})
+"""Options with which Python still runs the module that is named behind them."""
+STOPPING: Final = frozenset({"-c", "--call", "-h", "-V", "-e", "--eval"})
+"""Options with which a program does not start the command behind them."""
+
+STARTING: Final = frozenset(
     {
-        "time", "env", "timeout", "nice", "nohup", "sudo", "doas", "command", "exec", "stdbuf", "xvfb-run",
-        "caffeinate", "chronic",
+        "time", "env", "timeout", "gtimeout", "nice", "ionice", "nohup", "sudo", "doas", "command", "stdbuf",
+        "xvfb-run", "caffeinate", "chronic", "sh", "bash", "dash", "zsh", "ksh",
     }
 )  # fmt: skip
-"""Programs that start others and end as they do."""
+"""Programs that only start others."""
 
 QUIET: Final = frozenset(
     {

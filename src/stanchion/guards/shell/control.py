@@ -23,6 +23,7 @@ from stanchion.guards.shell.tree import (
     Script,
     Simple,
     Test,
+    Turned,
     Word,
 )
 
@@ -38,7 +39,7 @@ class Control(Keeping):
         raise NotImplementedError
 
     def _compound(self, node: Node, given: str | None) -> str:
-        if isinstance(node, Simple | Pipe | Function):
+        if isinstance(node, Simple | Pipe | Function | Turned):
             return ""
         opens, given = self._opened(node.redirects, given)
         env, cwd = self.words.env, self.cwd

@@ -22,6 +22,7 @@ from stanchion.guards.shell.tree import (
     Script,
     Simple,
     Text,
+    Turned,
     Word,
 )
 
@@ -177,7 +178,8 @@ class Reader(Compounds):
                 body = self._body("}")
                 return Group(body, False, self._redirects())
             case "!" | "coproc":
-                return self._command()
+                turned = self._command()
+                return None if turned is None else Turned(turned)
             case "if":
                 return self._if()
             case "while" | "until":

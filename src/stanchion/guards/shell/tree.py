@@ -155,7 +155,13 @@ class Compute(msgspec.Struct, gc=False):
     redirects: list[Redirect]
 
 
-Node = Simple | Pipe | Group | Loop | Each | Count | Branch | Case | Function | Test | Compute
+class Turned(msgspec.Struct, gc=False):
+    """A command behind `!` or `coproc`: how it ends is not how the text goes on."""
+
+    node: Node
+
+
+Node = Simple | Pipe | Group | Loop | Each | Count | Branch | Case | Function | Test | Compute | Turned
 
 
 class Item(msgspec.Struct, gc=False):

@@ -14,7 +14,7 @@ from stanchion.guards.shell.limits import TooMuch
 from stanchion.guards.shell.opening import Open, joined, origin_of
 from stanchion.guards.shell.outputs import output_of
 from stanchion.guards.shell.reading import Reader
-from stanchion.guards.shell.tree import Function, Node, Param, Pipe, Script, Simple, Stream
+from stanchion.guards.shell.tree import Function, Node, Param, Pipe, Script, Simple, Stream, Turned
 from stanchion.guards.shell.unfolding import UNFOLD, likely
 
 
@@ -100,6 +100,8 @@ class Walker(Control):
             return self._simple(node, given)
         if isinstance(node, Pipe):
             return self._pipe(node, given)
+        if isinstance(node, Turned):
+            return self.node(node.node, given)
         if isinstance(node, Function):
             self.functions[node.name] = node.body
             return ""

@@ -39,6 +39,18 @@ def calls_in(piece: Piece) -> Iterator[str]:
             yield _dotted(piece.tokens, words, at - 1)
 
 
+def numbers_in(piece: Piece) -> Iterator[str]:
+    """The pseudo-columns that take the next number of a sequence."""
+    for before, word in pairwise(piece.words):
+        if before == "." and word == "NEXTVAL":
+            yield "nextval"
+
+
+def spelled(piece: Piece) -> list[str]:
+    """The words of a statement, with names in quotes as if they had none."""
+    return [token.text.upper() if word == NAME else word for token, word in zip(piece.tokens, piece.words, strict=True)]
+
+
 def reads_file(words: list[str]) -> bool:
     """Whether it has a text where a table belongs: a file to some databases."""
     return any(word in ("FROM", "JOIN") and after == TEXT for word, after in pairwise(words))

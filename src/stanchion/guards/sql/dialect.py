@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, get_args
 
 from stanchion.guards.sql.choices import DialectName
+
+DIALECTS: Final[tuple[DialectName, ...]] = get_args(DialectName)
 
 TRIED: Final[tuple[DialectName, ...]] = ("postgres", "mysql", "sqlite", "tsql")
 """What a text is read as where its dialect is not known."""

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stanchion.guards.sql.choices import BY_RISK, FOUND
 from stanchion.guards.sql.classifying import REMEMBERED_CHARS, classify
 from stanchion.guards.sql.dialect import dialect_said_by
 from stanchion.guards.sql.fragments import shape_of
 from stanchion.guards.sql.judging import charges, function_charges, table_charges
-from stanchion.guards.sql.places import SAYING, USUAL, looks_like_sql, runs_sql, surely_runs_sql, texts_in, values_named
+from stanchion.guards.sql.places import (
+    SAYING,
+    USUAL,
+    carries_texts,
+    looks_like_sql,
+    runs_sql,
+    surely_runs_sql,
+    texts_in,
+    values_named,
+)  # fmt: skip
+from stanchion.guards.sql.recognising import is_sql
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
@@ -41,12 +52,10 @@ class Judge:
 
     def judge(self, event: ToolCall) -> Finding | None:
         """The worst that is to be said of a call."""
-        wanted, dialect = self._place(event.tool)
+        dialect = self._place(event.tool)[1]
         worst: Finding | None = None
         judged = False
-        for _, text in values_named(event.args, wanted):
-            if not self._is_sql(text, event.tool):
-                continue
+        for text in self._texts(event):
             judged = True
             judge = self._known if len(text) <= REMEMBERED_CHARS else self._worst
             found = judge(text, dialect, event.risk)
@@ -55,6 +64,16 @@ class Judge:
         if not judged and self._fragments is not None:
             return self._fragment(event)
         return worst
+
+    def _texts(self, event: ToolCall) -> Iterator[str]:
+        """The texts of a call that are SQL: what was named as SQL, what looks like it where it is expected, and what
+        is plainly SQL wherever it stands."""
+        wanted, _ = self._place(event.tool)
+        expected = dict.fromkeys([text for _, text in values_named(event.args, wanted) if isinstance(text, str)])
+        surely = surely_runs_sql(event.tool)
+        yield from [text for text in expected if self._named or looks_like_sql(text, surely) or is_sql(text)]
+        if not self._named and not carries_texts(event.tool):
+            yield from [text for _, text in texts_in(event.args) if text not in expected and is_sql(text)]
 
     def _place_of(self, tool: str) -> tuple[frozenset[str], str | None]:
         """The arguments of a tool that may be SQL, and their dialect."""
@@ -72,10 +91,6 @@ class Judge:
                 if pattern == tool or glob(pattern, tool):
                     return dialect
         return self._guard.dialect if self._guard.dialect is not None else dialect_said_by(tool)
-
-    def _is_sql(self, value: Any, tool: str) -> bool:
-        """Whether to judge a value: what was named as SQL, or else what looks like it."""
-        return isinstance(value, str) and (self._named or looks_like_sql(value, surely_runs_sql(tool)))
 
     def _worst(self, text: str, dialect: str | None, risk: Risk) -> Finding | None:
         """The worst of one text; of equally bad things the weightiest, and of those the first."""

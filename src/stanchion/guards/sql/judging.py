@@ -50,11 +50,16 @@ def function_charges(
     statements: tuple[Statement, ...], allowed: Names, denied: Names, only_reads: bool
 ) -> Iterator[Charge]:
     """Functions that do more than compute, and those that are denied. What changes the server's own state, such as
-    the next number of a sequence, is a part of writing."""
+    the next number of a sequence, is a part of writing. Where only reads are allowed a function of which nobody knows
+    what it does is a doubt."""
     for one in statements:
         for name, what in one.effects:
             if name not in allowed and (only_reads or what != CHANGES):
                 yield Charge("function", (one.at, name, what))
+        if only_reads:
+            for name in one.unknown:
+                if name not in allowed:
+                    yield Charge("unclear", (one.at, f"it calls `{name}`, and nobody knows what that does"))
         if denied.exact or denied.globs:
             for name in one.calls:
                 if name in denied or name.rpartition(".")[2] in denied:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,9 @@ BREAKING: Final = (
     RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError,
 )  # fmt: skip
 """What the parser breaks with on texts that it was not made for, its own errors aside."""
+
+PARSING: Final = ContextVar("parsing", default=False)
+"""Whether a text is being parsed here: what the parser then logs has the text in it."""
 
 
 class Reader(msgspec.Struct, frozen=True):
@@ -49,10 +53,13 @@ class Reader(msgspec.Struct, frozen=True):
         from sqlglot.errors import SqlglotError
 
         dialect: Dialect = self.dialect
+        before = PARSING.set(True)
         try:
             (tree,) = dialect.parser().parse(tokens, text)
         except (SqlglotError, *BREAKING):
             raise Unread("it cannot be parsed") from None
+        finally:
+            PARSING.reset(before)
         if tree is None:
             raise Unread("it cannot be parsed")
         return tree

@@ -20,6 +20,11 @@ SURE: Final = PRODUCTS | {"sql"}
 TOOLS: Final = SURE | {"db", "database", "databases", "warehouse", "query", "execute", "exec"}
 """Words in the names of tools that run SQL for sure, and of those that may."""
 
+CARRYING: Final = frozenset(
+    {"search", "file", "files", "write", "edit", "multiedit", "patch", "replace", "notebook", "document", "documents"}
+)
+"""Words in the names of tools that look for a text or keep it, and run nothing."""
+
 _FIRST: Final = re.compile(r"(?:\s|--[^\n]*\n|/\*(?!M?!)(?s:.)*?\*/|[(;])*+([A-Za-z_]+|/\*M?!)")
 
 _PARTNERS: Final = {
@@ -65,6 +70,12 @@ def runs_sql(tool: str) -> bool:
 
 
 @lru_cache(1024)
+def carries_texts(tool: str) -> bool:
+    """Whether a tool's name says that it looks for texts or keeps them, and nothing says that it runs them."""
+    return not CARRYING.isdisjoint(words_of(tool)) and not runs_sql(tool)
+
+
+@lru_cache(1024)
 def surely_runs_sql(tool: str) -> bool:
     """Whether a tool's name leaves no doubt."""
     return not SURE.isdisjoint(words_of(tool)) or tool.lower() in PRODUCTS
@@ -72,7 +83,10 @@ def surely_runs_sql(tool: str) -> bool:
 
 def looks_like_sql(text: str, surely: bool) -> bool:
     """Whether a text begins as SQL does, or has a statement further on: what databases would refuse to read is not
-    meant for one."""
+    meant for one. Given to a tool that surely runs SQL, a text is none only where it is a sentence: it does not begin
+    with a word of SQL, nor with one in capitals."""
+    if surely and (begins_with_verb(text) or _begins_in_capitals(text)):
+        return True
     return begins_as_sql(text, surely) or _LATER.search(text) is not None
 
 
@@ -89,6 +103,17 @@ def begins_as_sql(text: str, surely: bool = True) -> bool:
     if partner is None and not surely:
         partner = _ALSO.get(word, _ANY)
     return word in KNOWN and (partner is None or partner.search(text) is not None)
+
+
+def begins_with_verb(text: str) -> bool:
+    """Whether a text begins with a word that statements begin with."""
+    first = _FIRST.match(text)
+    return first is not None and first[1].upper() in KNOWN
+
+
+def _begins_in_capitals(text: str) -> bool:
+    first = _FIRST.match(text)
+    return first is not None and len(first[1]) > 3 and first[1].isupper()
 
 
 def values_named(args: dict[str, Any], wanted: frozenset[str]) -> Sequence[Place]:

@@ -8,7 +8,7 @@ import msgspec
 
 from stanchion.guards.sql.calls import changing_words
 from stanchion.guards.sql.comments import Unread
-from stanchion.guards.sql.lexing import Piece, Reader
+from stanchion.guards.sql.lexing import BREAKING, Piece, Reader
 from stanchion.guards.sql.statement import HARMLESS, Does, Statement
 from stanchion.guards.sql.tables import named_tables, tables_after
 from stanchion.guards.sql.tree import look
@@ -41,13 +41,14 @@ def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
     except Unread as error:
         tables = named_tables(piece) if written else ()
         return Statement(does, verb, 1, tables_after(piece, "FROM", "JOIN"), tables, why=str(error))
-    except RecursionError:
+    except (RecursionError, *BREAKING):
         return Statement(does, verb, why="it is too complicated to be read")
     bounded = found.bounded or words[1:2] == ["TOP"]
     verb = written if written else found.verb
     made = Statement(
-        max(found.does, does) if written else found.does, verb, 1, tuple(found.reads), tuple(found.writes), bounded
-    )
+        max(found.does, does) if written else found.does, verb, 1, tuple(found.reads), tuple(found.writes), bounded,
+        calls=("nextval",) if found.numbers else (), unknown=tuple(found.unknown),
+    )  # fmt: skip
     if not _is_whole(tree, bool(written)):
         return msgspec.structs.replace(made, does=Does.UNKNOWN, why="it is a value and no statement")
     if made.does in HARMLESS | {Does.UPKEEP} and changing_words(words):

@@ -6,10 +6,11 @@ from typing import Final
 
 import msgspec
 
-from stanchion.guards.sql.calls import calls_in, changing_words, reads_file
+from stanchion.guards.sql.calls import calls_in, changing_words, numbers_in, reads_file, spelled
 from stanchion.guards.sql.comments import Unread
 from stanchion.guards.sql.functions import REACHES, effect_of
 from stanchion.guards.sql.lexing import NAME, TEXT, Piece, Reader, pieces_of, reader_of
+from stanchion.guards.sql.pure import is_pure
 from stanchion.guards.sql.query import parsed, shown
 from stanchion.guards.sql.statement import Does, Effect, Statement, severity
 from stanchion.guards.sql.tables import named_tables, tables_after
@@ -51,7 +52,7 @@ def read(text: str, dialect: str, inner: int = 0) -> Reading:
     statements = []
     for at, piece in enumerate(pieces, 1):
         one = _statement(piece, view)
-        calls = tuple(dict.fromkeys([*one.calls, *calls_in(piece)]))
+        calls = tuple(dict.fromkeys([*one.calls, *calls_in(piece), *numbers_in(piece)]))
         effects = [Effect(name, what) for name in calls if (what := effect_of(name, dialect))]
         if dialect == "duckdb" and reads_file(piece.words):
             effects.append(Effect("FROM 'file'", REACHES))
@@ -83,14 +84,15 @@ def _statement(piece: Piece, view: _View) -> Statement:
         return parsed(piece, view.reader, view.text)
     if first == "COPY" and words[1:2] == ["("]:
         return _copied(piece, view)
-    said = said_by(words)
+    said = said_by(spelled(piece) if first in ("SET", "RESET", "USE") else words)
     if said is None:
         return Statement(Does.UNKNOWN, shown(first), why="it begins with nothing that is known")
     does, verb = said
     read, named = tables_after(piece, "FROM", "JOIN"), named_tables(piece)
+    unknown = tuple([name for name in calls_in(piece) if not is_pure(name)]) if does is Does.SESSION else ()
     if does is Does.READ:
         return Statement(does, verb, reads=(*named, *read))
-    return Statement(does, verb, reads=read, writes=named)
+    return Statement(does, verb, reads=read, writes=named, unknown=unknown)
 
 
 def _explained(piece: Piece, view: _View) -> Statement:
@@ -207,7 +209,8 @@ def _text(piece: Piece, at: int, view: _View, verb: str) -> Statement:
     if not inner.statements:
         return _dynamic(verb)
     worst = max(inner.statements, key=lambda one: (bool(one.why), severity((one,))))
-    return msgspec.structs.replace(worst, verb=f"{verb} of {worst.verb}")
+    unknown = tuple(dict.fromkeys([name for one in inner.statements for name in one.unknown]))
+    return msgspec.structs.replace(worst, verb=f"{verb} of {worst.verb}", unknown=unknown)
 
 
 def _dynamic(verb: str) -> Statement:

@@ -14,11 +14,11 @@ _COMPARING: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }  # fmt: skip
 
 
-def picks(condition: exp.Expr | None, negated: bool = False) -> bool:
-    """Whether a condition picks rows by what is in them, or picks none at all."""
+def picks(condition: Any, negated: bool = False) -> bool:
+    """Whether a condition picks rows by what is in them, or picks none at all. What is no condition picks nothing."""
     from sqlglot import exp
 
-    if condition is None:
+    if not isinstance(condition, exp.Expr):
         return False
     if isinstance(condition, exp.Paren | exp.Where):
         return picks(condition.this, negated)

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion.guards.sql.pure import is_pure
 from stanchion.guards.sql.rows import picks
 from stanchion.guards.sql.statement import Does
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+NAMED: Final = 80
+"""How much of a function's name is kept."""
 
 Scope = tuple[dict[str, int], int, Any] | None
 """Which names stand for queries of a WITH: their places in it, how many of them can be seen, and the scope around."""
@@ -28,6 +32,8 @@ _CHANGING: Final[dict[str, tuple[Does, str]]] = {
 }
 
 _NOTED: Final = frozenset({*_CHANGING, "into", "lock", "table"})
+_CALLED: Final = frozenset({"anonymous", "anonymousaggfunc", "combinedaggfunc", "parameterizedagg", "dot"})
+"""What the parser makes of calls of functions that it does not know, and of functions in a schema."""
 
 
 class Found(msgspec.Struct):
@@ -38,6 +44,8 @@ class Found(msgspec.Struct):
     reads: dict[str, None] = {}
     writes: dict[str, None] = {}
     bounded: bool = True
+    unknown: dict[str, None] = {}
+    numbers: bool = False
 
     def note(self, does: Does, verb: str) -> None:
         """Something of this severity is in the tree."""
@@ -56,6 +64,10 @@ def look(tree: exp.Expr) -> Found:
         node, scope = waiting.pop()
         if node.key in _NOTED:
             _note(node, scope, found)
+        elif node.key in _CALLED:
+            _call(node, found)
+        elif node.key == "nextvaluefor":
+            found.numbers = True
         within = node.args.get("with_")
         if isinstance(within, exp.With):
             scope = _enter(within, scope, waiting)
@@ -81,6 +93,25 @@ def _note(node: exp.Expr, scope: Scope, found: Found) -> None:
         name = _name(node)
         if name and name not in found.writes:
             found.reads[name] = None
+
+
+def _call(node: exp.Expr, found: Found) -> None:
+    """Keep the name of a function of which nobody knows what it does."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.Dot):
+        called = node.expression
+        if not isinstance(called, exp.Func):
+            return
+        name = (
+            f"{node.this.sql().replace(chr(34), '')}.{called.name if isinstance(called, exp.Anonymous) else called.key}"
+        )
+    elif isinstance(node.parent, exp.Dot) and node.parent.expression is node:
+        return
+    else:
+        name = str(node.this)
+    if not is_pure(name.lower()):
+        found.unknown[name.lower()[:NAMED]] = None
 
 
 def _enter(within: exp.With, scope: Scope, waiting: list[tuple[exp.Expr, Scope]]) -> Scope:
@@ -141,7 +172,7 @@ def _picks_when(when: exp.When, merge: exp.Expr) -> bool:
 
     if isinstance(when.args.get("then"), exp.Insert) or picks(when.args.get("condition")):
         return True
-    return not when.args.get("source") and picks(merge.args.get("on"))
+    return not when.args.get("source") and (bool(merge.args.get("using_cond")) or picks(merge.args.get("on")))
 
 
 def _is_bounded(node: exp.Expr) -> bool:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.guards.sql.listed import listed
+from stanchion.guards.sql.settings import reset_by, set_by
 from stanchion.guards.sql.statement import Does
 
 Verdict = tuple[Does, str]
@@ -29,10 +30,10 @@ WRITING: Final = {
 _SIMPLE: Final[dict[Does, str]] = {
     Does.READ: "SHOW HELP DESC DESCRIBE FETCH MOVE CLOSE PRINT",
     Does.TRANSACTION: "COMMIT END ROLLBACK ABORT SAVEPOINT RELEASE XA",
-    Does.SESSION: "USE DISCARD DEALLOCATE",
+    Does.SESSION: "DEALLOCATE",
     Does.UPKEEP: """
         ANALYZE ANALYSE VACUUM REINDEX CLUSTER REFRESH CHECKPOINT OPTIMIZE REPAIR CHECK CHECKSUM FLUSH CACHE UNCACHE
-        LOCK UNLOCK LISTEN UNLISTEN NOTIFY MSCK""",
+        LOCK UNLOCK LISTEN UNLISTEN NOTIFY MSCK HANDLER""",
     Does.CALL: "CALL",
     Does.DDL: "COMMENT UNDROP",
     Does.ADMIN: """
@@ -48,7 +49,8 @@ SIMPLE: Final = {word: does for does, words in _SIMPLE.items() for word in words
 OBJECTS: Final = listed(
     """
     TABLE VIEW INDEX DATABASE SCHEMA SEQUENCE TRIGGER FUNCTION PROCEDURE TYPE DOMAIN EVENT RULE COLUMN SYNONYM MACRO
-    PACKAGE AGGREGATE COLLATION CAST OPERATOR STATISTICS CATALOG WAREHOUSE TASK STREAM PIPE MODEL DICTIONARY
+    PACKAGE AGGREGATE COLLATION CAST OPERATOR STATISTICS CATALOG WAREHOUSE TASK STREAM PIPE MODEL DICTIONARY NAMESPACE
+    KEYSPACE CONSTRAINT CONVERSION PARTITION ROUTINE TRANSFORM SHARE VOLUME CLUSTER
     """
 )
 RIGHTS: Final = listed("USER ROLE LOGIN GROUP POLICY CREDENTIAL PRIVILEGES OWNED PROFILE")
@@ -60,15 +62,6 @@ BEYOND: Final = listed(
 )
 """What can be made, changed and dropped: things of the schema, things that say who may do what, and things that reach
 beyond the database."""
-
-PROTECTING: Final = listed(
-    """
-    SESSION_REPLICATION_ROLE DEFAULT_TRANSACTION_READ_ONLY TRANSACTION_READ_ONLY ROW_SECURITY SQL_LOG_BIN
-    FOREIGN_KEY_CHECKS UNIQUE_CHECKS SQL_SAFE_UPDATES SQL_MODE STANDARD_CONFORMING_STRINGS BACKSLASH_QUOTE
-    QUOTED_IDENTIFIER ANSI_QUOTES LOCAL_INFILE GENERAL_LOG GENERAL_LOG_FILE LOCAL_PRELOAD_LIBRARIES
-    """
-)
-"""Settings that protect data, or by which texts are read."""
 
 ASKING_PRAGMAS: Final = listed(
     """
@@ -146,8 +139,8 @@ def _drop(words: list[str]) -> Verdict:
 def _alter(words: list[str]) -> Verdict:
     made, _ = _made(words)
     verb = f"ALTER {made}".strip()
-    if words[1:2] == ["SESSION"]:
-        return Does.SESSION, "ALTER SESSION"
+    if words[1:3] == ["SESSION", "SET"]:
+        return set_by(words)
     if made in RIGHTS:
         return Does.PRIVILEGE, verb
     if made in BEYOND:
@@ -165,32 +158,26 @@ def _rename(words: list[str]) -> Verdict:
 
 
 def _begin(words: list[str]) -> Verdict | None:
+    if words[-2:] == ["READ", "WRITE"]:
+        return Does.UPKEEP, "BEGIN READ WRITE"
     opening = ("TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ", "DEFERRED", "IMMEDIATE", "EXCLUSIVE", "NOT")
     return (Does.TRANSACTION, "BEGIN") if len(words) == 1 or words[1] in opening else None
 
 
 def _start(words: list[str]) -> Verdict:
     opens = words[1:2] == ["TRANSACTION"]
+    if opens and ("READ", "WRITE") in pairwise(words):
+        return Does.UPKEEP, "START TRANSACTION READ WRITE"
     return (Does.TRANSACTION, "START TRANSACTION") if opens else (Does.ADMIN, "START")
 
 
-def _set(words: list[str]) -> Verdict:
-    if words[1:2] in (["ROLE"], ["PASSWORD"]) or words[1:3] == ["SESSION", "AUTHORIZATION"]:
-        return Does.PRIVILEGE, f"SET {words[1]}"
-    if words[1:2] == ["TRANSACTION"] or words[1:3] == ["SESSION", "CHARACTERISTICS"]:
-        return Does.TRANSACTION, "SET TRANSACTION"
-    wide = {"GLOBAL", "PERSIST", "PERSIST_ONLY"} & set(words)
-    touched = sorted(PROTECTING & set(words))
-    if wide or touched:
-        return Does.ADMIN, f"SET {(*touched, *sorted(wide))[0]}"
-    return Does.SESSION, "SET"
+def _use(words: list[str]) -> Verdict:
+    rights = words[1:2] in (["ROLE"], ["SECONDARY"])
+    return (Does.PRIVILEGE, f"USE {words[1]}") if rights else (Does.SESSION, "USE")
 
 
-def _reset(words: list[str]) -> Verdict:
-    wide = words[1:2] in (["MASTER"], ["REPLICA"], ["SLAVE"], ["PERSIST"])
-    if wide or PROTECTING & set(words):
-        return Does.ADMIN, f"RESET {words[1]}"
-    return (Does.PRIVILEGE, "RESET ROLE") if words[1:2] == ["ROLE"] else (Does.SESSION, "RESET")
+def _discard(words: list[str]) -> Verdict:
+    return (Does.UPKEEP, "DISCARD ALL") if words[1:2] == ["ALL"] else (Does.SESSION, "DISCARD")
 
 
 def _pragma(words: list[str]) -> Verdict:
@@ -214,8 +201,10 @@ _RULES: Final[dict[str, Callable[[list[str]], Verdict | None]]] = {
     "RENAME": _rename,
     "BEGIN": _begin,
     "START": _start,
-    "SET": _set,
-    "RESET": _reset,
+    "SET": set_by,
+    "RESET": reset_by,
+    "USE": _use,
+    "DISCARD": _discard,
     "PRAGMA": _pragma,
     "COPY": _copy,
 }
