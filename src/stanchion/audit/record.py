@@ -15,6 +15,7 @@ from stanchion.kernel.events import Event, Moment, ToolCall
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.lookups import Answer, Answered
 from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.shown import json_safe
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
@@ -138,7 +139,13 @@ def plain(value: Any) -> Any:
     return f"$type {type(value).__name__}"
 
 
-_encode = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
+_encoded = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
+
+
+def _encode(value: Any) -> bytes:
+    """Canonical JSON in which nothing stands that a terminal would act upon: a trail can be looked at as it is."""
+    return json_safe(_encoded(value))
+
 
 Redact = Callable[[Any], Any]
 """Makes data fit to be written down."""

@@ -14,7 +14,7 @@ from stanchion.cli.cells import name_of
 from stanchion.cli.parser import Parser
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import Terminal, json_line, put
 from stanchion.cli.trouble import BadInput
 from stanchion.guards.budget import Budget, shown
 from stanchion.kernel.units import Unit
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         found.sort(key=lambda one: (one.tenant, one.per, one.whose, one.budget, one.measure))
     if args.json:
-        sys.stdout.buffer.write(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
     else:
         _show(found)
     return 0

@@ -9,13 +9,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.cli.cells import MOST, Cell, by_tenant, cell_of, data_of, hold_data, name_of
 from stanchion.cli.parser import Parser
 from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store
 from stanchion.stores.seen import Hold
@@ -75,9 +73,9 @@ def _holds(store: Store, prefix: str) -> Iterator[Hold]:
 
 def _print(store: Store, prefix: str) -> None:
     for cell in _cells(store, prefix):
-        sys.stdout.buffer.write(msgspec.json.encode(data_of(cell)) + b"\n")
+        sys.stdout.buffer.write(json_line(data_of(cell)))
     for hold in _holds(store, prefix):
-        sys.stdout.buffer.write(msgspec.json.encode(hold_data(hold)) + b"\n")
+        sys.stdout.buffer.write(json_line(hold_data(hold)))
 
 
 def _show(store: Store, prefix: str) -> None:

@@ -15,7 +15,7 @@ from stanchion.audit.errors import TrailError
 from stanchion.audit.journal import MemoryJournal
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.cli.ticket_lines import listing, whole
 from stanchion.cli.times import lasting_s, shown, span
 from stanchion.cli.trouble import BadInput
@@ -186,5 +186,5 @@ def _said(ticket: Ticket) -> str:
 
 
 def _print(ticket: Ticket) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(msgspec.structs.asdict(ticket)) + b"\n")
+    sys.stdout.buffer.write(json_line(msgspec.structs.asdict(ticket)))
     sys.stdout.buffer.flush()

@@ -14,7 +14,7 @@ from stanchion.cli.operating import NOW
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.cli.times import shown, span
 from stanchion.cli.trouble import BadInput
 from stanchion.guards.breaker import Circuit, circuit_of
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
             return 0
         found = [one for one in tools(store, wall_ms()) if _fits(one, args)]
     if args.json:
-        sys.stdout.buffer.write(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
     else:
         _show(found)
     return 0

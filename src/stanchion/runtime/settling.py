@@ -10,6 +10,7 @@ import msgspec
 from stanchion.audit.journal import Fact
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo
+from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import CLOCK, Batch, Put, Reply, StoreLost, When, key
 from stanchion.runtime.data import project
 from stanchion.runtime.drivers import Flow, drive
@@ -23,7 +24,7 @@ ID: Final = re.compile("[0-9a-f]{32}")
 OPEN: Final = frozenset({STARTED, UNKNOWN})
 
 
-class EffectError(StanchionError):
+class EffectError(Shown, StanchionError):
     """An effect cannot be settled: there is none of that id, or what came of it is known."""
 
 
