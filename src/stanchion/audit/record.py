@@ -194,12 +194,12 @@ def entry_of(
         event.traits,
         redact(content),
         redact(_beside(event, names)) if names else {},
-        _said(decision.findings) if decision.findings else (),
+        _said(decision.findings, redact) if decision.findings else (),
         decision.skipped,
-        _said(decision.shadow) if decision.shadow else (),
+        _said(decision.shadow, redact) if decision.shadow else (),
         decision.passed,
         decision.effects,
-        notes,
+        tuple([redact(note) for note in notes]) if notes else (),
         tuple([other.stage.value for other in events[1:]]) if len(events) > 1 else (),
         JUST_ONE if moment.amounts == JUST_ONE else moment.amounts,
         moment.late,
@@ -317,5 +317,5 @@ def _name(name: Any) -> str:
     return str(spelled_out(name)) if isinstance(name, str | int | float | None) else str(plain(name))
 
 
-def _said(findings: tuple[Finding, ...]) -> tuple[Said, ...]:
-    return tuple([Said(f.guard, NAMES[f.action], f.code, f.args, f.text) for f in findings])
+def _said(findings: tuple[Finding, ...], redact: Redact) -> tuple[Said, ...]:
+    return tuple([Said(f.guard, NAMES[f.action], f.code, tuple(redact(f.args)), redact(f.text)) for f in findings])
