@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -16,9 +16,9 @@ from stanchion.policy.veil import NAMED, Pairs, Veil, renamed
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
 
-NO_VEIL = Veil()
-ABOUT = frozenset({"tool", "about", "agent", "error"})
-"""What of a fact's data is a name."""
+NO_VEIL: Final = Veil()
+DIGEST: Final = "digest"
+"""What of a fact's data is no name."""
 
 
 def hidden_names(plans: Plans, event: Event) -> Pairs:
@@ -66,6 +66,5 @@ def tell(shield: Shield, fact: Fact) -> None:
 def fact_veiled(veil: Veil, fact: Fact) -> Fact:
     """A fact as it is written down."""
     names = [fact.about, fact.tenant, fact.run, fact.by]
-    names += [value for name, value in fact.data.items() if name in ABOUT and isinstance(value, str)]
-    pairs = veil.pairs(names)
-    return renamed(fact, pairs)._replace(why=veil.words(fact.why)) if pairs else fact._replace(why=veil.words(fact.why))
+    names += [value for name, value in fact.data.items() if name != DIGEST and isinstance(value, str)]
+    return renamed(fact, veil.pairs(names))._replace(why=veil.words(fact.why))
