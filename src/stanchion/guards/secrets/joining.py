@@ -12,9 +12,13 @@ from stanchion.guards.secrets.finder import Finder
 SHORTEST: Final = 20
 """What is shorter with all its pieces is no secret that is known by its looks."""
 LONGEST: Final = 1_024
-"""How much is read together."""
+"""How much of an item is read."""
+MOST_PIECES: Final = 3
+MOST: Final = 8_192
+"""How many characters are read once more because of their neighbours."""
 
 _TAIL: Final = re.compile(r"[\w+/=.~-]{2,}\Z", re.ASCII)
+_DIGIT: Final = re.compile(r"\d", re.ASCII)
 _HEAD: Final = re.compile(r"[\w+/=.~-]{2,}", re.ASCII)
 
 Spans = Sequence[Sequence[Span]]
@@ -22,12 +26,18 @@ Piece = tuple[int, int, str]
 """Which text it is of, where it begins there, and its characters."""
 
 
-def in_pieces(
-    finder: Finder, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]] | None
-) -> list[list[Span]] | None:
+def in_pieces(finder: Finder, leaves: Sequence[Leaf], spans: Spans | None) -> list[list[Span]] | None:
     """The parts of secrets in each text that only together are one; `None` where there are none. What was found in a
     text by itself stays what it is."""
-    rows = [row for row in _rows(leaves, spans) if sum(len(text) for _, _, text in row) >= SHORTEST]
+    items = [leaf.text for leaf in leaves if leaf.path and type(leaf.path[-1]) is int]
+    if len(items) < 2 or not any(_DIGIT.search(text) for text in items):
+        return None
+    rows = [part for row in _rows(leaves, spans) for part in _windows(row)]
+    most, count = MOST, 0
+    while count < len(rows) and most > 0:
+        most -= sum([len(text) for _, _, text in rows[count]])
+        count += 1
+    del rows[count:]
     if not rows:
         return None
     found = finder.look(["".join([text for _, _, text in row]) for row in rows], decode=False)
@@ -39,6 +49,15 @@ def in_pieces(
             for number, part in _cut(row, span):
                 parts[number].append(part)
     return parts if any(parts) else None
+
+
+def _windows(row: list[Piece]) -> Iterator[list[Piece]]:
+    """The neighbours in a row that may be one secret: few, long enough together, and with a digit."""
+    for size in range(2, MOST_PIECES + 1):
+        for at in range(len(row) - size + 1):
+            window = row[at : at + size]
+            if sum([len(text) for _, _, text in window]) >= SHORTEST and any(_DIGIT.search(one[2]) for one in window):
+                yield window
 
 
 def _rows(leaves: Sequence[Leaf], spans: Spans | None) -> Iterator[list[Piece]]:
@@ -56,7 +75,7 @@ def _rows(leaves: Sequence[Leaf], spans: Spans | None) -> Iterator[list[Piece]]:
             continue
         row = row if row else [(at - 1, len(before.text) - min(len(tail[0]), LONGEST), tail[0][-LONGEST:])]
         row.append((at, 0, head[0][:LONGEST]))
-        if len(head[0]) < len(leaf.text) or sum(len(text) for _, _, text in row) >= LONGEST:
+        if len(head[0]) < len(leaf.text):
             yield row
             row = []
     if row:
