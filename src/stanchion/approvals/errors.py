@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from stanchion.kernel.shown import Shown
 
-class TicketError(Exception):
+
+class TicketError(Shown):
     """A ticket cannot be found, or not be answered like that."""
 
 

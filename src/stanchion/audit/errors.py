@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 from typing import Final
 
+from stanchion.kernel.shown import Shown
+
 WORDS: Final = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -24,7 +26,7 @@ FORMER: Final = (
 """What is said of records that bear the marks of the former name."""
 
 
-class AuditLost(Exception):
+class AuditLost(Shown):
     """A record could not be written, or not be made durable; nothing goes ahead on it. Its text says why."""
 
 

@@ -145,7 +145,7 @@ def ended(finish: Finish, prev: str, seq: int, chain: str, redact: Redact) -> by
             agent=info.agent,
             task=info.task,
             code=finish.code,
-            why=finish.why,
+            why=redact(finish.why),
             decided=finish.decided,
             produced=produced,
             left_out=finish.left_out + left_out,
@@ -168,7 +168,7 @@ def told(fact: Fact, prev: str, seq: int, chain: str, redact: Redact) -> bytes:
             tenant=tenant,
             run=run,
             by=by,
-            why=why,
+            why=redact(why),
             data=redact(dict(data)),
         )
     )
@@ -218,7 +218,7 @@ class MemoryJournal:
 
     def tell(self, fact: Fact) -> None:
         """Keep a fact."""
-        self._facts.append(fact._replace(data=self._redact(dict(fact.data))))
+        self._facts.append(fact._replace(why=self._redact(fact.why), data=self._redact(dict(fact.data))))
 
     def facts(self) -> tuple[Fact, ...]:
         """The facts still here, oldest first."""

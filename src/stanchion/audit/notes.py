@@ -9,6 +9,7 @@ import msgspec
 from stanchion.audit.record import LONGEST, VERSION, Redact, plain, spelled_out
 from stanchion.audit.redaction import masked
 from stanchion.kernel.events import RunInfo
+from stanchion.kernel.shown import json_safe
 
 RUN, END, SEGMENT, OPEN, CHECKPOINT, RETIRED, BYPASS, FACT = (
     "run",
@@ -109,7 +110,7 @@ def encode_note(note: Note) -> bytes:
         body = _encode(note)
     except (UnicodeEncodeError, TypeError):
         body = _encode(msgspec.convert(spelled_out(msgspec.to_builtins(note, enc_hook=plain)), type(note)))
-    return b'{"v":%d,%b' % (VERSION, body[1:])
+    return b'{"v":%d,%b' % (VERSION, json_safe(body)[1:])
 
 
 def fitting(produced: tuple[Any, ...], redact: Redact = masked) -> tuple[tuple[Any, ...], int]:

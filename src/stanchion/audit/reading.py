@@ -12,6 +12,7 @@ import msgspec
 from stanchion.audit import notes
 from stanchion.audit.layout import chains, segment_file, segments
 from stanchion.audit.scanning import DECISIONS, Found, Stub, backwards, forwards, hits, of_kind
+from stanchion.kernel.shown import json_safe
 
 __all__ = ["DECISIONS", "Found", "Progress", "Reader", "Stub"]
 
@@ -56,7 +57,7 @@ class Reader:
 
     def find(self, decision: str, progress: Progress | None = None) -> Found | None:
         """The decision with that id; the newest, where several have it."""
-        pattern = b'"id":' + msgspec.json.encode(decision)
+        pattern = b'"id":' + json_safe(msgspec.json.encode(decision))
         found = self._search(pattern, progress, lambda found: found.is_decision and found.stub.id == decision)
         return max(found, key=lambda one: one.stub.at, default=None)
 
@@ -80,7 +81,7 @@ class Reader:
     def _begun(self, name: str, of: Found) -> Found | None:
         folder, own = self.folder / name, name == of.chain
         run = of.stub.run_id
-        pattern = b'"run":{"id":' + msgspec.json.encode(run)
+        pattern = b'"run":{"id":' + json_safe(msgspec.json.encode(run))
         for number in reversed([number for number in segments(folder) if not own or number <= of.segment]):
             end = of.offset if own and number == of.segment else None
             for found in hits(folder, number, pattern, end):
@@ -91,7 +92,7 @@ class Reader:
     def of_run(self, run: str, progress: Progress | None = None) -> Iterator[Found]:
         """The records of one run, newest first."""
         count = _Count(self.size(), progress)
-        pattern = msgspec.json.encode(run)
+        pattern = json_safe(msgspec.json.encode(run))
         each = [self._chain(name, True, count, pattern) for name in chains(self.folder)]
         merged = heapq.merge(*each, key=lambda found: found.stub.at, reverse=True)
         return (found for found in merged if found.stub.run_id == run)
@@ -99,7 +100,7 @@ class Reader:
     def of_run_since(self, begun: Found) -> Iterator[Found]:
         """The records of a run from its beginning on, in the chain where it began, newest first."""
         run, folder = begun.stub.run_id, self.folder / begun.chain
-        pattern = msgspec.json.encode(run)
+        pattern = json_safe(msgspec.json.encode(run))
         for number in reversed([number for number in segments(folder) if number >= begun.segment]):
             for found in hits(folder, number, pattern, None):
                 if number == begun.segment and found.offset < begun.offset:

@@ -15,6 +15,7 @@ from stanchion.kernel.events import Event, Moment, ToolCall
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.lookups import Answer, Answered
 from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.shown import json_safe
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
@@ -138,7 +139,13 @@ def plain(value: Any) -> Any:
     return f"$type {type(value).__name__}"
 
 
-_encode = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
+_encoded = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
+
+
+def _encode(value: Any) -> bytes:
+    """Canonical JSON in which nothing stands that a terminal would act upon: a trail can be looked at as it is."""
+    return json_safe(_encoded(value))
+
 
 Redact = Callable[[Any], Any]
 """Makes data fit to be written down."""
@@ -187,12 +194,12 @@ def entry_of(
         event.traits,
         redact(content),
         redact(_beside(event, names)) if names else {},
-        _said(decision.findings) if decision.findings else (),
+        _said(decision.findings, redact) if decision.findings else (),
         decision.skipped,
-        _said(decision.shadow) if decision.shadow else (),
+        _said(decision.shadow, redact) if decision.shadow else (),
         decision.passed,
         decision.effects,
-        notes,
+        tuple([redact(note) for note in notes]) if notes else (),
         tuple([other.stage.value for other in events[1:]]) if len(events) > 1 else (),
         JUST_ONE if moment.amounts == JUST_ONE else moment.amounts,
         moment.late,
@@ -310,5 +317,5 @@ def _name(name: Any) -> str:
     return str(spelled_out(name)) if isinstance(name, str | int | float | None) else str(plain(name))
 
 
-def _said(findings: tuple[Finding, ...]) -> tuple[Said, ...]:
-    return tuple([Said(f.guard, NAMES[f.action], f.code, f.args, f.text) for f in findings])
+def _said(findings: tuple[Finding, ...], redact: Redact) -> tuple[Said, ...]:
+    return tuple([Said(f.guard, NAMES[f.action], f.code, tuple(redact(f.args)), redact(f.text)) for f in findings])

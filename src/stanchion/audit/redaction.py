@@ -1,25 +1,31 @@
-"""Redaction before writing: values under names that promise a secret never reach a record."""
+"""Redaction before writing: values under names that promise a secret, or told in prose as one, reach no record."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from stanchion.kernel.secret_names import KNOWN, promises_secret
+from stanchion.kernel.told_secrets import without_told
 
 MASK: Final = "[redacted]"
 
-_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_NUMBERS: Final = frozenset({int, float, bool, type(None)})
 
 
 def masked(value: Any) -> Any:
-    """Data with the values under secret names masked; what has none is given back as it is."""
+    """Data with the values under secret names masked, and secrets that its texts tell; what has none is given back as
+    it is."""
+    if type(value) is str:
+        return without_told(value, MASK)
     if type(value) is dict:
         changed: dict[Any, Any] | None = None
         for name, item in value.items():
             if type(name) is str and (KNOWN[name] if name in KNOWN else promises_secret(name)):
                 new = MASK if item is not None and not isinstance(item, bool) else item
-            elif type(item) is str or type(item) is int:
+            elif type(item) is int:
                 continue
+            elif type(item) is str:
+                new = without_told(item, MASK)
             else:
                 new = masked(item)
             if new is not item:
@@ -27,7 +33,7 @@ def masked(value: Any) -> Any:
                 changed[name] = new
         return value if changed is None else changed
     if type(value) is list or type(value) is tuple:
-        if _SCALARS.issuperset(map(type, value)):
+        if _NUMBERS.issuperset(map(type, value)):
             return value
         items = [masked(item) for item in value]
         return value if all(new is item for new, item in zip(items, value, strict=True)) else items

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.cli.judging import Judged
+from stanchion.cli.terminal import json_line
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
@@ -86,7 +87,7 @@ def _said(findings: tuple[Finding, ...]) -> tuple[Said, ...]:
 
 def line_of(answer: Answer | Unread) -> bytes:
     """An answer as one line of JSON."""
-    return msgspec.json.encode(answer) + b"\n"
+    return json_line(answer)
 
 
 def status_of(decision: Decision) -> int:

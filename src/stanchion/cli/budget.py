@@ -14,8 +14,9 @@ from stanchion.cli.cells import name_of
 from stanchion.cli.parser import Parser
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import Terminal, json_line, put
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.veiled import veiled
 from stanchion.guards.budget import Budget, shown
 from stanchion.kernel.units import Unit
 from stanchion.policy.errors import PolicyError
@@ -85,13 +86,13 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"`-n` is `{args.n}`: give a number from 1 on")
     limits = _limits(args.policy)
     with opened(args.store) as store:
-        found = [] if store is None else [one for one in spending(store, limits) if _fits(one, args.name)]
+        found = [] if store is None else _chosen(spending(store, limits), args.name)
     if args.what == "top":
         found = sorted(found, key=lambda one: (-one.share, -one.used))[: args.n]
     else:
         found.sort(key=lambda one: (one.tenant, one.per, one.whose, one.budget, one.measure))
     if args.json:
-        sys.stdout.buffer.write(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
     else:
         _show(found)
     return 0
@@ -123,6 +124,12 @@ def _limits(policy: str | None) -> dict[tuple[str, str], tuple[int, float | None
         if isinstance(guard, Budget)
         for unit, limit in guard.limits().items()
     }
+
+
+def _chosen(all_of_it: Iterator[Spent], name: str) -> list[Spent]:
+    """Budgets as they are shown; chosen by a name as it is, or as it is shown."""
+    each = ((one, veiled(one)) for one in all_of_it)
+    return [shown for one, shown in each if _fits(one, name) or _fits(shown, name)]
 
 
 def _fits(one: Spent, name: str) -> bool:

@@ -7,9 +7,8 @@ from contextlib import closing
 from itertools import groupby
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.cli.screen import Screen
+from stanchion.cli.terminal import json_line
 from stanchion.cli.trouble import BadInput
 from stanchion.lab.demo.hazard import Outcome, Step, Tally
 from stanchion.lab.demo.hazards import HAZARDS
@@ -100,7 +99,7 @@ def _print_lines(demo: Demo) -> int:
             "records": outcome.records,
             "head": outcome.head,
         }
-        print(msgspec.json.encode(line).decode(), flush=True)
+        print(json_line(line).decode(), end="", flush=True)
     return 0 if handled and demo.books().verifies else 1
 
 

@@ -16,7 +16,7 @@ from stanchion.audit.reading import Found, Reader
 from stanchion.cli.explanation import show
 from stanchion.cli.progress import progress
 from stanchion.cli.record_line import decision_in, reason_of
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, json_line, put, visible
 from stanchion.cli.times import shown
 from stanchion.cli.trails import checks_folder, reader_of, record
 from stanchion.cli.trouble import BadInput
@@ -117,7 +117,7 @@ def _found(readers: list[Reader], name: str) -> Known | None:
 
 def _list(known: list[Known], as_json: bool) -> int:
     if as_json:
-        sys.stdout.buffer.write(b"".join(msgspec.json.encode(_brief(*one)) + b"\n" for one in known))
+        sys.stdout.buffer.write(b"".join(json_line(_brief(*one)) for one in known))
         return 0
     entries = [entry for _, found in known if (entry := decision_in(found)) is not None]
     if not entries:

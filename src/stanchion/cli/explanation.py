@@ -8,9 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
-
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, json_line, put, visible
 from stanchion.cli.times import shown
 from stanchion.cli.verdict import row, style_of
 from stanchion.kernel.actions import Action
@@ -29,7 +27,7 @@ CHANGED: Final = (
 def show(explained: Explanation, as_json: bool) -> None:
     """Print an explanation."""
     if as_json:
-        sys.stdout.buffer.write(msgspec.json.encode(explained) + b"\n")
+        sys.stdout.buffer.write(json_line(explained))
         return
     terminal = Terminal.of(sys.stdout, os.environ)
     for line in _lines(explained, terminal):
@@ -41,7 +39,7 @@ def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
     yield f"{terminal.paint(explained.action, style_of(action))}  {explained.happens}"
     yield ""
     rows = [
-        ("id", f"{explained.id}, {shown(explained.at_ms)}"),
+        ("id", visible(f"{explained.id}, {shown(explained.at_ms)}")),
         ("event", _event(explained)),
         ("policy", _policy(explained)),
     ]
@@ -75,7 +73,7 @@ def _event(explained: Explanation) -> str:
     agent = f" by agent `{explained.agent}`" if explained.agent else ""
     role = f" ({explained.role})" if explained.role else ""
     task = f" on task `{explained.task}`" if explained.task else ""
-    return f"{explained.stage}{tool}{agent}{role}{task} in run `{explained.run}`"
+    return visible(f"{explained.stage}{tool}{agent}{role}{task} in run `{explained.run}`")
 
 
 def _policy(explained: Explanation) -> str:
@@ -87,7 +85,7 @@ def _policy(explained: Explanation) -> str:
             "": "(handed in as data, so it is not kept)",
         }.get(explained.source, "(cannot be loaded any more)")
     source = f", {explained.source}" if explained.source and explained.source != name else ""
-    return f"{name}{source}{env}, hash {explained.hash[:12]}"
+    return visible(f"{name}{source}{env}, hash {explained.hash[:12]}")
 
 
 def _reason(reason: Reason, terminal: Terminal, before: str) -> Iterator[str]:

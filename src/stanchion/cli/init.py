@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
-from stanchion.cli.terminal import Terminal, say
+from stanchion.cli.terminal import Terminal, json_line, say
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.starter import starter
 
@@ -60,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BadInput(f"`{args.file}` cannot be written: {reason.lower()}") from None
     if args.json:
-        sys.stdout.write(msgspec.json.encode({"file": args.file}).decode() + "\n")
+        sys.stdout.write(json_line({"file": args.file}).decode())
         return 0
     bold = Terminal.of(sys.stdout, os.environ)
     say(sys.stdout, f"{args.file} is written. Read it, change it, then:")

@@ -10,11 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
 from stanchion.cli.parser import Parser, count, nearest
 from stanchion.cli.progress import progress
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import json_line, say
 from stanchion.cli.trouble import BadInput
 from stanchion.lab.measuring import MEASURES
 from stanchion.lab.measuring.figure import Report
@@ -98,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"`--misses` is `{args.misses}`: give a number from 0 on")
     report = verb.work(args)
     if args.json:
-        sys.stdout.buffer.write(msgspec.json.encode(plain(report)) + b"\n")
+        sys.stdout.buffer.write(json_line(plain(report)))
         return 0
     for line in lines(report, args.misses):
         say(sys.stdout, line)

@@ -7,9 +7,7 @@ import os
 import sys
 from typing import Any, Final
 
-import msgspec
-
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, json_line, put, visible
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.lint import Linted, lint
 
@@ -61,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         faults = error.faults
     if args.json:
         found = {"policy": args.policy, "faults": faults, "findings": () if linted is None else linted.remarks}
-        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+        sys.stdout.write(json_line(found).decode())
     else:
         terminal = Terminal.of(sys.stdout, os.environ)
         for sure, place, words in _lines(faults, linted):

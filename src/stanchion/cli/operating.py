@@ -12,6 +12,7 @@ from stanchion import Shield
 from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.veiled import veiled
 from stanchion.kernel.state import StoreLost
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark
 from stanchion.runtime.errors import StateError
@@ -60,7 +61,8 @@ def operate(args: argparse.Namespace, change: Callable[[Shield, str], Any]) -> i
         except (StateError, ValueError, StoreLost) as error:
             raise BadInput(str(error)) from None
     mark = standing.marks.get(name, Mark()) if name else standing.own
-    say(sys.stdout, f"{args.scope if args.scope else f'tenant {args.tenant}'} is {NOW[mark.state]}")
+    whose = veiled(args.scope if args.scope else f"tenant {args.tenant}")
+    say(sys.stdout, f"{whose} is {NOW[mark.state]}")
     return 0
 
 

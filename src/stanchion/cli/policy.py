@@ -9,10 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.cli.parser import nearest
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, json_line, put, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
@@ -96,7 +94,7 @@ def _show(args: argparse.Namespace) -> int:
             },
             "policy": policy.file,
         }
-        sys.stdout.write(msgspec.json.encode(shown).decode() + "\n")
+        sys.stdout.write(json_line(shown).decode())
         return SAME
     for line in _lines(policy, env, Terminal.of(sys.stdout, os.environ)):
         put(sys.stdout, line)
@@ -164,7 +162,7 @@ def _diff(args: argparse.Namespace) -> int:
     found = differences(old, new)
     if args.json:
         shown = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
-        sys.stdout.write(msgspec.json.encode(shown).decode() + "\n")
+        sys.stdout.write(json_line(shown).decode())
         return DIFFERENT if found else SAME
     terminal = Terminal.of(sys.stdout, os.environ)
     for change in found:
@@ -191,7 +189,7 @@ def _packs(args: argparse.Namespace) -> int:
     found = described_packs()
     if args.json:
         shown = [{"name": name, "description": description} for name, description in found.items()]
-        sys.stdout.write(msgspec.json.encode(shown).decode() + "\n")
+        sys.stdout.write(json_line(shown).decode())
         return SAME
     terminal = Terminal.of(sys.stdout, os.environ)
     for name, description in found.items():

@@ -44,7 +44,7 @@ def run_lines(detail: RunDetail, terminal: Terminal, digits: int, budgets: Itera
     ]
     for label, words in rows:
         if words:
-            yield from row(label, words, terminal)
+            yield from row(label, visible(words), terminal)
     yield from budgets
     yield from _unfinished(detail, terminal, digits)
     if detail.newest:

@@ -7,8 +7,6 @@ import os
 import sys
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.audit.runs import RunStory, newest_runs, run_detail
 from stanchion.cli.burn_lines import Totals, burn_data, burn_lines
 from stanchion.cli.parser import Parser, count, nearest
@@ -17,7 +15,7 @@ from stanchion.cli.run_lines import STYLES, run_lines
 from stanchion.cli.screen import look_of
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.cli.times import shown, span
 from stanchion.cli.trails import digits_of, reader_of
 from stanchion.cli.trouble import BadInput
@@ -135,7 +133,7 @@ def _line(story: RunStory, **more: Any) -> bytes:
         "source": story.source,
         "env": story.env,
     }
-    return msgspec.json.encode({**data, **more}) + b"\n"
+    return json_line({**data, **more})
 
 
 def _show(args: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.times import shown
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.veiled import veiled
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.allowing import Allowance, Allowances
 from stanchion.stores.protocol import StoreError
@@ -92,7 +93,7 @@ def _kept(args: argparse.Namespace, kept: Allowances) -> int:
     by = args.by if args.by else who()
     if args.verb == "allow":
         made = kept.allow(args.fingerprint, args.once, args.tool, args.why, by)
-        say(sys.stdout, f"{made.fingerprint} is allowed {_how(made)}")
+        say(sys.stdout, f"{made.fingerprint} is allowed {_how(veiled(made))}")
         return 0
     if args.verb == "forget":
         if kept.forget(args.fingerprint, by, args.why):
@@ -100,7 +101,7 @@ def _kept(args: argparse.Namespace, kept: Allowances) -> int:
             return 0
         say(sys.stdout, f"{args.fingerprint} was not allowed")
         return NOTHING
-    listed = kept.listed()
+    listed = veiled(kept.listed())
     if not listed:
         say(sys.stdout, "nothing is allowed")
     else:

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-import msgspec
-
-from stanchion.cli.cells import MOST, Cell, by_tenant, cell_of, data_of, hold_data, name_of
+from stanchion.cli.cells import MOST, Cell, Tenant, by_tenant, cell_of, data_of, hold_data, name_of
 from stanchion.cli.parser import Parser
 from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, json_line, put, say
+from stanchion.cli.veiled import veiled
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store
 from stanchion.stores.seen import Hold
@@ -63,21 +62,32 @@ def run(args: argparse.Namespace) -> int:
 def _cells(store: Store, prefix: str) -> Iterator[Cell]:
     if prefix.startswith(("{", "~")):
         return map(cell_of, store.look(prefix))
-    return (cell for cell in map(cell_of, store.look()) if cell.name.text.startswith(prefix))
+    return (cell for cell in map(cell_of, store.look()) if _fits(cell.name.text, prefix))
+
+
+def _fits(name: str, prefix: str) -> bool:
+    """Whether a name begins so, as it is or as it is shown."""
+    return name.startswith(prefix) or ("[" in prefix and veiled(name).startswith(prefix))
 
 
 def _holds(store: Store, prefix: str) -> Iterator[Hold]:
     for hold in store.holds():
         names = [name for took in hold.took for name in (took.key, name_of(took.key).text)]
-        if not prefix or any(name.startswith(prefix) for name in names):
+        if not prefix or any(_fits(name, prefix) for name in names):
             yield hold
 
 
 def _print(store: Store, prefix: str) -> None:
     for cell in _cells(store, prefix):
-        sys.stdout.buffer.write(msgspec.json.encode(data_of(cell)) + b"\n")
+        sys.stdout.buffer.write(json_line(veiled(data_of(cell))))
     for hold in _holds(store, prefix):
-        sys.stdout.buffer.write(msgspec.json.encode(hold_data(hold)) + b"\n")
+        sys.stdout.buffer.write(json_line(veiled(hold_data(hold))))
+
+
+def _shown(held: Tenant) -> Tenant:
+    """What is shown of a tenant."""
+    held.cells = {kind: veiled(cells) for kind, cells in held.cells.items()}
+    return held
 
 
 def _show(store: Store, prefix: str) -> None:
@@ -85,11 +95,11 @@ def _show(store: Store, prefix: str) -> None:
     tenants = by_tenant(_cells(store, prefix))
     holds = list(islice(_holds(store, prefix), MOST + 1))
     if not tenants and not holds:
-        named = f" that is named `{prefix}`" if prefix else ""
+        named = f" that is named `{veiled(prefix)}`" if prefix else ""
         say(sys.stdout, f"the store holds nothing{named}")
     now = wall_ms()
-    parts = [tenant_lines(name, held, terminal, now) for name, held in sorted(tenants.items())]
-    parts += [hold_lines(holds, terminal)] if holds else []
+    parts = [tenant_lines(veiled(name), _shown(held), terminal, now) for name, held in sorted(tenants.items())]
+    parts += [hold_lines(veiled(holds), terminal)] if holds else []
     for number, part in enumerate(parts):
         for line in ([""] if number else []) + list(part):
             put(sys.stdout, line)

@@ -60,7 +60,7 @@ def _mark(kind: str, who: str, mark: Mark, more: str, terminal: Terminal, now: i
     over = " (over)" if state == NORMAL != mark.state else " (over, and watched)" if state != mark.state else ""
     until = f" until {shown(mark.until)}{over}" if mark.until else ""
     why = f": {mark.why}" if mark.why else ""
-    first, *rest = row(kind, f"{who}{words}{until}{why}{more}", terminal)
+    first, *rest = row(kind, visible(f"{who}{words}{until}{why}{more}"), terminal)
     yield first.replace(words, terminal.paint(words, style), 1)
     yield from rest
 
@@ -117,7 +117,7 @@ def hold_lines(holds: list[Hold], terminal: Terminal) -> Iterator[str]:
         due = f"lapsed {shown(hold.due_ms)}" if hold.lapsed else f"due {shown(hold.due_ms)}"
         yield f"{visible(hold.id)}  {terminal.paint(due, 'mild' if hold.lapsed else 'dim')}"
         for took in hold.took:
-            yield from row("took", _took(took), terminal)
+            yield from row("took", visible(_took(took)), terminal)
     if len(holds) > MOST:
         yield "  … and more: name a prefix, or see `--json`"
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from typing import Final, NamedTuple, TextIO
+from typing import Any, Final, NamedTuple, TextIO
+
+import msgspec
+
+from stanchion.kernel.shown import json_safe, visible
+
+__all__ = ["STYLES", "Terminal", "json_line", "put", "say", "visible"]
 
 STYLES: Final = {
     "bold": "1",
@@ -35,16 +41,14 @@ class Terminal(NamedTuple):
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour else text
 
 
-def visible(text: str) -> str:
-    """Text whose control characters are written out, so that what is shown cannot steer the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-
-
 def say(stream: TextIO, text: str) -> None:
     """Write one line that may hold anything; what the stream's encoding lacks is written out."""
     put(stream, visible(text))
+
+
+def json_line(value: Any) -> bytes:
+    """A value as one line of JSON that a terminal can show."""
+    return json_safe(msgspec.json.encode(value)) + b"\n"
 
 
 def put(stream: TextIO, line: str) -> None:

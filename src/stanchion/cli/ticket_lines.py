@@ -22,6 +22,8 @@ STYLES: Final = {
     State.WITHDRAWN: "bad",
 }
 COLUMNS: Final = ("ticket", "state", "age", "left", "agent", "about", "risk", "why")
+LAID_OUT: Final = frozenset({"args", "content", "beside"})
+"""What may have several lines; everything else is a name or a sentence."""
 MAX_LINES: Final = 60
 """How many lines of content are shown."""
 
@@ -52,7 +54,7 @@ def whole(ticket: Ticket, now: int, terminal: Terminal) -> Iterator[str]:
     yield ""
     for label, words in _rows(ticket, now):
         if words:
-            yield from row(label, words, terminal)
+            yield from row(label, words if label in LAID_OUT else visible(words), terminal)
     if ticket.state is State.OPEN:
         yield ""
         yield f"  stanchion tickets approve {ticket.id} --by NAME"

@@ -15,10 +15,11 @@ from stanchion.audit.errors import TrailError
 from stanchion.audit.journal import MemoryJournal
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.cli.ticket_lines import listing, whole
 from stanchion.cli.times import lasting_s, shown, span
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.veiled import veiled
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.tickets import Tickets
 from stanchion.stores.memory import wall_ms
@@ -108,7 +109,7 @@ def _list(args: argparse.Namespace) -> int:
     with opened(args.store) as store:
         if store is None:
             return 0
-        found = _desk(store).listed(args.tenant, args.state)
+        found = veiled(_desk(store).listed(args.tenant, args.state))
     if not args.all and args.state is None:
         found = [ticket for ticket in found if ticket.state in LIVE]
     if args.json:
@@ -124,7 +125,7 @@ def _list(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace) -> int:
     with opened(args.store) as store:
-        ticket = _found(store, args.id)
+        ticket = veiled(_found(store, args.id))
     if args.json:
         _print(ticket)
         return 0
@@ -158,9 +159,9 @@ def _answer(args: argparse.Namespace) -> int:
     except (StoreError, StoreLost, TrailError) as error:
         raise BadInput(str(error)) from None
     if args.json:
-        _print(ticket)
+        _print(veiled(ticket))
     else:
-        say(sys.stdout, _said(ticket))
+        say(sys.stdout, _said(veiled(ticket)))
     return 0
 
 
@@ -186,5 +187,5 @@ def _said(ticket: Ticket) -> str:
 
 
 def _print(ticket: Ticket) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(msgspec.structs.asdict(ticket)) + b"\n")
+    sys.stdout.buffer.write(json_line(msgspec.structs.asdict(ticket)))
     sys.stdout.buffer.flush()

@@ -14,9 +14,10 @@ from stanchion.cli.operating import NOW
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.cli.times import shown, span
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.veiled import veiled
 from stanchion.guards.breaker import Circuit, circuit_of
 from stanchion.guards.health import score
 from stanchion.kernel.gates import standing_of
@@ -105,9 +106,10 @@ def run(args: argparse.Namespace) -> int:
     with opened(args.store) as store:
         if store is None:
             return 0
-        found = [one for one in tools(store, wall_ms()) if _fits(one, args)]
+        each = [(one, veiled(one)) for one in tools(store, wall_ms())]
+    found = [shown for one, shown in each if _fits(one, args) or _fits(shown, args)]
     if args.json:
-        sys.stdout.buffer.write(b"".join(msgspec.json.encode(one) + b"\n" for one in found))
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
     else:
         _show(found)
     return 0
@@ -127,7 +129,7 @@ def _reset(args: argparse.Namespace) -> int:
     except (StoreError, StoreLost) as error:
         raise BadInput(str(error)) from None
     said = "its breaker is closed" if closed else "no breaker of it is open, and none has counted a failure"
-    say(sys.stdout, f"{args.name}: {said}")
+    say(sys.stdout, f"{veiled(args.name)}: {said}")
     return 0 if closed else NOTHING
 
 

@@ -24,7 +24,8 @@ def verdict(judged: Judged, policy: CompiledPolicy, terminal: Terminal) -> list[
     report, _, decision = judged
     action = decision.action
     headline = f"{terminal.paint(NAMES[action], style_of(action))}  {TABLE[report.stage][action]}"
-    rows = [("tool", str(report.fields["tool"])) if report.fields.get("tool") else ("stage", str(report.stage))]
+    tool = visible(policy.veil.name(str(report.fields.get("tool", ""))))
+    rows = [("tool", tool) if tool else ("stage", str(report.stage))]
     determining = decision.determining
     if determining is not None:
         rows += _reasons(determining)

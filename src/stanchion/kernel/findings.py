@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.shown import visible
 from stanchion.kernel.states import Terms as StateTerms
 from stanchion.kernel.words import advice_of, message_of
 
@@ -87,12 +88,12 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     @property
     def message(self) -> str:
         """Why, in words for the agent."""
-        return self.text or message_of(self.code, self.args)
+        return visible(self.text, lines=True) or message_of(self.code, self.args)
 
     @property
     def advice(self) -> str:
         """What to do instead; empty where there is nothing to say."""
-        return self.guidance or advice_of(self.code, self.args)
+        return visible(self.guidance, lines=True) or advice_of(self.code, self.args)
 
     @property
     def proceeds(self) -> bool:

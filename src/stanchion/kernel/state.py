@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.shown import Shown
 from stanchion.kernel.units import JUST_ONE, Amounts
 
 BUCKETS: Final = 16
@@ -153,7 +154,7 @@ UNREACHED: Final = "it cannot be reached"
 """Why a store is lost that does not say why."""
 
 
-class StoreLost(Exception):
+class StoreLost(Shown):
     """The store could not carry a batch out, or its answer did not come; its text says why, for agents to read."""
 
     @property

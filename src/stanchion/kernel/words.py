@@ -7,6 +7,8 @@ from typing import Final
 
 import msgspec
 
+from stanchion.kernel.shown import visible
+
 
 class Words(msgspec.Struct, frozen=True, gc=False):
     """What a code says to the agent: why, and what to do instead. `{}` takes the finding's arguments."""
@@ -39,7 +41,7 @@ def say(template: str, args: tuple[object, ...]) -> str:
     head, *rest = template.split("{}")
     filled = [head]
     for at, piece in enumerate(rest):
-        filled.append(str(args[at]) if at < len(args) else "{}")
+        filled.append(visible(str(args[at])) if at < len(args) else "{}")
         filled.append(piece)
     return "".join(filled)
 

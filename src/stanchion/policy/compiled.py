@@ -21,6 +21,7 @@ from stanchion.kernel.states import SAFE
 from stanchion.kernel.units import NOTHING, Amounts, Unit
 from stanchion.policy.rules import STATIC
 from stanchion.policy.schema import AgentEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
+from stanchion.policy.veil import Veil
 
 ENGINE: Final = "1"
 """The engine's version: part of every policy's hash, because a decision depends on it."""
@@ -108,6 +109,7 @@ class CompiledPolicy:
         self.clears = any(hasattr(seat.placed.guard, "fingerprints") for seat in seats)
         recalling = [seat.placed.guard for seat in seats if getattr(seat.placed.guard, "recalls", False)]
         self.recalls: Any = recalling[0] if recalling else None
+        self.veil = Veil([seat.placed.guard for seat in seats])
         self.judges_errors = Stage.ERROR in self.stages
         self.has_once = any("once" in entry.annotations for entry in file.tools.values())
         self._index: dict[tuple[str, str, str], list[Seat]] = {}

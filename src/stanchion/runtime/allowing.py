@@ -23,6 +23,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake, StoreLost, key
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow, drive
+from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
@@ -143,7 +144,8 @@ class Allowances:
         """Let what has this fingerprint pass from now on, or once. `ValueError` where it is no fingerprint."""
         if FINGERPRINT.fullmatch(fingerprint) is None:
             raise ValueError(f"`{fingerprint}` is no fingerprint: give the 12 digits that the finding shows")
-        made = Allowance(fingerprint, once, tool, why, by, self._shield.clock())
+        veil = self._shield.policy.veil
+        made = Allowance(fingerprint, once, tool, veil.words(why), veil.name(by), self._shield.clock())
 
         def added(known: dict[str, Allowance]) -> Any:
             if len(known) >= MOST and fingerprint not in known:
@@ -181,4 +183,4 @@ class Allowances:
         data = {"once": one.once, "tool": one.tool}
         with contextlib.suppress(AuditLost):
             fact = Fact(self._shield.clock(), what, one.fingerprint, self._tenant, by=one.by, why=one.why, data=data)
-            self._shield.journal.tell(fact)
+            tell(self._shield, fact)

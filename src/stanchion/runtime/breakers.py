@@ -14,6 +14,7 @@ from stanchion.guards.breaker import CLOSED, circuit_of
 from stanchion.kernel.changing import LEFT, change
 from stanchion.kernel.state import key
 from stanchion.runtime.drivers import Flow, drive
+from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
@@ -27,7 +28,7 @@ def reset(shield: Shield, tool: str, tenant: str, why: str, by: str) -> bool:
     closed = [name for name in found if drive(_close(shield, tenant, name), shield)]
     if closed:
         with contextlib.suppress(AuditLost):
-            shield.journal.tell(Fact(shield.clock(), "breaker.reset", f"tool:{tool}", tenant, "", by, why))
+            tell(shield, Fact(shield.clock(), "breaker.reset", f"tool:{tool}", tenant, "", by, why))
     return bool(closed)
 
 

@@ -19,10 +19,12 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import Ending
 from stanchion.kernel.late import late_finding
 from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.shown import visible
 from stanchion.kernel.sizes import bounded
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.policy.veil import renamed
 from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.hosts import streamed
@@ -150,7 +152,8 @@ class Desk:
         """Write down that the run begins, or goes on under another policy."""
         shield = self.shield
         now, policy = shield.clock(), shield.policy.hash
-        shield.journal.begin(Start(run, now, policy, shield.origin, shield.env, self.deadline_at_ms, self._began))
+        who = renamed(run, shield.policy.veil.of_run(run))
+        shield.journal.begin(Start(who, now, policy, shield.origin, shield.env, self.deadline_at_ms, self._began))
         self.told = run
         self._began = self._began if self._began else now
 
@@ -165,7 +168,9 @@ class Desk:
         produced, left_out = self.produced(), self.partial.left_out
         if self.veiled:
             produced, left_out = (), left_out + len(produced)
-        finish = Finish(self.info, self.shield.clock(), code, why, decided, produced, left_out)
+        veil = self.shield.policy.veil
+        who = renamed(self.info, veil.of_run(self.info))
+        finish = Finish(who, self.shield.clock(), code, veil.words(why), decided, produced, left_out)
         try:
             self.shield.journal.end(finish)
         except AuditLost:
@@ -337,7 +342,7 @@ class Desk:
 
     def tell(self, words: str) -> None:
         """Keep words for the agent."""
-        self._notices.append(words)
+        self._notices.append(visible(words, lines=True))
 
     def take_notices(self) -> tuple[str, ...]:
         """The words kept for the agent since the last call."""

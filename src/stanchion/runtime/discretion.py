@@ -14,6 +14,8 @@ from stanchion.kernel.events import Moment, ToolCall
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
 from stanchion.kernel.sizes import unread
+from stanchion.policy.veil import Pairs
+from stanchion.runtime.veiling import hidden_names
 
 SHORTEST: Final = 6
 """What is shorter is not looked for in words: it stands in them by chance."""
@@ -66,7 +68,8 @@ def worded(plans: Plans, moment: Moment, decision: Decision) -> Decision:
         return decision
     hide = unseen(plans, moment, decision, shadow=False) if decision.skipped else ()
     patches = (*wanted(decision.findings), *hide)
-    return discreet(decision, content_of(moment.events[0]), patches) if patches else decision
+    names = hidden_names(plans, moment.events[0])
+    return discreet(decision, content_of(moment.events[0]), patches, names) if patches or names else decision
 
 
 def wanted(findings: tuple[Finding, ...]) -> tuple[Patch, ...]:
@@ -74,9 +77,9 @@ def wanted(findings: tuple[Finding, ...]) -> tuple[Patch, ...]:
     return tuple([patch for finding in findings for patch in (*finding.patches, *finding.hides)])
 
 
-def discreet(decision: Decision, content: Any, patches: tuple[Patch, ...]) -> Decision:
-    """A decision with the patched parts of some content taken out of its findings' words."""
-    hidden = sorted(_hidden(content, patches), key=lambda pair: -len(pair[0]))
+def discreet(decision: Decision, content: Any, patches: tuple[Patch, ...], names: Pairs = ()) -> Decision:
+    """A decision with the patched parts of some content taken out of its findings' words, and what names hide."""
+    hidden = sorted([*names, *_hidden(content, patches)], key=lambda pair: -len(pair[0]))
     if not hidden:
         return decision
 

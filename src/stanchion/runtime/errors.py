@@ -6,6 +6,7 @@ from typing import Any
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.shown import Shown
 from stanchion.kernel.words import advice_of, message_of
 
 
@@ -62,9 +63,9 @@ class ToolFailed(StanchionError):
     """A tool raised, and its error text was redacted; the original error is withheld."""
 
 
-class NoRun(StanchionError):
+class NoRun(Shown, StanchionError):
     """A shielded tool was called outside a run."""
 
 
-class StateError(StanchionError):
+class StateError(Shown, StanchionError):
     """A state of the shield cannot be changed like that."""

@@ -22,10 +22,12 @@ from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.state import Stake, StoreLost
+from stanchion.policy.veil import renamed
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import arguments
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Turn
+from stanchion.runtime.veiling import hidden_names, tell
 
 FIRST_S: Final = 0.05
 LONGEST_S: Final = 1.0
@@ -138,7 +140,7 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
     digest = digest_of(event, decision.policy)
     determining = decision.determining
     run = event.run
-    return Ticket(
+    ticket = Ticket(
         id=digest[:SHORT],
         tenant=run.tenant,
         run=run.id,
@@ -161,6 +163,8 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
         opened_at=0,
         expires_at=0,
     )
+    # The tenant's name is part of the place where the ticket is kept.
+    return msgspec.structs.replace(renamed(ticket, hidden_names(desk.plans, event)), tenant=run.tenant)
 
 
 def _beside(desk: Desk, event: Event, name: str) -> Any:
@@ -187,6 +191,6 @@ def _write_down(desk: Desk, ticket: Ticket, decision: Decision) -> None:
     data = {"call": decision.id, "digest": ticket.digest, "about": ticket.about, "expires_at": ticket.expires_at}
     opened = Fact(ticket.opened_at, "ticket.opened", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message)
     try:
-        desk.shield.journal.tell(opened._replace(data=data))
+        tell(desk.shield, opened._replace(data=data))
     except AuditLost:
         desk.tell(f"the audit trail could not be written: that ticket `{ticket.id}` was opened is not recorded")

@@ -23,6 +23,7 @@ from stanchion.policy.definitions import Hook, reads_definitions, with_tools
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.validation_cache import ValidationCache, ValidationStats
+from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
@@ -218,7 +219,7 @@ class Ingesting:
         for what, name, why in said:
             with contextlib.suppress(AuditLost):
                 fact = Fact(self._shield.clock(), f"definition.{what}", f"tool:{name}", tenant, why=why)
-                self._shield.journal.tell(fact)
+                tell(self._shield, fact)
 
 
 def _awaitable(value: Any) -> bool:

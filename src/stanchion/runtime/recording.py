@@ -16,11 +16,13 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import Batch, StoreLost
+from stanchion.policy.veil import renamed
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import discreet, unseen, wanted
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.faulting import described
+from stanchion.runtime.veiling import hidden_names, veiled
 
 WAITS: Final = Risk.HIGH
 """From this risk on an action waits until its record is on the disk."""
@@ -47,7 +49,11 @@ def written(
         record = decision
         if hide or decision.shadow:
             record = discreet(decision, content_of(event), (*wanted(decision.shadow), *hide))
-        mark: int = shield.journal.write(moment, record, took_ns, notes, hide)
+        shown, pairs = moment, hidden_names(plans, event)
+        if pairs:
+            shown, record = veiled(moment, record, pairs)
+            notes = renamed(notes, pairs)
+        mark: int = shield.journal.write(shown, record, took_ns, notes, hide)
     except AuditLost as lost:
         return lost
     finally:
@@ -123,7 +129,8 @@ def left(desk: Desk, event: Event, decision: Decision, how: str, error: BaseExce
     else:
         outcome = desk.event(Failure, **about, **(described(desk.shield.policy, error) | {"text": ""}))
     ended = Decision(outcome.id, Action.ALLOW, decision.policy)
+    shown, said = veiled(Moment((outcome,)), ended, hidden_names(desk.plans, outcome))
     try:
-        desk.shield.journal.write(Moment((outcome,)), ended, 0, (how,))
+        desk.shield.journal.write(shown, said, 0, (how,))
     except AuditLost:
         desk.tell("the audit trail could not be written: the outcome of the last call is not recorded")

@@ -12,6 +12,7 @@ from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import OF_STAGE, Event, Handoff, ModelCall, ToolCall
 from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.shown import Shown
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle
 from stanchion.kernel.units import JUST_ONE, NOTHING, Amounts, Unit, amounts
@@ -42,7 +43,7 @@ UNITS = {
 USAGE = tuple(UNITS)
 
 
-class BadEvent(ValueError):
+class BadEvent(Shown, ValueError):
     """A reported event does not have the fields its stage asks for."""
 
 

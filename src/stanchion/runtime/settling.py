@@ -10,11 +10,13 @@ import msgspec
 from stanchion.audit.journal import Fact
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo
+from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import CLOCK, Batch, Put, Reply, StoreLost, When, key
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.ledger import DONE, FAILED, STARTED, UNKNOWN, Effect, id_of, kept
 from stanchion.runtime.values import project
+from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
@@ -23,7 +25,7 @@ ID: Final = re.compile("[0-9a-f]{32}")
 OPEN: Final = frozenset({STARTED, UNKNOWN})
 
 
-class EffectError(StanchionError):
+class EffectError(Shown, StanchionError):
     """An effect cannot be settled: there is none of that id, or what came of it is known."""
 
 
@@ -56,7 +58,7 @@ def _settle(
 ) -> Flow[Effect]:
     """Put an effect whose outcome is open to what a person says of it, and write that down first."""
     cell = key(tenant, "effect", effect_id)
-    data = project(result)
+    data, by = project(result), shield.policy.veil.name(by)
     for turn in range(TRIES):
         reply: Reply = yield Batch(f"{batch_id}.look{turn}", tenant, True, ((cell, 0, 1), (CLOCK, 0, 1)))
         found = next((fresh for fresh in reply.fresh if fresh.key == cell), None)
@@ -72,7 +74,7 @@ def _settle(
         what = "effect.happened" if happened else "effect.not_happened"
         said = {"tool": effect.tool, "call": effect.call}
         put: Put = (cell, msgspec.to_builtins(new), When.JUDGED, 0, 0)
-        shield.journal.tell(Fact(shield.clock(), what, effect_id, tenant, effect.run, by, data=said))
+        tell(shield, Fact(shield.clock(), what, effect_id, tenant, effect.run, by, data=said))
         expects = ((cell, found.number, found.number + 1),)
         reply = yield Batch(f"{batch_id}.{turn}", tenant, True, expects, puts=(put,))
         if not reply.stale:

@@ -322,6 +322,7 @@ class Shield:
         terms: Terms = TERMS,
     ) -> None:
         tenant, name = scope_of(tenant, scope)
+        why, by = self.policy.veil.words(why), self.policy.veil.name(by)
         flow = shift(self.records, f"state-{_random(8)}", tenant, name, signals, why if why else f"by {by}", terms)
         for one in drive(flow, self):
             record_shift(self, tenant, one._replace(why=why), by)
@@ -350,7 +351,7 @@ class Shield:
     def _tickets(self) -> Tickets:
         from stanchion.runtime.tickets import Tickets
 
-        return Tickets(self.store, self.journal, self.clock, self.waiting)
+        return Tickets(self.store, self.journal, self.clock, self.waiting, self.policy.veil)
 
     @property
     def answering(self) -> Any:

@@ -18,6 +18,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, FOREVER, Records, StoreLost, key
 from stanchion.kernel.states import NORMAL, SAFE, Mark, Signal, Terms, moved, phase
 from stanchion.runtime.drivers import Flow
+from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
     from stanchion.runtime.desk import Desk
@@ -33,6 +34,7 @@ REMEMBERED_MS: Final = 86_400_000
 
 def end_run(desk: Desk, code: str, why: str) -> Flow[None]:
     """End a run, here at once and for every other process; without the store it stays ended here."""
+    why = desk.shield.policy.veil.words(why)
     desk.ended = Ending(code, why)
     desk.over(code, why)
     key = ending_key(desk.info.tenant, desk.info.id)
@@ -111,7 +113,8 @@ def isolate(desk: Desk, name: str, for_ms: int, why: str) -> Flow[None]:
     """Isolate a tool or an agent of the run's tenant for a time, by the store's clock."""
     signals = (Signal.FAILING, Signal.REPEATED)
     if not (yield from signal_state(desk, name, signals, why, Terms(quarantine_ms=for_ms, halt_after=FOREVER))):
-        desk.tell(f"the store could not be reached: `{name}` is refused, but not isolated")
+        shown = desk.shield.policy.veil.name(name)
+        desk.tell(f"the store could not be reached: `{shown}` is refused, but not isolated")
 
 
 def repeated(desk: Desk, name: str, decision: Decision, after: int) -> Flow[bool]:
@@ -165,7 +168,7 @@ def signal_state(desk: Desk, name: str, signals: tuple[Signal, ...], why: str, t
         return False
     for one in shifts:
         record_shift(desk.shield, tenant, one, run=desk.info.id)
-        desk.tell(f"`{name}` is now {shown(one.after)}: {why}")
+        desk.tell(f"`{desk.shield.policy.veil.name(name)}` is now {shown(one.after)}: {why}")
     return True
 
 
@@ -174,7 +177,7 @@ def record_shift(shield: Shield, tenant: str, one: Shift, by: str = "", run: str
     about = one.name if one.name else "fleet" if tenant == FLEET else f"tenant:{tenant}"
     data = {"before": shown(one.before), "after": shown(one.after)}
     with contextlib.suppress(AuditLost):
-        shield.journal.tell(Fact(shield.clock(), f"state.{shown(one.after)}", about, tenant, run, by, one.why, data))
+        tell(shield, Fact(shield.clock(), f"state.{shown(one.after)}", about, tenant, run, by, one.why, data))
 
 
 def shown(state: str) -> str:

@@ -13,9 +13,11 @@ from stanchion.approvals.ticket import GRANT_S, LONGEST_S, State, Ticket, approv
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact, Journal
 from stanchion.kernel.state import Records
+from stanchion.policy.veil import Veil
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import NoRun
 from stanchion.runtime.turns import Turns
+from stanchion.runtime.veiling import NO_VEIL, fact_veiled
 from stanchion.runtime.waiting import Waiting
 from stanchion.stores.protocol import Store
 
@@ -26,11 +28,17 @@ class Tickets:
     """The tickets in a store, for people: what waits, and their answers."""
 
     def __init__(
-        self, store: Store, journal: Journal, clock: Callable[[], int], waiting: Waiting | None = None
+        self,
+        store: Store,
+        journal: Journal,
+        clock: Callable[[], int],
+        waiting: Waiting | None = None,
+        veil: Veil = NO_VEIL,
     ) -> None:
         self.store = store
         self._journal = journal
         self._clock = clock
+        self._veil = veil
         self._waiting = Waiting() if waiting is None else waiting
         self._records: Records = {}
 
@@ -62,12 +70,12 @@ class Tickets:
             most = f"give a number of seconds up to {LONGEST_S:g}, or approve it again later"
             raise TicketError(f"an approval cannot be used for `{for_s:g}` s: {most}")
         for_ms = max(1, int(for_s * 1000))
-        found = self.find(ticket_id)
+        found, by, comment = self.find(ticket_id), self._veil.name(by), self._veil.words(comment)
         return self._answer(found, lambda ticket, now: approve(ticket, now, by, comment, role, for_ms))
 
     def deny(self, ticket_id: str, by: str, comment: str = "", role: str = "") -> Ticket:
         """Say no to a ticket, or take an approval back that is not used yet."""
-        found = self.find(ticket_id)
+        found, by, comment = self.find(ticket_id), self._veil.name(by), self._veil.words(comment)
         return self._answer(found, lambda ticket, now: deny(ticket, now, by, comment, role))
 
     def _answer(self, found: Ticket, answer: Answer) -> Ticket:
@@ -95,7 +103,8 @@ class Tickets:
         }
         fact = Fact(ticket.answered_at, f"ticket.{ticket.state}", ticket.id, ticket.tenant, ticket.run)
         try:
-            self._journal.tell(fact._replace(by=ticket.answered_by, why=ticket.comment, data=data))
+            fact = fact._replace(by=ticket.answered_by, why=ticket.comment, data=data)
+            self._journal.tell(fact_veiled(self._veil, fact))
         except AuditLost:
             self._change(ticket, lambda now_kept, _: kept.before if now_kept == ticket else now_kept)
             raise

@@ -11,6 +11,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
+from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
     from stanchion.runtime.desk import Desk
@@ -124,7 +125,7 @@ def undone(desk: Desk, done: Done, what: str = "the action") -> Flow[Undone]:
         yield Invoke(done.undo, done.args, done.kwargs)
     except Exception as error:  # noqa: BLE001 - whatever an undo raises, the others have their turn
         told = Undone(done.tool, done.call, type(error).__name__)
-        desk.tell(f"{what} could not be undone: `{told.error}`")
+        desk.tell(f"{what} could not be undone: `{desk.shield.policy.veil.name(told.error)}`")
     else:
         told = Undone(done.tool, done.call)
     write_down(desk, told)
@@ -139,9 +140,8 @@ def write_down(desk: Desk, told: Undone) -> None:
     data = {"call": told.call, **({"error": told.error} if told.error else {})}
     what = "undo.failed" if told.error else "undo.done"
     try:
-        desk.shield.journal.tell(
-            Fact(desk.shield.clock(), what, f"tool:{told.tool}", info.tenant, info.id, info.agent, data=data)
-        )
+        fact = Fact(desk.shield.clock(), what, f"tool:{told.tool}", info.tenant, info.id, info.agent, data=data)
+        tell(desk.shield, fact)
     except AuditLost:
         desk.tell("the audit trail could not be written: that a call was undone is not recorded")
 
@@ -150,5 +150,5 @@ def roll_back(desk: Desk) -> Flow[tuple[Undone, ...]]:
     """Undo everything that the run and its children have done and that can be undone, newest first."""
     all_of_it: list[Undone] = []
     while (done := desk.undos.newest()) is not None:
-        all_of_it.append((yield from undone(desk, done, f"`{done.tool}`")))
+        all_of_it.append((yield from undone(desk, done, f"`{desk.shield.policy.veil.name(done.tool)}`")))
     return tuple(all_of_it)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
+from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.seen import Hold, Seen
 
@@ -15,7 +16,7 @@ FORMER: Final = (
 """What is said of state that bears the marks of the former name."""
 
 
-class StoreError(Exception):
+class StoreError(Shown):
     """A store cannot be opened; the message says which, why, and what to do."""
 
 

@@ -21,6 +21,7 @@ from stanchion.cli.trails import is_database, name_of, record, records_in
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row, style_of
 from stanchion.kernel.actions import Action
+from stanchion.kernel.shown import json_safe
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import TABLE
 from stanchion.kernel.words import advice_of, message_of
@@ -43,7 +44,7 @@ def show(args: argparse.Namespace) -> int:
     if found is None:
         raise BadInput(f"there is no record `{args.what}` in `{where}`: see `stanchion audit tail`")
     if args.json:
-        sys.stdout.buffer.write(found.line.body + b"\n")
+        sys.stdout.buffer.write(json_safe(found.line.body) + b"\n")
         return 0
     terminal = Terminal.of(sys.stdout, os.environ)
     for line in _lines(found, terminal):
@@ -90,8 +91,9 @@ def _decision(entry: Entry, terminal: Terminal) -> Iterator[str]:
     agent = f" by agent `{entry.agent}`" if entry.agent else ""
     task = f" on task `{entry.task}`" if entry.task else ""
     tenant = f", tenant `{entry.tenant}`" if entry.tenant != "default" else ""
-    yield from row("id", entry.id, terminal)
-    yield from row("event", f"{entry.kind}, {entry.stage}{tool}{agent}{task} in run `{entry.run}`{tenant}", terminal)
+    about = f"{entry.kind}, {entry.stage}{tool}{agent}{task} in run `{entry.run}`{tenant}"
+    yield from row("id", visible(entry.id), terminal)
+    yield from row("event", visible(about), terminal)
     yield from row("policy", f"hash {entry.policy}", terminal)
     for said in entry.findings:
         yield from row("finding", f"{said.action} by {said.guard} ({said.code})", terminal)

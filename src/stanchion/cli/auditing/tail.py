@@ -18,6 +18,7 @@ from stanchion.cli.progress import Told, progress, records
 from stanchion.cli.record_line import Lines
 from stanchion.cli.terminal import Terminal, put
 from stanchion.cli.trails import chains_of, digits_among, follower_of, records_in
+from stanchion.kernel.shown import json_safe
 from stanchion.stores.memory import wall_ms
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def follow(
 
 
 def _json(records: Iterable[Found]) -> None:
-    sys.stdout.buffer.write(b"".join(line_of(found) for found in records))
+    sys.stdout.buffer.write(b"".join(json_safe(line_of(found)) for found in records))
     sys.stdout.buffer.flush()
 
 

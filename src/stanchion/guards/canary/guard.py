@@ -12,7 +12,7 @@ from stanchion.guards.canary.reading import bodies
 from stanchion.guards.canary.token import HEAD, LASTING, SIZES, label_of
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.content import content_of
-from stanchion.kernel.events import Event, ModelChunk, ModelReply
+from stanchion.kernel.events import Event, Handoff, ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
@@ -66,12 +66,19 @@ class Canary(msgspec.Struct, frozen=True):
             case ModelReply() if not event.final and not self.all_replies:
                 return None
             case _:
-                text = "\n".join(strings(content_of(event)))
-        run = event.run
+                text = "\n".join([*strings(content_of(event)), *_names(event)])
+        label = self._label(event.run, text)
+        if label is None:
+            return None
+        named = self._label(event.run, "\n".join(_names(event))) is not None
+        return Finding(ACTIONS[self.action], "canary.leaked", (label, "a name" if named else _carrier(event)))
+
+    def _label(self, run: RunInfo, text: str) -> str | None:
+        """The label of the first canary of a run in a text."""
         for body in bodies(text):
             label = label_of(body, self.secret, run.tenant, (run.id, *run.parents, LASTING))
             if label is not None:
-                return Finding(ACTIONS[self.action], "canary.leaked", (label, _carrier(event)))
+                return label
         return None
 
     @property
@@ -89,6 +96,11 @@ class Canary(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (ACTIONS[self.action],)
+
+
+def _names(event: Event) -> list[str]:
+    """By which names an event goes out: they are the agent's words as much as its content is."""
+    return [name for name in (event.tool, event.to if isinstance(event, Handoff) else "") if name]
 
 
 def _carrier(event: Event) -> str:

@@ -16,5 +16,6 @@ CODES: Final = declare(
             "a secret ({}) in `{}`, fingerprint {}{}",
             "leave the secret out, or name where it is kept; where it is none, a person can allow its fingerprint",
         ),
+        "secrets.in_pieces": Words("a secret ({}) in pieces that stand side by side, which is not written down", ""),
     }
 )

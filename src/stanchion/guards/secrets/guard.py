@@ -8,13 +8,15 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.guards._scan import CONTEXT, Kept
-from stanchion.guards._telling import finding_about, placeholder, pseudonyms
+from stanchion.guards._telling import finding_about, listed, placeholder, pseudonyms
 from stanchion.guards._texts import Leaf, Span, Word, hiding, leaves
 from stanchion.guards.secrets.codes import CODES
 from stanchion.guards.secrets.decoding import LONGEST
 from stanchion.guards.secrets.finder import NAMED, Finder, Sought, finder
 from stanchion.guards.secrets.fingerprints import not_allowed
 from stanchion.guards.secrets.index import indexed
+from stanchion.guards.secrets.joining import in_pieces
+from stanchion.guards.secrets.naming import in_name
 from stanchion.guards.secrets.rule import Kind as RuleKind, Rule
 from stanchion.guards.secrets.settling import settled
 from stanchion.guards.secrets.telling import told
@@ -35,6 +37,10 @@ IN_PIECES: Final = frozenset({Stage.MODEL_CHUNK, Stage.MODEL_REPLY})
 """Where a text may come in pieces, so that pieces and the whole are read alike."""
 REMEMBERED: Final = 64
 """Of how many events is remembered what was found in them."""
+MOST_NAMES: Final = 1_024
+"""Of how many names is remembered what was found in them."""
+NAMES: Final = {Stage.TOOL_CALL: "", Stage.HANDOFF: "to"}
+"""Where the agent chooses whom it calls by name, and which field has it beside the tool's."""
 INSTEAD: Final = {
     (Stage.MODEL_CHUNK, Action.ESCALATE): Action.BLOCK,
     (Stage.HANDOFF_DONE, Action.REDACT): Action.WARN,
@@ -122,14 +128,49 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         content = content_of(event)
         known = self._seen.pop(id(event), None)
         found, spans = known[1:] if known is not None and known[0] is event else self._found(content, event.stage)
-        if spans is None:
-            return None
+        finding = None if spans is None else self._in_content(event, content, found, spans)
+        if finding is None and event.stage in NAMES:
+            finding = self._in_names(event)
+        parts = in_pieces(self._finder, found, spans) if len(found) > 1 else None
+        if parts is None:
+            return finding
+        hides = hiding(content, found, parts, self._word(event))
+        if finding is None:
+            kinds = listed([span.kind for here in parts for span in here])
+            return Finding(Action.ALLOW, "secrets.in_pieces", (kinds,), hides=hides)
+        return msgspec.structs.replace(finding, hides=(*finding.hides, *hides))
+
+    def _in_content(self, event: Event, content: Any, found: list[Leaf], spans: list[list[Span]]) -> Finding | None:
         free, cleared = self._allowed, event.cleared
         left = [not_allowed(leaf.text, here, free, cleared) for leaf, here in zip(found, spans, strict=True)]
         if not any(left):
             return None
         patches = hiding(content, found, left, self._word(event))
         return self._finding(event, patches, told(event.stage, found, left))
+
+    def _in_names(self, event: Event) -> Finding | None:
+        """What is said of a secret in a name. A name cannot be redacted: where that is all that is asked for it goes
+        ahead, and only what is written down and shown does without it."""
+        action = self.action_at(event.stage)
+        if action == Action.REDACT:
+            return None
+        leaves = [Leaf((), name, named=True) for name in (event.tool, getattr(event, NAMES[event.stage], ""))]
+        spans = [self.in_name(leaf.text) if leaf.text else [] for leaf in leaves]
+        return self._finding(event, (), told(event.stage, leaves, spans)) if any(spans) else None
+
+    def in_name(self, name: str) -> list[Span]:
+        """The secrets of a name; of each name they are looked for once."""
+        known = self._named.get(name)
+        if known is None:
+            if len(self._named) >= MOST_NAMES:
+                self._named.clear()
+            known = self._named[name] = in_name(self._finder, name, self.decode, self._allowed)
+        return known
+
+    @cached_property
+    def _named(self) -> dict[str, list[Span]]:
+        """What was found in names, as the same ones come again and again."""
+        return {}
 
     def fingerprints(self, event: Event, /) -> tuple[str, ...]:
         """What is found in an event that is about to be judged, by fingerprint; what the policy itself allows is left

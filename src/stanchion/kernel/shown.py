@@ -1,0 +1,58 @@
+"""Text that is safe to show: what steers a terminal, turns the reading order or cannot be seen is written out."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+"""Characters that leave no trace on a screen, though they count as printable: fillers, joiners, selectors."""
+
+_BLANKS: Final = "\n\t"
+"""What a text of several lines is laid out with."""
+
+
+def visible(text: str, lines: bool = False) -> str:
+    """Text with everything written out that would not be seen as it is: control characters, marks that turn the
+    reading order, blanks without width, unassigned characters. With `lines` its line breaks and tabs stay."""
+    if text.isprintable() and (text.isascii() or UNSEEN.search(text) is None):
+        return text
+    kept = _BLANKS if lines else ""
+    return "".join([char if char in kept or _seen(char) else _written(char) for char in text])
+
+
+def json_safe(body: bytes) -> bytes:
+    """JSON that means the same, with such characters as its own escapes: it can be shown, and still be read."""
+    if body.isascii():
+        return body if b"\x7f" not in body else body.replace(b"\x7f", b"\\u007f")
+    text = body.decode("utf-8")
+    if text.isprintable() and UNSEEN.search(text) is None:
+        return body
+    return "".join([char if char == "\n" or _seen(char) else _escape(char) for char in text]).encode("utf-8")
+
+
+class Shown(Exception):
+    """An error whose text can be shown, whatever the values are that it names."""
+
+    def __str__(self) -> str:
+        return visible(super().__str__(), lines=True)
+
+
+def _seen(char: str) -> bool:
+    return char.isprintable() and (char.isascii() or UNSEEN.match(char) is None)
+
+
+def _written(char: str) -> str:
+    """A character as Python writes it: `\\x1b`, `\\u202e`, `\\U000e0041`."""
+    code = ord(char)
+    if char in "\n\r\t":
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[char]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _escape(char: str) -> str:
+    """A character as JSON writes it: beyond the first 65,536 as two halves."""
+    pair = char.encode("utf-16-be", "surrogatepass")
+    return "".join([f"\\u{int.from_bytes(pair[at : at + 2], 'big'):04x}" for at in range(0, len(pair), 2)])

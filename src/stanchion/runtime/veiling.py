@@ -1,0 +1,70 @@
+"""Veiling: what is written down and told bears names as they are shown, with the secrets in them hidden."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stanchion.audit.journal import Fact
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import Finding
+from stanchion.policy.veil import NAMED, Pairs, Veil, renamed
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
+NO_VEIL: Final = Veil()
+DIGEST: Final = "digest"
+"""What of a fact's data is no name."""
+
+
+def hidden_names(plans: Plans, event: Event) -> Pairs:
+    """What is hidden in the names of an event under the policy that judges it."""
+    veil: Veil = getattr(plans.policy, "veil", NO_VEIL)
+    return veil.of(event)
+
+
+def veiled(moment: Moment, decision: Decision, pairs: Pairs) -> tuple[Moment, Decision]:
+    """A moment and its decision as they are written down. Content is left to the guards that redact it: their patches
+    fit it only as it is."""
+    new = msgspec.structs.replace(
+        moment,
+        events=tuple([_event(event, pairs) for event in moment.events]),
+        settles=renamed(moment.settles, pairs),
+        late=_findings(moment.late, pairs),
+        stakes=renamed(moment.stakes, pairs),
+    )
+    said = msgspec.structs.replace(
+        decision,
+        id=renamed(decision.id, pairs),
+        findings=_findings(decision.findings, pairs),
+        shadow=_findings(decision.shadow, pairs),
+        inputs=renamed(decision.inputs, pairs),
+    )
+    return new, said
+
+
+def _event(event: Any, pairs: Pairs) -> Any:
+    names = ("id", "call", "tool", "run", *NAMED.get(event.stage, ()))
+    return msgspec.structs.replace(event, **{name: renamed(getattr(event, name), pairs) for name in names})
+
+
+def _findings(findings: tuple[Finding, ...], pairs: Pairs) -> tuple[Finding, ...]:
+    return tuple(
+        [msgspec.structs.replace(one, args=renamed(one.args, pairs), text=renamed(one.text, pairs)) for one in findings]
+    )
+
+
+def tell(shield: Shield, fact: Fact) -> None:
+    """Write a fact down."""
+    shield.journal.tell(fact_veiled(shield.policy.veil, fact))
+
+
+def fact_veiled(veil: Veil, fact: Fact) -> Fact:
+    """A fact as it is written down."""
+    names = [fact.about, fact.tenant, fact.run, fact.by]
+    names += [value for name, value in fact.data.items() if name != DIGEST and isinstance(value, str)]
+    return renamed(fact, veil.pairs(names))._replace(why=veil.words(fact.why))
