@@ -27,6 +27,7 @@ from stanchion.kernel.judging import (
 )
 from stanchion.kernel.layout import Wanted, keep, lay, place, watched, word
 from stanchion.kernel.lookups import Answer, Ask
+from stanchion.kernel.refusals import enter
 from stanchion.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Moved, Put, Records, Reply, StoreLost, When
 from stanchion.kernel.states import NORMAL
 
@@ -146,7 +147,8 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             inputs = Inputs(tuple(used), asked, None, "", mode, now, stale, plans.limited)
             if not found:
                 return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), False, inputs, plan.passes)
-            return _resolve(plan, moment, found, cut, inputs)
+            made = _resolve(plan, moment, found, cut, inputs)
+            return (yield from enter(plan, moment, records, made, TRIES, plans.polite)) if plan.refusals else made
 
         try:
             reply: Reply = yield Batch(
@@ -192,7 +194,8 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             found = watched(plan, events, found, cut, slices, reply)
         if not reply.actions and not found:
             return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes)
-        return _resolve(plan, moment, found, cut, inputs, held)
+        made = _resolve(plan, moment, found, cut, inputs, held)
+        return (yield from enter(plan, moment, records, made, TRIES, plans.polite)) if plan.refusals else made
 
     plan = plans.of(events, mode, moment.granted != "")
     refusal = Finding(Action.BLOCK, "kernel.contention", (TRIES,), guard="kernel", shadow=plan.shadow)
