@@ -295,16 +295,29 @@ REFUSING: Final = (
     _M(
         "a refusal is entered on an old record",
         REFUSALS,
-        "version, version + 1))\n        if",
-        "0, 1 << 60))\n        if",
+        "(name, version, version + 1) for",
+        "(name, 0, 1 << 60) for",
     ),
-    _M("a refusal is entered and not kept", REFUSALS, "puts=tuple(puts), ceiling", "puts=(), ceiling"),
-    _M("what is said of a refusal does not count", REFUSALS, "*[finding.action for finding in real]]", "]"),
-    _M("a watcher in shadow is real", REFUSALS, "[finding for finding in said if not finding.shadow]", "said"),
-    _M("a refusal's cache is not taken over", REFUSALS, "records[fresh.key] = (fresh.number, fresh.value)", "pass"),
-    _M("what says less becomes stricter", REFUSALS, "meant = meant if meant <= action else", "meant ="),
     _M(
-        "what says more is not carried out", REFUSALS, "meant if meant <= action else plan.cells[index][meant]", "meant"
+        "a refusal is entered and not kept", REFUSALS, "expects=entry.expects, puts=entry.puts", "expects=entry.expects"
+    ),
+    _M("a refusal goes along and is not kept", ENGINE, "else puts + entry.puts", "else puts"),
+    _M("a refusal goes along unexpected", ENGINE, "else (*expects, *entry.expects)", "else tuple(expects)"),
+    _M("a refusal goes along before it is known", ENGINE, "and not go and not lines and", "and not go and"),
+    _M("what is said of a refusal does not count", REFUSALS, "*[finding.action for finding in real]]", "]"),
+    _M(
+        "a watcher in shadow is real",
+        REFUSALS,
+        "for finding in entry.said if not finding",
+        "for finding in entry.said if finding",
+    ),
+    _M("a refusal's cache is not taken over", REFUSALS, "records[fresh.key] = (fresh.number, fresh.value)", "pass"),
+    _M("what says less becomes stricter", REFUSALS, "finding.action if finding.action <= refused else cells", "cells"),
+    _M(
+        "what says more is not carried out",
+        REFUSALS,
+        "<= refused else cells[finding.action]",
+        "<= refused else finding.action",
     ),
 )
 

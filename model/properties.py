@@ -152,6 +152,7 @@ def check_interleaved(case: Case, make: Make = MemoryStore) -> None:
     with closing(make(clock)) as store:
         done = interleave(deciding, store, drawn.randrange, answer, pass_time)
         expected: dict[int, Expected] = {}
+        apart = {trip.who for trip in done.trips if is_entry(trip.batch)}
         for trip in done.trips:
             step = steps[owners[trip.who]]
             if trip.reply is None or trip.reply.stale:
@@ -164,10 +165,9 @@ def check_interleaved(case: Case, make: Make = MemoryStore) -> None:
                 expected[trip.who] = entered(policy, step.moment, history, expected[trip.who], policy.can)
             else:
                 expected[trip.who] = expect_judged(policy, step.moment, history, step.answers, policy.can)
+                if trip.who not in apart:
+                    expected[trip.who] = entered(policy, step.moment, history, expected[trip.who], policy.can)
         for who, should in expected.items():
-            entries = [trip for trip in done.trips if trip.who == who and is_entry(trip.batch)]
-            if not entries:
-                should = entered(policy, steps[owners[who]].moment, None, should, policy.can)
             compare(done.decisions[who], should, f"decision {who} of {case}")
             compare_replay(policy, steps[owners[who]], done.decisions[who])
         for who in set(range(len(deciding))) - set(done.applied):

@@ -49,6 +49,14 @@ def case_a_budget_s_refusal_is_about_the_budget() -> None:
     same(decision.findings[1].args, ("m", "drawn.meter", "m"))
 
 
+def case_a_refusal_is_known_only_when_the_counters_before_it_are() -> None:
+    """A guard refuses, and so does a budget before it: the budget's refusal is the one that counts."""
+    meter = Placed("m", Meter((Line("run/n", ((0, Action.BLOCK),)),)), priority=5)
+    decision = Scene(meter, NO, _counts(1)).judge()
+    same(said(decision)[0], ("m", "drawn.meter", Action.BLOCK))
+    same(decision.findings[1].args, ("m", "drawn.meter", "m"))
+
+
 def case_a_refusal_of_the_engine_itself_is_not_counted() -> None:
     """That a tool is quarantined says nothing of what the agent does."""
     scene = Scene(_counts(1))

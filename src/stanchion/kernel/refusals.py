@@ -1,23 +1,23 @@
 """Refusals: an action that was refused is shown to the record guards that keep count of it, whoever refused it.
 
-They stand in the chain like others, and a stop before them skips them. But a loop of refused calls is a loop: so when
-the decision is made they are shown the finding that refuses, their records are written in a batch of its own, and what
-they say of it stands behind everything that was found.
+They stand in the chain like others, and a stop before them skips them. But a loop of refused calls is a loop: so they
+are shown the finding that refuses, and what they say of it stands behind everything that was found. Their records go
+along with the batch where the decision is known before it, and have one of their own where it is not, or there is none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Plan
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Kind
+from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.state import ABSENT, Batch, Expect, Moved, Put, Records, Reply, StoreLost, When
 
 COUNTED: Final = frozenset({Action.RETRY, Action.BLOCK, Action.QUARANTINE})
@@ -49,33 +49,75 @@ def is_entry(batch: Batch) -> bool:
     return batch.id.endswith(ENTRY)
 
 
+class Entry(NamedTuple):
+    """A refusal as it is entered: the records it is judged on, what is said of it, and what a batch needs for it."""
+
+    used: tuple[tuple[str, int, Any], ...]
+    said: tuple[Finding, ...]
+    expects: tuple[Expect, ...]
+    puts: tuple[Put, ...]
+
+
+def entry_of(plan: Plan, moment: Moment, records: Records, decision: Decision) -> Entry | None:
+    """What the guards that watch make of a decision, by their records as they are known; `None` where it is no refusal
+    or none of them has anything to keep or to say of it."""
+    refusal = refusal_of(plan, decision)
+    if refusal is None:
+        return None
+    used: list[tuple[str, int, Any]] = []
+    said: list[Finding] = []
+    puts: list[Put] = []
+    for pos, judge, name, index in plan.refusals:
+        version, value = records.get(name, ABSENT)
+        placed = plan.guards[pos]
+        try:
+            ruling = judge(moment.events[index], value, refusal)
+            if ruling is None:
+                continue
+            if ruling.finding is not None:
+                said.append(_placed(placed, ruling.finding, decision.action, plan.cells[index]))
+        except Exception as error:  # noqa: BLE001 - a guard may raise anything; it is refused already
+            args = (placed.id, type(error).__name__)
+            said.append(Finding(Action.ALLOW, "kernel.guard_error", args, guard=placed.id, shadow=placed.shadow))
+            continue
+        used.append((name, version, value))
+        if ruling.put is not None:
+            puts.append((name, ruling.put, When.JUDGED, 0, 0))
+    if not used and not said:
+        return None
+    expects = tuple([(name, version, version + 1) for name, version, _ in used])
+    return Entry(tuple(used), tuple(said), expects, tuple(puts))
+
+
+def _placed(placed: Placed, finding: Finding, refused: Action, cells: tuple[Action, ...]) -> Finding:
+    """A finding as it stands in a decision. What says no more than the refusal changes nothing that is carried out, and
+    stays as it is; what says more is carried out as the host can."""
+    action = finding.action if finding.action <= refused else cells[finding.action]
+    said = None if action == finding.action else finding.action
+    return msgspec.structs.replace(finding, action=action, guard=placed.id, shadow=placed.shadow, said=said)
+
+
 def enter(
     plan: Plan, moment: Moment, records: Records, decision: Decision, tries: int, polite: bool
 ) -> Generator[Batch | Moved, Any, Decision]:
-    """Show a refusal to the guards that watch for one, write what they keep of it, and join what they say.
+    """Enter a refusal in a batch of its own, and join what is said of it.
 
     It is refused in any case: where the store is lost, or others are faster `tries` times, nothing is entered.
     """
-    refusal = refusal_of(plan, decision)
-    if refusal is None:
-        return decision
     first = moment.events[0]
     for _ in range(tries):
-        used, said, expects, puts = _asked(plan, moment.events, records, refusal, decision.action)
-        if not expects:
-            return _joined(decision, said, ())
+        entry = entry_of(plan, moment, records, decision)
+        if entry is None:
+            return decision
+        if not entry.expects:
+            return joined(decision, entry)
         try:
-            reply: Reply = yield Batch(
-                first.id + ENTRY, first.run.tenant, expects=tuple(expects), puts=tuple(puts), ceiling=int(Action.HALT)
-            )
+            reply: Reply = yield Batch(first.id + ENTRY, first.run.tenant, expects=entry.expects, puts=entry.puts)
         except StoreLost:
             return decision
         if not reply.stale:
-            for name, value, *_ in puts:
-                version = next(known for key, known, _ in used if key == name) + 1
-                if records.get(name, ABSENT)[0] < version:
-                    records[name] = (version, value)
-            return _joined(decision, said, tuple(used))
+            keep_entry(records, entry)
+            return joined(decision, entry)
         for fresh in reply.fresh:
             records[fresh.key] = (fresh.number, fresh.value)
         if polite:
@@ -83,59 +125,22 @@ def enter(
     return decision
 
 
-Used = list[tuple[str, int, Any]]
+def keep_entry(records: Records, entry: Entry) -> None:
+    """Remember what was written of a refusal; the cache may have moved."""
+    versions = {name: version for name, version, _ in entry.used}
+    for name, value, *_ in entry.puts:
+        if records.get(name, ABSENT)[0] <= versions[name]:
+            records[name] = (versions[name] + 1, value)
 
 
-def _asked(
-    plan: Plan, events: tuple[Event, ...], records: Records, refusal: Finding, action: Action
-) -> tuple[Used, list[Finding], list[Expect], list[Put]]:
-    """What each guard says of a refusal by its record as it is known, and what it wants written."""
-    used: Used = []
-    said: list[Finding] = []
-    expects: list[Expect] = []
-    puts: list[Put] = []
-    for pos, judge, name, index in plan.refusals:
-        version, value = records.get(name, ABSENT)
-        placed = plan.guards[pos]
-        try:
-            ruling = judge(events[index], value, refusal)
-            if ruling is None:
-                continue
-            finding = ruling.finding
-            if finding is not None:
-                meant = finding.action
-                # What says no more than the refusal itself changes nothing that is carried out.
-                meant = meant if meant <= action else plan.cells[index][meant]
-                finding = msgspec.structs.replace(
-                    finding,
-                    action=meant,
-                    guard=placed.id,
-                    shadow=placed.shadow,
-                    said=None if meant == finding.action else finding.action,
-                )
-        except Exception as error:  # noqa: BLE001 - a guard may raise anything; it is refused already
-            args = (placed.id, type(error).__name__)
-            said.append(Finding(Action.ALLOW, "kernel.guard_error", args, guard=placed.id, shadow=placed.shadow))
-            continue
-        used.append((name, version, value))
-        expects.append((name, version, version + 1))
-        if ruling.put is not None:
-            puts.append((name, ruling.put, When.JUDGED, 0, 0))
-        if finding is not None:
-            said.append(finding)
-    return used, said, expects, puts
-
-
-def _joined(decision: Decision, said: list[Finding], used: tuple[tuple[str, int, Any], ...]) -> Decision:
+def joined(decision: Decision, entry: Entry) -> Decision:
     """A decision with what was said of its refusal behind its findings; the most severe of all determines it."""
-    if not said and not used:
-        return decision
-    real = tuple([finding for finding in said if not finding.shadow])
+    real = tuple([finding for finding in entry.said if not finding.shadow])
     return msgspec.structs.replace(
         decision,
         action=max([decision.action, *[finding.action for finding in real]]),
         findings=decision.findings + real,
-        shadow=decision.shadow + tuple([finding for finding in said if finding.shadow]),
+        shadow=decision.shadow + tuple([finding for finding in entry.said if finding.shadow]),
         effects=tuple(dict.fromkeys([*decision.effects, *[effect for one in real for effect in one.effects]])),
-        inputs=msgspec.structs.replace(decision.inputs, refused=used),
+        inputs=msgspec.structs.replace(decision.inputs, refused=entry.used),
     )

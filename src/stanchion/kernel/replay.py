@@ -78,4 +78,4 @@ def _records(run: RunInfo, inputs: Inputs) -> Records:
     """The records that were judged on; where it came to no judgement, the mode is all that is left of them."""
     if inputs.stale >= TRIES:
         return {standing_key(run.tenant): (0, {"own": {"state": inputs.mode}})}
-    return {name: (version, value) for name, version, value in inputs.records}
+    return {name: (version, value) for name, version, value in (*inputs.refused, *inputs.records)}

@@ -1,0 +1,1 @@
+"""What a second look at the first version found, each finding as a test."""
