@@ -23,7 +23,7 @@ LADDER = [Action.ALLOW, *[Action.WARN] * 3, *[Action.ESCALATE] * 5, Action.HALT]
 
 ENFORCING = sorted(set(packs()) - {"shadow-start"})
 
-SPELLED = [
+SPELLED: list[tuple[str, dict[str, Any]]] = [
     ("bash", {"command": "rm -rf /"}),
     ("bash", {"command": "rm  -r -f  /"}),
     ("run_command", {"command": "rm --recursive --force '/'"}),
@@ -36,7 +36,7 @@ SPELLED = [
     ("bash", {"command": "rm -rf /."}),
 ]
 
-DIFFERENT = [
+DIFFERENT: list[tuple[str, dict[str, Any]]] = [
     ("bash", {"command": "rm -rf /"}),
     ("bash", {"command": "rm -rf /etc"}),
     ("bash", {"command": "rm -rf ~"}),
@@ -113,14 +113,15 @@ def test_the_agent_reads_that_it_was_refused_the_same_before() -> None:
     def bash(command: str) -> str:
         raise AssertionError("it ran")
 
-    texts = []
+    seen = []
     for _ in range(10):
         with pytest.raises(Refused) as refused:
             run.call(bash, command="rm -rf /")
-        texts.append(str(refused.value))
+        seen.append(refused.value)
+    texts = [str(one) for one in seen]
     assert "refused" not in texts[0]
     assert "this was refused 2 times for the same reason (`shell.destructive` of guard `shell`)" in texts[1]
-    assert refused.value.ended
+    assert [one.ended for one in seen] == [False] * 9 + [True]
 
 
 def test_arguments_that_cannot_be_read_count_as_well() -> None:

@@ -127,6 +127,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     refused: tuple[tuple[str, int, Any], ...] = ()
 
 
+UNASKED: Final = (0, True, (), (), ())
+"""What a record has in the place of a reply where the store was not asked."""
+
+
 def plain(value: Any) -> Any:
     """What JSON does not have, from a guard or a host: a text or number of a type of its own is one all the same,
     anything else is named by its type."""
@@ -210,8 +214,8 @@ def entry_of(
         inputs.taken,
         _judged_on(inputs, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
-        *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else ()),
-        refused=_redacted(inputs.refused, redact) if inputs.refused else (),
+        *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else UNASKED),
+        _redacted(inputs.refused, redact) if inputs.refused else (),
     )
 
 
