@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from model.count import Count
 from model.history import History
 from model.known import Found, Sitting, stops
+from model.refusals import entered
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import EVERY_ACTION, Policy
 from stanchion.kernel.events import Moment
@@ -59,7 +60,21 @@ def expect(
     can: tuple[Action, ...] = EVERY_ACTION,
     remembered: Records | None = None,
 ) -> Expected:
-    """Judge a moment now, write into history what it writes, and say what the decision must be.
+    """What a decision must be where nobody comes between it and the entry of its refusal."""
+    judged = expect_judged(policy, moment, history, answers, can, remembered)
+    return entered(policy, moment, history, judged, can)
+
+
+def expect_judged(
+    policy: Policy,
+    moment: Moment,
+    history: History,
+    answers: Mapping[str, Answer],
+    can: tuple[Action, ...] = EVERY_ACTION,
+    remembered: Records | None = None,
+) -> Expected:
+    """Judge a moment now, write into history what it writes, and say what the decision must be before a refusal is
+    entered.
 
     `remembered` is given where the run's knowledge of the gates is young enough to decide on without the store;
     it is used if the moment then has nothing to send.
@@ -89,7 +104,7 @@ def expect_lost(
     """The decision where the store cannot be reached: on what the process remembers, closed unless all may open."""
     sitting = Sitting(policy, moment, Remembered(remembered), moment.events[0].at, answers, can)
     if not must_send and not _sends(sitting):
-        return _resolve(sitting, sitting.found, None, ())
+        return entered(policy, moment, None, _resolve(sitting, sitting.found, None, ()), can)
     needing = [
         sitting.chain[pos][0] for pos in range(min(sitting.cut + 1, len(sitting.chain))) if _needs_store(sitting, pos)
     ]

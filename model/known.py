@@ -72,7 +72,7 @@ class Sitting:
         self.gated = False
         self.mode = ""
         self.found: Found = self._gates()
-        self.chain = self._chain()
+        self.chain = chain_of(policy, moment, self.mode)
         if not self.found:
             self.found = self._late() + self._judge_all()
             self._settle_patches()
@@ -206,15 +206,6 @@ class Sitting:
         self.gated = True
         return [(-1, Finding(Action.BLOCK, "kernel.exhausted", guard="kernel"))]
 
-    def _chain(self) -> list[tuple[Placed, Event]]:
-        chain: list[tuple[Placed, Event]] = []
-        for event in self.events:
-            guards = list(self.policy.guards(event.stage, event.tool, event.run, self.mode))
-            guards.sort(key=lambda placed: (placed.priority, placed.category, placed.id))
-            earlier = [placed.id for placed, _ in chain if placed.kind in (Kind.METER, Kind.RECORD)]
-            chain += [(placed, event) for placed in guards if placed.id not in earlier]
-        return chain
-
     def _late(self) -> Found:
         late: Found = []
         for finding in self.moment.late:
@@ -326,6 +317,17 @@ class Sitting:
         refusal = Finding(Action.BLOCK, "kernel.patch_failed", (self.chain[pos][0].id,))
         self.found.append((pos, self.entered(pos, refusal)))
         self.found = sorted([entry for entry in self.found if entry[0] <= self.cut], key=lambda entry: entry[0])
+
+
+def chain_of(policy: Policy, moment: Moment, mode: str) -> list[tuple[Placed, Event]]:
+    """The guards of a moment in chain order, each with the event it judges; one that counts does so once."""
+    chain: list[tuple[Placed, Event]] = []
+    for event in moment.events:
+        guards = list(policy.guards(event.stage, event.tool, event.run, mode))
+        guards.sort(key=lambda placed: (placed.priority, placed.category, placed.id))
+        earlier = [placed.id for placed, _ in chain if placed.kind in (Kind.METER, Kind.RECORD)]
+        chain += [(placed, event) for placed in guards if placed.id not in earlier]
+    return chain
 
 
 def _changes(content: Any, patches: tuple[Patch, ...]) -> bool:

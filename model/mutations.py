@@ -27,6 +27,7 @@ JUDGING = "kernel/judging.py"
 LAYOUT = "kernel/layout.py"
 MEMORY = "stores/memory.py"
 PATCHES = "kernel/patches.py"
+REFUSALS = "kernel/refusals.py"
 
 _M = Mutation
 
@@ -281,7 +282,42 @@ TRIPS: Final = (
     _M("knowledge never ages", ENGINE, "aged = first.at - plans.confirmed > plans.max_age_ms or", "aged ="),
 )
 
-MUTATIONS: Final = (*ORDER, *PATCHING, *FAILING, *SHADOW, *STATE, *HOLDING, *TRIPS)
+REFUSING: Final = (
+    _M("refusals are not entered", REFUSALS, "if decision.action not in COUNTED:", "if True:"),
+    _M("what waits counts as refused", REFUSALS, "frozenset({Action.RETRY, ", "frozenset({Action.ESCALATE, "),
+    _M("the engine's own refusals are counted", REFUSALS, "said.code not in OWN)", "False)"),
+    _M("what cannot be read is not counted", REFUSALS, "and said.code not in OWN)", ")"),
+    _M("a budget's refusal is about nothing", REFUSALS, "if not said.about and any(", "if False and any("),
+    _M(
+        "a refusal is entered on an old record",
+        REFUSALS,
+        "(name, version, version + 1) for",
+        "(name, 0, 1 << 60) for",
+    ),
+    _M(
+        "a refusal is entered and not kept", REFUSALS, "expects=entry.expects, puts=entry.puts", "expects=entry.expects"
+    ),
+    _M("a refusal goes along and is not kept", ENGINE, "else puts + entry.puts", "else puts"),
+    _M("a refusal goes along unexpected", ENGINE, "else (*expects, *entry.expects)", "else tuple(expects)"),
+    _M("a refusal goes along before it is known", ENGINE, "and not go and not lines and", "and not go and"),
+    _M("what is said of a refusal does not count", REFUSALS, "*[finding.action for finding in real]]", "]"),
+    _M(
+        "a watcher in shadow is real",
+        REFUSALS,
+        "for finding in entry.said if not finding",
+        "for finding in entry.said if finding",
+    ),
+    _M("a refusal's cache is not taken over", REFUSALS, "records[fresh.key] = (fresh.number, fresh.value)", "pass"),
+    _M("what says less becomes stricter", REFUSALS, "finding.action if finding.action <= refused else cells", "cells"),
+    _M(
+        "what says more is not carried out",
+        REFUSALS,
+        "<= refused else cells[finding.action]",
+        "<= refused else finding.action",
+    ),
+)
+
+MUTATIONS: Final = (*ORDER, *PATCHING, *FAILING, *SHADOW, *STATE, *HOLDING, *TRIPS, *REFUSING)
 """Every fault that `python -m model.mutants` tries."""
 
 QUICK: Final = (

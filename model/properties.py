@@ -7,11 +7,12 @@ from contextlib import closing
 from typing import Any
 
 from model.compare import compare, compare_replay, compare_state
-from model.decide import expect, expect_lost
+from model.decide import Expected, expect, expect_judged, expect_lost
 from model.drawn.case import Case, Feature
 from model.drawn.moments import RUNS, Step, draw_step
 from model.drawn.policy import DrawnPolicy
 from model.history import History
+from model.refusals import entered
 from model.store import StoreModel
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Plans
@@ -20,6 +21,7 @@ from stanchion.kernel.engine import TRIES, decide
 from stanchion.kernel.findings import Patch
 from stanchion.kernel.lookups import Answer, Ask, Lookup
 from stanchion.kernel.patches import apply
+from stanchion.kernel.refusals import is_entry
 from stanchion.kernel.state import Batch, Reply, StoreLost, When
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
@@ -149,6 +151,8 @@ def check_interleaved(case: Case, make: Make = MemoryStore) -> None:
 
     with closing(make(clock)) as store:
         done = interleave(deciding, store, drawn.randrange, answer, pass_time)
+        expected: dict[int, Expected] = {}
+        apart = {trip.who for trip in done.trips if is_entry(trip.batch)}
         for trip in done.trips:
             step = steps[owners[trip.who]]
             if trip.reply is None or trip.reply.stale:
@@ -157,9 +161,15 @@ def check_interleaved(case: Case, make: Make = MemoryStore) -> None:
             if trip.batch.id.startswith("operator-") and step.put is not None:
                 history.puts.append(step.put)
                 continue
-            expected = expect(policy, step.moment, history, step.answers, policy.can)
-            compare(done.decisions[trip.who], expected, f"{trip.batch.id} of {case}")
-            compare_replay(policy, step, done.decisions[trip.who])
+            if is_entry(trip.batch):
+                expected[trip.who] = entered(policy, step.moment, history, expected[trip.who], policy.can)
+            else:
+                expected[trip.who] = expect_judged(policy, step.moment, history, step.answers, policy.can)
+                if trip.who not in apart:
+                    expected[trip.who] = entered(policy, step.moment, history, expected[trip.who], policy.can)
+        for who, should in expected.items():
+            compare(done.decisions[who], should, f"decision {who} of {case}")
+            compare_replay(policy, steps[owners[who]], done.decisions[who])
         for who in set(range(len(deciding))) - set(done.applied):
             tries = [trip for trip in done.trips if trip.who == who]
             said = [finding.code for finding in (*done.decisions[who].findings, *done.decisions[who].shadow)]

@@ -169,6 +169,24 @@ class Looper(msgspec.Struct, frozen=True):
         return Ruling(self.says if marks.count(mark) >= self.repeats else None, marks)
 
 
+class Grumbler(Looper, frozen=True):
+    """A looper that also keeps the marks of what was refused, by whichever guard, and says so when one repeats."""
+
+    def refused(self, event: Event, value: Any, finding: Finding) -> Any:
+        """Speaks when a mark was refused often enough; it has nothing to say of what it refused itself."""
+        mark = mark_of(event)
+        if mark == self.raises:
+            raise LookupError("drawn to fail")
+        if finding.guard == self.name:
+            return None
+        marks: list[int] = [*(value if value is not None else []), mark][-5:]
+        if mark == self.nonsense:
+            return Ruling("nonsense", marks)  # type: ignore[arg-type]  # a guard may return anything
+        args = (finding.guard, finding.code, finding.about)
+        says = msgspec.structs.replace(self.says, args=args) if marks.count(mark) >= self.repeats else None
+        return Ruling(says, marks)
+
+
 class Breaker(msgspec.Struct, frozen=True):
     """A record guard that one mark opens for a while; what it says depends on the store's time."""
 

@@ -6,7 +6,7 @@ import random
 from typing import Any, NamedTuple
 
 from model.drawn.case import Case, Feature
-from model.drawn.guards import GONE, SECRET, Asker, Breaker, Looper, Meter, Rule, Watcher, scoped
+from model.drawn.guards import GONE, SECRET, Asker, Breaker, Grumbler, Looper, Meter, Rule, Watcher, scoped
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.autonomy import Share
 from stanchion.kernel.chain import EVERY_ACTION
@@ -136,7 +136,8 @@ def _record(case: Case, number: int, drawn: random.Random) -> Any:
         return Breaker(f"g{number}", drawn.randint(0, 2), drawn.choice((40, 400, 4_000)), says, writes)
     failing = drawn.choice((-1, -1, 0, 1)) if case.has(Feature.FAILURES) else -1
     nonsense = drawn.choice((-1, -1, 2)) if case.has(Feature.FAILURES) else -1
-    return Looper(f"g{number}", drawn.randint(1, 3), says, writes, failing, nonsense)
+    kind = Grumbler if case.drawn(500 + number).random() < 0.7 else Looper
+    return kind(f"g{number}", drawn.randint(1, 3), says, writes, failing, nonsense)
 
 
 def _meter(case: Case, number: int, drawn: random.Random) -> Any:

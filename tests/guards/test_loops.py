@@ -241,14 +241,16 @@ A_CALL: Final = "abcdefGHIJexactexaloosAEoutcomes"
         "",
         "2",
         "1 3    ",
-        "2 x    ",
-        "2 3 z9   ",
-        "2 3 r?   ",
-        "2 3  1,x  ",
-        "2 3   z  ",
-        "2 3     short",
-        "2 3     " + A_CALL + "odd",
-        "2 3     " + A_CALL.replace("AE", "?!"),
+        "2 3     ",
+        "3 x     ",
+        "3 3 z9    ",
+        "3 3 r?    ",
+        "3 3  1,x   ",
+        "3 3   z   ",
+        "3 3     abcdefghx",
+        "3 3      short",
+        "3 3      " + A_CALL + "odd",
+        "3 3      " + A_CALL.replace("AE", "?!"),
     ],
 )
 def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
@@ -263,12 +265,13 @@ def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
 
 
 def test_a_record_that_can_be_read_is_read() -> None:
-    assert metrics("2 3    ") == Metrics(total_checks=3)
-    (call,) = History.of(f"2 3 r1  c asked {A_CALL}").calls
+    assert metrics("3 3     ") == Metrics(total_checks=3)
+    assert History.of("3 3     abcdefgh2,ijklmnop10").refusals == {"abcdefgh": 2, "ijklmnop": 10}
+    (call,) = History.of(f"3 3 r1  c asked  {A_CALL}").calls
     assert call == Seen("abcdef", "GHIJ", "exactexa", "loos", "", Mark.FIRST, "outcomes")
 
 
-@given(st.text(max_size=40) | st.text("2 ,rcxens019AE-.", max_size=60))
+@given(st.text(max_size=40) | st.text("3 ,rcxensf019AE-.", max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_no_text_breaks_it(text: str) -> None:
     played = Played()
@@ -331,7 +334,7 @@ def test_stages_it_does_not_judge_pass() -> None:
     played = Played()
     played.call("t", {}, 1)
     assert played.guard.judge(ModelCall(id="m", at=0, run=RUN), played.value, 0) is None
-    assert played.guard.judge(Prompt(id="p", at=0, run=RUN, text="hi"), None, 0) is None
+    assert played.guard.judge(Prompt(id="p", at=0, run=RUN, text="hi", trusted=False), None, 0) is None
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import NAMES, Risk
 from stanchion.kernel.content import content_of
-from stanchion.kernel.decision import Decision
+from stanchion.kernel.decision import Decision, Inputs
 from stanchion.kernel.events import Event, Moment, ToolCall
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.lookups import Answer, Answered
@@ -125,6 +125,11 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     values: tuple[int, ...] = ()
     actions: tuple[int, ...] = ()
     settled: tuple[str, ...] = ()
+    refused: tuple[tuple[str, int, Any], ...] = ()
+
+
+UNASKED: Final = (0, True, (), (), ())
+"""What a record has in the place of a reply where the store was not asked."""
 
 
 def plain(value: Any) -> Any:
@@ -214,18 +219,22 @@ def entry_of(
         inputs.can,
         inputs.lost,
         inputs.taken,
-        _judged_on(inputs.records, redact),
+        _judged_on(inputs, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
-        *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else ()),
+        *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else UNASKED),
+        _redacted(inputs.refused, redact) if inputs.refused else (),
     )
 
 
-def _judged_on(records: tuple[tuple[str, int, Any], ...], redact: Redact) -> tuple[tuple[str, int, Any], ...]:
-    """The records that were judged on; those that were not there need not be named."""
-    for _, version, _ in records:
-        if version:
-            return tuple([(name, number, redact(value)) for name, number, value in records if number])
-    return ()
+def _judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
+    """The records that were judged on; those that were not there need not be named, unless a refusal was entered into
+    them: then they were there, later."""
+    later = [name for name, _, _ in inputs.refused] if inputs.refused else ()
+    return _redacted([record for record in inputs.records if record[1] or record[0] in later], redact)
+
+
+def _redacted(records: Iterable[tuple[str, int, Any]], redact: Redact) -> tuple[tuple[str, int, Any], ...]:
+    return tuple([(name, number, redact(value)) for name, number, value in records])
 
 
 def _answer(answer: Answer, redact: Redact) -> Answer:

@@ -15,11 +15,23 @@ ENOUGH: Final = 64
 LASTING: Final = frozenset({"errors", "near"})
 """Kinds of loops of one tool: that another brings something new does not end them."""
 
-VERSION: Final = "2"
+VERSION: Final = "3"
 """What a history begins with; one that begins otherwise is not read."""
 
-LETTERS: Final = {"repeat": "r", "cycle": "c", "excessive": "x", "errors": "e", "near": "n", "stall": "s"}
+LETTERS: Final = {
+    "repeat": "r",
+    "cycle": "c",
+    "excessive": "x",
+    "errors": "e",
+    "near": "n",
+    "stall": "s",
+    "refused": "f",
+}
 """Kinds of loops, as they are written."""
+
+COUNTED: Final = 32
+"""How many different refusals are counted, each for itself. One more takes the place of the one that came least often,
+and goes on with its count: nothing is ever counted too low, and refusals that all differ end as well."""
 
 _KINDS: Final = {sign: kind for kind, sign in LETTERS.items()}
 _NUMBERS: Final = {pair: number for number, pair in enumerate(PAIRS)}
@@ -100,7 +112,8 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
 class History(msgspec.Struct):
     """The last calls of a run, oldest first, and their texts. `runs[p - 1]` is how many calls in a row were as the one
     `p` before them, with the same outcome; empty where none was. `told` is what the agent was told already; `asked`
-    what the user asked for last. What a field holds is replaced, never changed: histories share it."""
+    what the user asked for last. `refusals` is how often each refusal came since anything new did, the last one at
+    the end. What a field holds is replaced, never changed: histories share it."""
 
     calls: list[Seen] = []
     texts: list[str] = []
@@ -109,6 +122,7 @@ class History(msgspec.Struct):
     asked: str = ""
     checks: int = 0
     found: dict[str, int] = {}
+    refusals: dict[str, int] = {}
 
     @classmethod
     def of(cls, value: Any) -> History:
@@ -122,12 +136,21 @@ class History(msgspec.Struct):
             except (ValueError, KeyError):
                 return cls()
             LATELY.keep(value, known)
-        return cls(known.calls, known.texts, known.runs, known.told, known.asked, known.checks, known.found)
+        return cls(
+            known.calls,
+            known.texts,
+            known.runs,
+            known.told,
+            known.asked,
+            known.checks,
+            known.found,
+            known.refusals,
+        )
 
     @classmethod
     def read(cls, text: str) -> History:
         """The history that a text says."""
-        version, checks, found, runs, told, asked, *texts = text.split(" ")
+        version, checks, found, runs, told, asked, refusals, *texts = text.split(" ")
         if version != VERSION:
             raise ValueError("this is no history")
         return cls(
@@ -138,6 +161,7 @@ class History(msgspec.Struct):
             asked,
             int(checks),
             {_KINDS[one[0]]: int(one[1:]) for one in found.split(",")} if found else {},
+            {one[:8]: int(one[8:]) for one in refusals.split(",")} if refusals else {},
         )
 
     def text(self) -> str:
@@ -145,7 +169,8 @@ class History(msgspec.Struct):
         found = ",".join([f"{LETTERS[kind]}{count}" for kind, count in self.found.items()]) if self.found else ""
         told = ",".join([LETTERS[kind] + about for kind, about in self.told.items()]) if self.told else ""
         runs = ",".join(map(str, self.runs)) if self.runs else ""
-        text = " ".join([VERSION, str(self.checks), found, runs, told, self.asked, *self.texts])
+        refusals = ",".join([f"{what}{count}" for what, count in self.refusals.items()]) if self.refusals else ""
+        text = " ".join([VERSION, str(self.checks), found, runs, told, self.asked, refusals, *self.texts])
         LATELY.keep(text, self)
         return text
 
@@ -178,6 +203,19 @@ class History(msgspec.Struct):
         self._replace(at, Seen(new, one.tool, one.exact, one.loose, one.sketch, one.marks & LASTS, "", old))
         return True
 
+    def knows(self, call: str) -> bool:
+        """Whether a call has been entered."""
+        return self._find(call) is not None
+
+    def refuse(self, what: str) -> int:
+        """Count a refusal; says how often it came with nothing new in between."""
+        known = dict(self.refusals)
+        count = known.pop(what, 0)
+        if not count and len(known) >= COUNTED:
+            count = known.pop(min(known, key=known.__getitem__))
+        self.refusals = {**known, what: count + 1}
+        return count + 1
+
     def came(self, call: str, tool: str, args: Any, outcome: str, marks: int, more: bool = False) -> bool:
         """Enter what came of a call; says whether the call is known. `more`: it is a further part of a result."""
         at = self._find(call)
@@ -190,6 +228,8 @@ class History(msgspec.Struct):
             outcome = digest("=", one.outcome, outcome)
         if outcome not in [other.outcome for other in self.calls if other is not one]:
             marks |= Mark.NEWS
+            if not marks & Mark.FAILED:
+                self.refusals = {}
             if self.told:
                 self.told = {kind: about for kind, about in self.told.items() if kind in LASTING}
         marks |= one.marks & LASTS
@@ -199,8 +239,8 @@ class History(msgspec.Struct):
         return True
 
     def cleared(self) -> None:
-        """Forget the calls, not what was counted."""
-        self.calls, self.texts, self.runs, self.told = [], [], [], {}
+        """Forget the calls and what was refused, not what was counted of loops."""
+        self.calls, self.texts, self.runs, self.told, self.refusals = [], [], [], {}, {}
 
     def forget(self, kind: str) -> None:
         """Forget that the agent was told of a loop."""

@@ -127,7 +127,7 @@ class Breaker(msgspec.Struct, frozen=True):
             return None
         if now < until:
             args = (event.tool, _span(circuit.cooldown_ms), _moment(until))
-            return Ruling(Finding(action, "breaker.open", args), until=until)
+            return Ruling(Finding(action, "breaker.open", args, about=event.tool), until=until)
         if now < circuit.expires:
             return Ruling(Finding(action, "breaker.probing", (event.tool,)), None, until, circuit.expires)
         taken = msgspec.structs.replace(circuit, probe=event.id, expires=now + round(self.probe_s * 1_000))

@@ -9,10 +9,11 @@ import msgspec
 from stanchion.guards._fingerprint import Fingerprint, digest, fingerprint, id_digest, name_digest
 from stanchion.guards._history import ENOUGH, History, Mark, Seen
 from stanchion.guards._outcome import error_digest, result_digest
+from stanchion.guards._refusal import refusal
 from stanchion.kernel.actions import PROCEEDS, Action, Category
 from stanchion.kernel.events import Event, Failure, Prompt, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
@@ -45,6 +46,11 @@ CODES: Final = declare(
             "the last {} calls have brought nothing new",
             "step back: say what is missing, choose another way to get it, or report what you have",
         ),
+        "loops.refused": Words(
+            "this was refused {} times for the same reason (`{}` of guard `{}`), and nothing new came in between",
+            "change what the reason names, do without it, or report what you have: other words and other tools change "
+            "nothing",
+        ),
     }
 )
 
@@ -52,6 +58,7 @@ MARKS: Final = {"read_only": Mark.READS, "poll": Mark.POLLS, "idempotent": Mark.
 """What a tool's annotations say of its calls."""
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
+OrNever = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
 LoopAction = Literal["allow", "warn", "escalate", "block", "quarantine", "halt"]
 
 
@@ -67,7 +74,8 @@ class _Found(NamedTuple):
 class Loops(msgspec.Struct, frozen=True):
     """Finds calls that are repeated without gain: in a row, in circles, too often, almost, or failing alike.
 
-    A call counts as repeated only while its result stays the same. What a user asks for anew is no loop.
+    A call counts as repeated only while its result stays the same. What a user asks for anew is no loop. Calls that any
+    guard refuses are counted by what they are refused for: the agent is told, then a person, and then the run ends.
     """
 
     name: ClassVar[str] = "loops"
@@ -85,6 +93,9 @@ class Loops(msgspec.Struct, frozen=True):
     max_errors: Count = 3
     near_repeats: Count = 3
     stall_after: Count = 6
+    refusals_told: OrNever = 2
+    refusals_escalated: OrNever = 5
+    refusals_halted: OrNever = 10
     action: LoopAction = "block"
     error_action: LoopAction = "block"
     near_action: LoopAction = "warn"
@@ -114,10 +125,35 @@ class Loops(msgspec.Struct, frozen=True):
                 return self._keep_result(event, History.of(value))
             case Failure() if value is not None:
                 return self._keep_failure(event, History.of(value))
-            case Prompt() if value is not None and event.trusted:
+            case Prompt() if event.trusted:
                 return _asked(event, History.of(value))
             case _:
                 return None
+
+    def refused(self, event: Event, value: Any, finding: Finding, /) -> Ruling | None:
+        """Count a call that was refused, by whichever guard, and say how often it was for the same thing."""
+        if not isinstance(event, ToolCall):
+            return None
+        history = History.of(value)
+        if not history.knows(event.id):
+            history.checks += 1
+        what = refusal(event, finding)
+        count = history.refuse(what)
+        action = next((action for least, action in self._steps() if 0 < least <= count), None)
+        if action is None:
+            return Ruling(None, history.text())
+        history.found = {**history.found, "refused": history.found.get("refused", 0) + 1}
+        args = (count, finding.code, finding.guard)
+        effects = (ASK,) if action == Action.ESCALATE else ()
+        return Ruling(Finding(action, "loops.refused", args, effects=effects, about=what), history.text())
+
+    def _steps(self) -> tuple[tuple[int, Action], ...]:
+        """From which refusal on what is done, the severest first; 0 stands for never."""
+        return (
+            (self.refusals_halted, Action.HALT),
+            (self.refusals_escalated, Action.ESCALATE),
+            (self.refusals_told, Action.WARN),
+        )
 
     def _judge_call(self, event: ToolCall, history: History) -> Ruling:
         if event.call and history.again(event.call, event.id):
@@ -131,7 +167,7 @@ class Loops(msgspec.Struct, frozen=True):
         finding = None
         if found is not None:
             history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
-            finding = _say(found, history)
+            finding = _say(found, call, history)
             if found.action > PROCEEDS:
                 call = msgspec.structs.replace(call, marks=call.marks | Mark.REFUSED)
         history.push(call, runs, self.max_history)
@@ -229,7 +265,8 @@ class Loops(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         chosen = {ACTIONS[name] for name in (self.action, self.error_action, self.near_action, self.stall_action)}
-        return tuple(sorted(chosen | {min(ACTIONS[self.error_action], Action.WARN)}))
+        steps = {action for least, action in self._steps() if least}
+        return tuple(sorted(chosen | {min(ACTIONS[self.error_action], Action.WARN)} | steps))
 
 
 class Metrics(msgspec.Struct, frozen=True):
@@ -265,7 +302,7 @@ def _keep(event: ToolResult | Failure, history: History, outcome: str, marks: in
 def _asked(event: Prompt, history: History) -> Ruling | None:
     """A user who asks for something new begins anew; the same words once more change nothing."""
     asked = digest(event.text)
-    if not history.calls or asked == history.asked:
+    if asked == history.asked:
         return None
     history.cleared()
     history.asked = asked
@@ -278,13 +315,14 @@ def _seen(event: ToolCall, print_: Fingerprint, marks: int) -> Seen:
     return Seen(id_digest(event.id), name_digest(event.tool), *print_, marks)
 
 
-def _say(found: _Found, history: History) -> Finding | None:
+def _say(found: _Found, call: Seen, history: History) -> Finding | None:
     """What is said of a loop; what stops nothing is said once, until something new came."""
     told = history.told.get(found.kind) == found.about
     history.told = {**history.told, found.kind: found.about}
     if told and found.action <= PROCEEDS:
         return None
-    return Finding(found.action, f"loops.{found.kind}", found.args)
+    about = found.about if found.about else call.exact
+    return Finding(found.action, f"loops.{found.kind}", found.args, about=about)
 
 
 def _came(calls: list[Seen]) -> str:

@@ -70,7 +70,8 @@ class Plan:
 
     __slots__ = (
         "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters",
-        "passes", "policy", "pure", "records", "redacts", "run", "shadow", "slices", "switches", "taken", "tallied",
+        "passes", "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "slices", "switches", "taken",
+        "tallied",
         "warnings", "watchers",
     )  # fmt: skip
 
@@ -102,6 +103,7 @@ class Plan:
         self.meters: list[tuple[int, tuple[Line, ...]]] = []
         self.watchers: dict[int, Callable[..., Any]] = {}
         self.records: list[Recorded] = []
+        self.refusals: list[tuple[int, Callable[..., Any], str, int]] = []
         self._offered: list[tuple[int, Callable[[Any], Any], int, tuple[Switch, ...]]] = []
         self._redactors: list[tuple[int, Callable[[Any], Any], int]] | None = None
         self._sort_out(events)
@@ -149,6 +151,9 @@ class Plan:
                 name = ("~" if shadow else "") + guard.key(events[index])
                 when = writes_at(guard, events[index].stage)
                 self.records.append((pos, guard.judge, name, index, when, at, shadow))
+                refused = getattr(guard, "refused", None)
+                if refused is not None:
+                    self.refusals.append((pos, refused, name, index))
         return 0
 
     def _enter_pure(self, pos: int, guard: Any, index: int) -> None:

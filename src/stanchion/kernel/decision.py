@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.actions import PROCEEDS, STOPS, Action
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.lookups import Answer
 from stanchion.kernel.patches import apply
@@ -31,7 +31,8 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What a decision was made from besides the event and the policy; enough to make it again.
 
     `lost` says why the store could not be asked, where it could not. `can` is what the host could carry out, where
-    that was not everything. `taken` is the record that somebody else was first to change.
+    that was not everything. `taken` is the record that somebody else was first to change. `refused` are the records
+    that guards which watch for refusals have judged on; empty where nothing was entered.
     """
 
     records: tuple[tuple[str, int, Any], ...] = ()
@@ -43,6 +44,7 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     stale: int = 0
     can: tuple[int, ...] = ()
     taken: str = ""
+    refused: tuple[tuple[str, int, Any], ...] = ()
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
@@ -93,6 +95,14 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
         """What to do instead."""
         determining = self.determining
         return determining.advice if determining else ""
+
+    @property
+    def behind(self) -> tuple[Finding, ...]:
+        """What was said of a refusal itself: a stop skips all guards behind it but those that watch for refusals."""
+        determining = self.determining
+        if determining is None or determining.action < STOPS:
+            return ()
+        return self.findings[self.findings.index(determining) + 1 :]
 
     def patched(self, content: Any) -> Any:
         """That content with this decision's patches applied; the content itself where there are none."""

@@ -27,6 +27,7 @@ from stanchion.kernel.judging import (
 )
 from stanchion.kernel.layout import Wanted, keep, lay, place, watched, word
 from stanchion.kernel.lookups import Answer, Ask
+from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
 from stanchion.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Moved, Put, Records, Reply, StoreLost, When
 from stanchion.kernel.states import NORMAL
 
@@ -146,18 +147,23 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             inputs = Inputs(tuple(used), asked, None, "", mode, now, stale, plans.limited)
             if not found:
                 return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), False, inputs, plan.passes)
-            return _resolve(plan, moment, found, cut, inputs)
+            made = _resolve(plan, moment, found, cut, inputs)
+            return (yield from enter(plan, moment, records, made, TRIES, plans.polite)) if plan.refusals else made
 
+        entry: Entry | None = None
+        if plan.refusals and not go and not lines and cut < plan.refusals[0][0]:
+            # Nothing is counted and none of the guards that watch has a record here: the refusal is known for certain.
+            entry = entry_of(plan, moment, records, _resolve(plan, moment, found, cut, Inputs()))
         try:
             reply: Reply = yield Batch(
                 first.id,
                 first.run.tenant,
                 go,
-                tuple(expects),
+                tuple(expects) if entry is None else (*expects, *entry.expects),
                 moment.settles,
                 lines,
                 moment.amounts,
-                puts,
+                puts if entry is None else puts + entry.puts,
                 ceiling,
             )
         except StoreLost as lost:
@@ -192,7 +198,11 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             found = watched(plan, events, found, cut, slices, reply)
         if not reply.actions and not found:
             return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes)
-        return _resolve(plan, moment, found, cut, inputs, held)
+        made = _resolve(plan, moment, found, cut, inputs, held)
+        if entry is not None:
+            keep_entry(records, entry)
+            return joined(made, entry)
+        return (yield from enter(plan, moment, records, made, TRIES, plans.polite)) if plan.refusals else made
 
     plan = plans.of(events, mode, moment.granted != "")
     refusal = Finding(Action.BLOCK, "kernel.contention", (TRIES,), guard="kernel", shadow=plan.shadow)

@@ -17,6 +17,10 @@ ROLLBACK: Final = "rollback"
 """The effect by which a finding has everything undone that its run has done and that can be undone."""
 
 
+ASK: Final = "ask_person"
+"""The effect by which a finding has a person asked to look at the run, although its action is refused already."""
+
+
 class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One edit of an event's content: the whole value at `path`, or the characters `start` to `end` of a text."""
 
@@ -69,7 +73,8 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     A guard gives the action, a code and its arguments; the engine adds who said it. `text` and `guidance`
     are words a rule's author wrote; where they are empty the words of the code are used. `hides` are edits of what is
-    written down and shown to people; what goes ahead stays as it is.
+    written down and shown to people; what goes ahead stays as it is. `about` is what the finding is about (a path, a
+    host, a field), the same however a call is worded; where it is empty the texts among `args` say it.
     """
 
     action: Action
@@ -84,6 +89,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     shadow: bool = False
     said: Action | None = None
     hides: tuple[Patch, ...] = ()
+    about: str = ""
 
     @property
     def message(self) -> str:

@@ -67,6 +67,10 @@ class RecordGuard(Protocol):
     """Judges the event and one small record; may give a new value. `key` may depend on run, stage and tool only.
 
     `writes` says when a new value is written, for all stages or for each.
+
+    One that has `refused(event, value, finding)` is shown every event of its stages that was refused, with the finding
+    that refuses it, by whichever guard and wherever that stands. It may give a new value, which is written, and a
+    finding that stands behind all others; it has judged the event before only if the chain came as far as it.
     """
 
     kind: ClassVar[Kind]

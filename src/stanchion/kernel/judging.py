@@ -83,7 +83,7 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
             Finding(
                 action, finding.code, finding.args, finding.text, finding.guidance, finding.patches,
                 finding.effects, finding.terms, placed.id, placed.shadow,
-                None if action == finding.action else finding.action, finding.hides,
+                None if action == finding.action else finding.action, finding.hides, finding.about,
             ),
         )
     )  # fmt: skip

@@ -5,11 +5,12 @@ from __future__ import annotations
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import EVERY_ACTION, Plans, Policy
 from stanchion.kernel.decision import Decision, Inputs
-from stanchion.kernel.engine import TRIES, decide
+from stanchion.kernel.engine import TRIES, Need, decide
 from stanchion.kernel.events import Moment, RunInfo
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.lookups import Answer, Ask, Expired
-from stanchion.kernel.state import Fresh, Records, Reply, StoreLost
+from stanchion.kernel.refusals import is_entry
+from stanchion.kernel.state import Batch, Fresh, Records, Reply, StoreLost
 
 
 class ReplayError(ValueError):
@@ -33,8 +34,10 @@ def replay(
             plans.confirmed = moment.events[0].at
         need = next(deciding)
         stale = 0
-        while isinstance(need, Ask) or stale < inputs.stale or sent:
-            if isinstance(need, Ask):
+        while isinstance(need, Ask) or stale < inputs.stale or sent or _enters(need):
+            if isinstance(need, Batch) and is_entry(need):
+                need = deciding.send(_entered(need, inputs)) if inputs.refused else deciding.throw(StoreLost())
+            elif isinstance(need, Ask):
                 given = tuple(answers.get(lookup.name, Expired(lookup.deadline_ms)) for lookup in need.lookups)
                 need = deciding.send(given)
             elif stale < inputs.stale:
@@ -56,6 +59,18 @@ def could(inputs: Inputs) -> tuple[Action, ...]:
     return tuple([Action(action) for action in inputs.can]) if inputs.can else EVERY_ACTION
 
 
+def _enters(need: Need) -> bool:
+    """Whether a decision is made, and its refusal is to be entered."""
+    return isinstance(need, Batch) and is_entry(need)
+
+
+def _entered(need: Batch, inputs: Inputs) -> Reply:
+    """What the store said when a refusal was entered: that it was, or first how things really stood."""
+    known = {name: (version, value) for name, version, value in inputs.refused}
+    moved = [name for name, version, _ in need.expects if known.get(name, (version,))[0] != version]
+    return Reply(inputs.now, stale=bool(moved), fresh=tuple([Fresh(name, *known[name]) for name in moved]))
+
+
 def _reply(inputs: Inputs) -> Reply | None:
     """What the store said; where a stake was lost, that it was."""
     if not inputs.taken:
@@ -67,4 +82,4 @@ def _records(run: RunInfo, inputs: Inputs) -> Records:
     """The records that were judged on; where it came to no judgement, the mode is all that is left of them."""
     if inputs.stale >= TRIES:
         return {standing_key(run.tenant): (0, {"own": {"state": inputs.mode}})}
-    return {name: (version, value) for name, version, value in inputs.records}
+    return {name: (version, value) for name, version, value in (*inputs.refused, *inputs.records)}

@@ -36,6 +36,7 @@ class Refused(StanchionError):
 
     def __str__(self) -> str:
         said = [self.decision.message, self.decision.advice]
+        said += [finding.message for finding in self.decision.behind]
         if self.waits and self.ticket is not None:
             from stanchion.approvals.words import WAITING
 

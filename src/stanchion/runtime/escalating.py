@@ -19,7 +19,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.state import Stake, StoreLost
 from stanchion.policy.veil import renamed
@@ -32,6 +32,8 @@ from stanchion.runtime.veiling import hidden_names, tell
 FIRST_S: Final = 0.05
 LONGEST_S: Final = 1.0
 """How long a caller who waits lets the store rest between two looks: first, and at most."""
+LOOKED_AT: Final = "stanchion-run-1"
+"""What is hashed first where a ticket is about a run, so that it is never one about an action."""
 
 
 class Granted(NamedTuple):
@@ -79,6 +81,36 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
         desk.tell(f"no ticket could be opened, because the store cannot be used: {error}; repeat the call later")
         return None
     return _answer(desk, kept, decision)
+
+
+def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+    """Open a ticket about a run that goes on with what is refused, once for each thing. Its answer lets nothing
+    through: it is bound to the run and to what the finding is about, and no action can start on it."""
+    from hashlib import sha256
+
+    asks = next(finding for finding in decision.findings if ASK in finding.effects)
+    digest = sha256("\0".join([LOOKED_AT, event.run.tenant, event.run.id, asks.guard, asks.about]).encode()).hexdigest()
+    wanted = msgspec.structs.replace(
+        _asked(desk, event, decision),
+        id=digest[:SHORT],
+        digest=digest,
+        guard=asks.guard,
+        code=asks.code,
+        message=asks.message,
+    )
+    life_ms = max(1, int(desk.shield.policy.file.escalation.timeout_s * 1000))
+
+    def opened(ticket: Ticket | None, now: int) -> Ticket:
+        return reopen(wanted, None, now, life_ms) if ticket is None else ticket
+
+    try:
+        kept = yield from change(desk.shield.records, f"{decision.id}.report", wanted.tenant, wanted.key, opened)
+    except (StoreLost, TicketError) as error:
+        desk.tell(f"nobody could be asked to look at this run, because the store cannot be used: {error}")
+        return
+    if kept.changed and kept.ticket is not None:
+        desk.tell(f"{asks.message}; a person is asked to look at this run")
+        _write_down(desk, kept.ticket, decision)
 
 
 def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:

@@ -14,7 +14,7 @@ from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
-from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Patch, Retry
+from stanchion.kernel.findings import ASK, ROLLBACK, Finding, Isolate, Patch, Retry
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
@@ -97,6 +97,10 @@ def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
             yield from isolate(desk, name, terms.for_ms, decision.message)
     if decision.effects and ROLLBACK in decision.effects:
         yield from roll_back(desk)
+    if decision.effects and ASK in decision.effects and decision.action != Action.ESCALATE:
+        from stanchion.runtime.escalating import report
+
+        yield from report(desk, event, decision)
 
 
 def shown(desk: Desk, stage: Stage, tool: str, value: Any) -> tuple[Read, tuple[Finding, ...]]:

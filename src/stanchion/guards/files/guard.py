@@ -175,12 +175,12 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         denied = first_match(self._lists["deny"], folded, seen, deep) or first_match(scope.deny, folded, seen, deep)
         if denied is not None:
             why = f"it matches `{denied.text}`, which is denied"
-            return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why))
+            return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why), about=place.text)
         what = self._protected(folded, seen, use)
         if not what or first_match(self._lists["unprotected"], place, within) is not None:
             return None
         action = self.protected_write if use in CHANGES else self.protected_read
-        return Finding(ACTIONS[action], "files.protected", (shown(text), DONE[use], what))
+        return Finding(ACTIONS[action], "files.protected", (shown(text), DONE[use], what), about=place.text)
 
     def _protected(self, place: Place, within: Place, use: Use) -> str:
         deep = use == "delete"
@@ -202,7 +202,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         if folder.outside(place):
             action = self.outside_write if use in CHANGES else self.outside_read
             where = ", ".join([one.text for one in folder.places])
-            return Finding(ACTIONS[action], "files.outside", (shown(text), where))
+            return Finding(ACTIONS[action], "files.outside", (shown(text), where), about=place.text)
         if remote:
             return None
         within = folder.within(place)

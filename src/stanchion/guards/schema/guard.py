@@ -149,10 +149,13 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         """The first problem, and the others behind it."""
         first, *others = problems
         more = "".join([f"; `{other.place}` {_WORDS.get(other.kind, '')}{other.words}" for other in others])
+        about = f"{tool} {first.place}"
         if first.kind == "type":
             got, _, expected = first.words.removeprefix("is ").partition(", expected ")
-            return Finding(ACTIONS[self.action], "schema.type", (tool, first.place, got, expected, more))
-        return Finding(ACTIONS[self.action], f"schema.{first.kind}", (tool, first.place, first.words, more))
+            return Finding(ACTIONS[self.action], "schema.type", (tool, first.place, got, expected, more), about=about)
+        return Finding(
+            ACTIONS[self.action], f"schema.{first.kind}", (tool, first.place, first.words, more), about=about
+        )
 
     def _judge_result(self, known: Known, event: ToolResult) -> Finding | None:
         checker = known.output

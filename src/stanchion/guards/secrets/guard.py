@@ -232,7 +232,8 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         terms = None
         if action == Action.QUARANTINE:
             terms = Isolate("tool", round(self.isolate_for_s * 1_000), self.isolate_after)
-        return finding_about(action, code, said.args, patches, terms)
+        finding = finding_about(action, code, said.args, patches, terms)
+        return msgspec.structs.replace(finding, about=" ".join(said.fingerprints))
 
     def action_at(self, stage: Stage) -> Action:
         """What becomes of a secret at a stage."""

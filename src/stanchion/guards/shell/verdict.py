@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from posixpath import normpath
 from typing import TYPE_CHECKING, Final
 
 from stanchion.guards.shell.analysis import Analysis, analysed, analysed_words
@@ -70,14 +71,15 @@ class Verdict:
                     worst, action = danger, own
         if worst is None:
             return None
-        return Finding(action, worst.family.code, (worst.command.words, worst.command.place, worst.rule.why))
+        said = (worst.command.words, worst.command.place, worst.rule.why)
+        return Finding(action, worst.family.code, said, about=_target(worst))
 
     def _not_allowed(self, found: Analysis, shown: str) -> Finding | None:
         said = ", ".join(self.options.allow[:12]) if self.options.allow else "none"
         block = ACTIONS[self.options.danger]
         for command in found.commands:
             if not self._is_allowed(command):
-                return Finding(block, "shell.not_allowed", (command.words, command.place, said))
+                return Finding(block, "shell.not_allowed", (command.words, command.place, said), about=command.name)
         if found.unclear or found.broken:
             return Finding(block, "shell.not_allowed", (shown, "", said))
         return None
@@ -92,6 +94,14 @@ class Verdict:
             return True
         folder, slash, name = first.rpartition("/")
         return bool(slash) and folder in BINARIES and name in self.allowed
+
+
+def _target(danger: Danger) -> str:
+    """What a dangerous command is about, however it is spelled: its operands and the files it opens, or its name."""
+    command = danger.command
+    operands = () if command.opens and danger.rule.names == ">" else command.operands
+    words = [*operands, *[target for _, target in command.opens]]
+    return " ".join([normpath(word.replace("//", "/")) if "/" in word else word for word in words] or [command.name])
 
 
 def _short(text: str | tuple[str, ...]) -> str:

@@ -108,7 +108,11 @@ class Judge:
                 continue
             own = FOUND.index(what)
             if worst is None or action > worst.action or (action == worst.action and own < weight):
-                worst, weight = Finding(action, f"sql.{what}", args), own
+                tables = [name for one in statements if one.at == args[0] for name in (*one.writes, *one.reads)]
+                worst, weight = (
+                    Finding(action, f"sql.{what}", args, about=" ".join([*map(str, args[1:]), *tables])),
+                    own,
+                )
         return worst
 
     def _fragment(self, event: ToolCall) -> Finding | None:

@@ -28,7 +28,7 @@ def _runs_away(agent: Agent) -> Proof:
     seen = len(agent.tap.facts)
     for _ in range(rounds):
         goes_on = agent.goes_round(giant, QUESTION, agent.tools.book, flight=FLIGHT)
-        for fact in agent.tap.facts[seen:]:
+        for fact in [fact for fact in agent.tap.facts[seen:] if fact.what.startswith("state.")]:
             moved = f"{fact.about} goes from {fact.data['before']} to {fact.data['after']}"
             agent.acts("shield", f"{moved}; {shown(COST, spent(agent))} is spent")
         seen = len(agent.tap.facts)
