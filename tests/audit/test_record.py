@@ -72,6 +72,7 @@ FULL = Entry(
     values=(1, 2),
     actions=(0, 7),
     settled=("settled", "unknown"),
+    confirmed=(1_700_000_000_000, 1_700_000_000_001),
 )
 
 
@@ -89,6 +90,7 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
         "call", "tool", "risk", "traits", "content", "beside", "findings", "skipped", "shadow", "passed", "effects",
         "notes", "with", "amounts", "late", "attempt", "stakes", "granted", "again", "settles", "mode", "judged",
         "stale", "can", "lost", "taken", "records", "answers", "now", "went", "values", "actions", "settled",
+        "confirmed",
     ]  # fmt: skip
 
 

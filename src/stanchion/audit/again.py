@@ -112,7 +112,18 @@ def inputs_of(entry: Entry) -> Inputs:
         reply = Reply(entry.now, False, entry.went, entry.values, entry.actions, entry.settled)
     now = entry.judged if entry.judged else entry.at
     answers = tuple((name, _answer(answer)) for name, answer in entry.answers)
-    return Inputs(entry.records, answers, reply, entry.lost, entry.mode, now, entry.stale, entry.can, entry.taken)
+    return Inputs(
+        entry.records,
+        answers,
+        reply,
+        entry.lost,
+        entry.mode,
+        now,
+        entry.stale,
+        entry.can,
+        entry.taken,
+        entry.confirmed,
+    )
 
 
 def _answer(answer: Answer) -> Answer:

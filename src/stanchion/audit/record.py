@@ -124,6 +124,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     values: tuple[int, ...] = ()
     actions: tuple[int, ...] = ()
     settled: tuple[str, ...] = ()
+    confirmed: tuple[int, int] | None = None
 
 
 def plain(value: Any) -> Any:
@@ -210,6 +211,7 @@ def entry_of(
         _judged_on(inputs.records, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
         *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else ()),
+        confirmed=inputs.confirmed,
     )
 
 

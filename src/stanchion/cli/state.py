@@ -16,6 +16,7 @@ from stanchion.cli.parser import Parser
 from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, put, say
+from stanchion.kernel.state import EPOCH
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store
 from stanchion.stores.seen import Hold
@@ -63,7 +64,8 @@ def run(args: argparse.Namespace) -> int:
 def _cells(store: Store, prefix: str) -> Iterator[Cell]:
     if prefix.startswith(("{", "~")):
         return map(cell_of, store.look(prefix))
-    return (cell for cell in map(cell_of, store.look()) if cell.name.text.startswith(prefix))
+    found = (seen for seen in store.look() if prefix or seen.key != EPOCH)
+    return (cell for cell in map(cell_of, found) if cell.name.text.startswith(prefix))
 
 
 def _holds(store: Store, prefix: str) -> Iterator[Hold]:

@@ -22,6 +22,10 @@ class StoreError(Exception):
 class Store(Protocol):
     """Carries batches out atomically, each id once. A store that cannot raises `StoreLost`."""
 
+    @property
+    def place(self) -> str:
+        """Where it is, without what is secret; empty where it ends with this process."""
+
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out and say what came of it."""
 

@@ -41,6 +41,11 @@ class LeasingStore:
     def __repr__(self) -> str:
         return f"LeasingStore({self.inner!r})"
 
+    @property
+    def place(self) -> str:
+        """Where the store is that has the counters."""
+        return self.inner.place
+
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; it waits for a slice only where there is none left."""
         batch, asks = self._knowing.part(batch)
