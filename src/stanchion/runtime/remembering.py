@@ -16,6 +16,7 @@ from stanchion.kernel.epoch import IDS, Epoch, first_of
 from stanchion.kernel.remembering import begin, learn, mark
 from stanchion.kernel.state import EPOCH, Records, StoreLost
 from stanchion.runtime.drivers import Flow
+from stanchion.stores.protocol import Lasting
 
 EVERY_MS: Final = 60_000
 """How often a process raises the mark of the store's epoch: an older copy of the store is known by a lower one."""
@@ -95,8 +96,7 @@ class Memory:
 
 def memory_of(store: Any, records: Records) -> Memory | None:
     """What there is to know of a store's epoch; `None` where the store ends with this process."""
-    place = getattr(store, "place", "")
-    return Memory(place, records) if place else None
+    return Memory(store.place, records) if isinstance(store, Lasting) and store.place else None
 
 
 def checked(memory: Memory | None, at: int) -> Flow[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.seen import Hold, Seen
@@ -22,10 +22,6 @@ class StoreError(Exception):
 class Store(Protocol):
     """Carries batches out atomically, each id once. A store that cannot raises `StoreLost`."""
 
-    @property
-    def place(self) -> str:
-        """Where it is, without what is secret; empty where it ends with this process."""
-
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out and say what came of it."""
 
@@ -43,3 +39,12 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+@runtime_checkable
+class Lasting(Protocol):
+    """A store that outlives its process, and so can lose what it held: it says where it is."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, without what is secret; empty where it ends with this process after all."""
