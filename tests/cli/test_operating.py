@@ -94,7 +94,10 @@ def test_a_store_that_was_removed_is_accepted(store: str, tmp_path: Path, capsys
 
 
 def test_a_backup_gives_no_approval_twice(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    policy = {"name": "ask", "guards": [{"use": "rule", "id": "ask", "when": 'event.tool == "mail"', "action": "escalate"}]}
+    policy = {
+        "name": "ask",
+        "guards": [{"use": "rule", "id": "ask", "when": 'event.tool == "mail"', "action": "escalate"}],
+    }
     with Shield.load(policy, store=store, journal="memory:") as shield:
         shield.run("ann").check("mail", {})
         (ticket,) = shield.tickets()

@@ -117,6 +117,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     can: tuple[int, ...] = ()
     lost: str = ""
     taken: str = ""
+    confirmed: tuple[int, int] | None = None
     records: tuple[tuple[str, int, Any], ...] = ()
     answers: tuple[tuple[str, Answer], ...] = ()
     now: int = 0
@@ -124,7 +125,6 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     values: tuple[int, ...] = ()
     actions: tuple[int, ...] = ()
     settled: tuple[str, ...] = ()
-    confirmed: tuple[int, int] | None = None
 
 
 def plain(value: Any) -> Any:
@@ -208,10 +208,10 @@ def entry_of(
         inputs.can,
         inputs.lost,
         inputs.taken,
+        inputs.confirmed,
         _judged_on(inputs.records, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
         *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else ()),
-        confirmed=inputs.confirmed,
     )
 
 

@@ -293,11 +293,11 @@ def _store_forgot(plan: Plan, moment: Moment, found: Found, cut: int) -> tuple[F
     return _opened("kernel.store_forgot", (), plan, found, cut, reads and not moment.stakes)
 
 
-def _refused(code: str, args: tuple[object, ...], plan: Plan) -> Finding:
+def _refused(code: str, args: tuple[str, ...], plan: Plan) -> Finding:
     return Finding(Action.BLOCK, code, args, guard="kernel", shadow=plan.shadow)
 
 
-def _opened(code: str, args: tuple[object, ...], plan: Plan, found: Found, cut: int, opens: bool) -> tuple[Found, int]:
+def _opened(code: str, args: tuple[str, ...], plan: Plan, found: Found, cut: int, opens: bool) -> tuple[Found, int]:
     """What is found where there is no state: what was known without it where the action may go ahead all the same, and
     nothing but the refusal where not."""
     if opens:
