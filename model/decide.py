@@ -100,15 +100,29 @@ def expect_lost(
     can: tuple[Action, ...],
     remembered: Records,
     must_send: bool,
+    confirmed: int,
+    told: int,
 ) -> Expected:
-    """The decision where the store cannot be reached: on what the process remembers, closed unless all may open."""
+    """The decision where the store cannot be reached: on what the process remembers, closed unless all may open.
+
+    `confirmed` is when the run last heard of the gates, -1 for never, and `told` what the store's clock said. What was
+    closed then is closed, and after a minute nothing opens.
+    """
     sitting = Sitting(policy, moment, Remembered(remembered), moment.events[0].at, answers, can)
     if not must_send and not _sends(sitting):
         return entered(policy, moment, None, _resolve(sitting, sitting.found, None, ()), can)
+    known = sitting.found if sitting.cut < 0 else []
+    if not known and confirmed >= 0:
+        then = Sitting(policy, moment, Remembered(remembered), told, answers, can).found
+        known = [(pos, finding) for pos, finding in then if finding.code in ("kernel.halted", "kernel.quarantined")]
+    if known:
+        lost = Finding(Action.BLOCK, "kernel.store_lost", (UNREACHED,), guard="kernel", shadow=policy.shadow)
+        return _resolve(sitting, [*known, (-1, lost)], None, (), lost=True)
     needing = [
         sitting.chain[pos][0] for pos in range(min(sitting.cut + 1, len(sitting.chain))) if _needs_store(sitting, pos)
     ]
     opens = needing and all(placed.fail_open for placed in needing) and sitting.first.risk != Risk.CRITICAL
+    opens = opens and confirmed >= 0 and 0 <= sitting.first.at - confirmed <= 60_000
     action = Action.ALLOW if opens else Action.BLOCK
     lost = Finding(action, "kernel.store_lost", (UNREACHED,), guard="kernel", shadow=policy.shadow)
     if opens or policy.shadow:

@@ -19,6 +19,7 @@ CELLS = "kernel/cells.py"
 CHAIN = "kernel/chain.py"
 AUTONOMY = "kernel/autonomy.py"
 ENGINE = "kernel/engine.py"
+EPOCHS = "kernel/epoch.py"
 GATES = "kernel/gates.py"
 STATES = "kernel/states.py"
 GUARD = "kernel/guard.py"
@@ -95,7 +96,9 @@ FAILING: Final = (
         "cut = note(plan, pos, failed(plan, pos, first, error), found, cut)",
         "str(error)",
     ),
-    _M("store loss swallowed", ENGINE, "    return [(-1, lost)], -1\n", "    return found, cut\n"),
+    _M(
+        "store loss swallowed", ENGINE, "    return [(-1, _refused(code, args, plan))], -1\n", "    return found, cut\n"
+    ),
     _M(
         "store loss opens for critical",
         ENGINE,
@@ -256,8 +259,8 @@ TRIPS: Final = (
     _M(
         "no retry",
         ENGINE,
-        "            continue\n\n        plans.confirmed",
-        "            break\n\n        plans.confirmed",
+        "            continue\n\n        plans.confirmed, ",
+        "            break\n\n        plans.confirmed, ",
     ),
     _M("stale count unbounded", ENGINE, "for stale in range(TRIES):", "for stale in iter(int, 1):"),
     _M("stale values not taken over", ENGINE, "records[fresh.key] = (fresh.number, fresh.value)", "pass"),
@@ -279,7 +282,22 @@ TRIPS: Final = (
     _M("a mode holds for ever", ENGINE, "expects += budgets", "pass"),
     _M("nothing left is lockdown", ENGINE, "if mode == EXHAUSTED else None", "if False else None"),
     _M("lockdown warns", CHAIN, "if mode not in (LOCKDOWN, EXHAUSTED):", "if True:"),
-    _M("knowledge never ages", ENGINE, "aged = first.at - plans.confirmed > plans.max_age_ms or", "aged ="),
+    _M("knowledge never ages", ENGINE, " <= first.at - plans.confirmed <= plans.max_age_ms", " <= 0"),
+    _M("what is known of the future is young", ENGINE, "not 0 <= first.at - plans", "not -FOREVER <= first.at - plans"),
+    _M("opens on what nobody confirmed lately", ENGINE, "Risk.CRITICAL and recent", "Risk.CRITICAL"),
+    _M("opens on what the future confirmed", ENGINE, "0 <= event.at - plans", "-FOREVER <= event.at - plans"),
+    _M("an isolation ends by the host's clock", ENGINE, "event, plans.told).finding", "event, event.at).finding"),
+    _M("another epoch is as good", ENGINE, "if not takes_over(before[EPOCH], fresh):", "if False:"),
+    _M("an operator's word counts for nothing", ENGINE, "if not takes_over(before[EPOCH], fresh):", "if True:"),
+    _M("a state may go backwards", ENGINE, "if fresh.number < before.get(fresh.key, ABSENT)[0]", "if False"),
+    _M("a store that forgot stops reads", ENGINE, "reads and not moment.stakes", "False"),
+    _M("a store that forgot lets all through", ENGINE, "reads and not moment.stakes", "True"),
+    _M("a store is never expected in its epoch", CHAIN, "else [expectation(epoch[0])]", "else []"),
+    _M(
+        "an older copy is the same epoch", EPOCHS, "return EPOCH, number, (", "return EPOCH, number // MARKS * MARKS, ("
+    ),
+    _M("an epoch made anew takes over", EPOCHS, "after.how != MADE and after.at", "after.at"),
+    _M("an earlier word takes over", EPOCHS, "and after.at > before.at", ""),
 )
 
 REFUSING: Final = (

@@ -116,11 +116,14 @@ def check_decisions(case: Case, make: Make = MemoryStore) -> None:
             operate(step, number, store, history)
             plans, records = processes.plans(step), processes.records[step.process]
             at = step.moment.events[0].at
-            young = plans.confirmed >= 0 and at - plans.confirmed <= max_age_ms
+            confirmed, told = plans.confirmed, plans.told
+            young = confirmed >= 0 and 0 <= at - confirmed <= max_age_ms
             before = dict(records)
             decision = drive(decide(plans, step.moment, records), store, step.answers, step.lost)
             if step.lost:
-                expected = expect_lost(policy, step.moment, step.answers, policy.can, before, not young)
+                expected = expect_lost(
+                    policy, step.moment, step.answers, policy.can, before, not young, confirmed, told
+                )
             else:
                 expected = expect(policy, step.moment, history, step.answers, policy.can, before if young else None)
             compare(decision, expected, f"moment {number} of {case}")

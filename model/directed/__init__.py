@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from model.directed import failures, gates, modes, patching, records, refusals, tallies, trips
+from model.directed import epochs, failures, gates, modes, patching, records, refusals, tallies, trips
 
 Directed = Callable[[], None]
 
 CASES: Final[tuple[Directed, ...]] = tuple(
     getattr(module, name)
-    for module in (failures, gates, modes, patching, records, refusals, tallies, trips)
+    for module in (epochs, failures, gates, modes, patching, records, refusals, tallies, trips)
     for name in vars(module)
     if name.startswith("case_")
 )

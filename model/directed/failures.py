@@ -6,6 +6,7 @@ from model.directed.scene import Scene, broken, said, same, watcher
 from model.drawn.guards import Asker, Looper, Meter, Rule, Watcher
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.gates import standing_key
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.lookups import Answered, Expired, Failed
 from stanchion.kernel.state import UNREACHED, Line
@@ -67,7 +68,8 @@ def case_without_the_store_everything_is_refused() -> None:
 
 
 def case_without_the_store_guards_that_may_fail_open_do() -> None:
-    """All that need it must be allowed to, and the tool must not be critical; a guard in shadow is not asked."""
+    """All that need it must be allowed to, and the tool must not be critical; a guard in shadow is not asked. The gates
+    must have been confirmed within a minute, and a clock that was set back says nothing of that."""
     lines = (Line("run/n"),)
     opens = Placed("a", Meter(lines), fail_open=True)
     shut = Placed("b", Meter((Line("run/k"),)))
@@ -80,8 +82,33 @@ def case_without_the_store_guards_that_may_fail_open_do() -> None:
         ((shadow,), Risk.LOW, Action.BLOCK),
     ):
         scene = Scene(*guards)
+        same(scene.judge(scene.call(risk=risk), lost=True).action, Action.BLOCK)
+        scene.judge()
         decision = scene.judge(scene.call(risk=risk), lost=True)
         same((decision.action, decision.findings[0].code), (action, "kernel.store_lost"))
+        scene.clock.advance(60_000)
+        same(scene.judge(scene.call(risk=risk), lost=True).action, action)
+        scene.clock.advance(1)
+        same(scene.judge(scene.call(risk=risk), lost=True).action, Action.BLOCK)
+        scene.clock.advance(-60_002)
+        same(scene.judge(scene.call(risk=risk), lost=True).action, Action.BLOCK)
+
+
+def case_without_the_store_a_known_gate_stays_closed() -> None:
+    """A halt is a halt, and an isolation lasts for as long as nobody can ask whether it is over."""
+    opens = Placed("m", Meter((Line("run/n"),)), fail_open=True)
+    for mark, code in (
+        ({"state": "halt"}, "kernel.halted"),
+        ({"state": "quarantine", "until": 10}, "kernel.quarantined"),
+    ):
+        scene = Scene(opens)
+        until = {"until": scene.clock() + 10} if "until" in mark else {}
+        scene.put(standing_key("default"), {"marks": {"tool:a": {**mark, **until}}})
+        same(scene.judge().code, code)
+        scene.clock.advance(30)
+        decision = scene.judge(lost=True)
+        same((decision.code, [f.code for f in decision.findings]), (code, [code, "kernel.store_lost"]))
+        same(scene.judge(scene.call(tool="b"), lost=True).action, Action.ALLOW)
 
 
 def case_a_policy_in_shadow_refuses_nothing_without_the_store() -> None:

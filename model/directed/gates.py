@@ -55,6 +55,15 @@ def case_with_nothing_to_send_knowledge_may_be_young() -> None:
     same((scene.judge().action, len(scene.batches)), (Action.HALT, 3))
 
 
+def case_a_clock_that_is_set_back_makes_nothing_young() -> None:
+    """What was confirmed in the host's future is asked for again."""
+    scene = Scene(watcher("p", Action.REDACT))
+    scene.judge()
+    scene.put(SHIELD, {"own": {"state": "halt"}})
+    scene.clock.advance(-1)
+    same((scene.judge().action, len(scene.batches)), (Action.HALT, 3))
+
+
 def case_a_known_gate_is_confirmed_every_time() -> None:
     """Whoever knows of a gate asks whether it still stands: an end of safe mode is seen at once."""
     scene = Scene(watcher("p", Action.ALLOW))

@@ -72,6 +72,7 @@ FULL = Entry(
     values=(1, 2),
     actions=(0, 7),
     settled=("settled", "unknown"),
+    confirmed=(1_700_000_000_000, 1_700_000_000_001),
     refused=(("{acme}k", 5, "text"),),
 )
 
@@ -89,8 +90,8 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
         "v", "prev", "seq", "chain", "kind", "at", "id", "run", "stage", "action", "policy", "tenant", "agent", "task",
         "call", "tool", "risk", "traits", "content", "beside", "findings", "skipped", "shadow", "passed", "effects",
         "notes", "with", "amounts", "late", "attempt", "stakes", "granted", "again", "settles", "mode", "judged",
-        "stale", "can", "lost", "taken", "records", "answers", "now", "went", "values", "actions", "settled",
-        "refused",
+        "stale", "can", "lost", "taken", "confirmed", "records", "answers", "now", "went", "values", "actions",
+        "settled", "refused",
     ]  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
     reply = Reply(AT + 5, False, True, (3,), (1,), ("settled",))
     records = (("{acme}there", 4, {"a": 1}), ("{acme}absent", 0, None))
     answers = (("asker", Answered([1])), ("slow", Expired(9)))
-    inputs = Inputs(records, answers, reply, "", "safe", AT + 1, 2, (0, 7), "{acme}c")
+    inputs = Inputs(records, answers, reply, "", "safe", AT + 1, 2, (0, 7), "{acme}c", (AT - 9, AT - 8))
     said, shadowed = Finding(Action.WARN, "x.y", (1,), "w", guard="g1"), Finding(Action.BLOCK, "x.z", guard="g2")
     decision = Decision(
         "e1", Action.WARN, "p", (said,), ("g3",), (shadowed,), effects=("page",), inputs=inputs, passed=("g0",)
@@ -117,8 +118,8 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
         2, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann", "t1", "e0", "read",
         "high", ("untrusted",), {"path": "a.txt"}, {}, (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",),
         (Said("g2", "BLOCK", "x.z"),), ("g0",), ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, stakes,
-        "x", True, settles, "safe", AT + 1, 2, (0, 7), "", "{acme}c", (("{acme}there", 4, {"a": 1}),),
-        answers, AT + 5, True, (3,), (1,), ("settled",),
+        "x", True, settles, "safe", AT + 1, 2, (0, 7), "", "{acme}c", (AT - 9, AT - 8),
+        (("{acme}there", 4, {"a": 1}),), answers, AT + 5, True, (3,), (1,), ("settled",),
     )  # fmt: skip
 
 

@@ -76,3 +76,38 @@ def test_safe_mode_does_not_get_past_a_halt(store: str, capsys: pytest.CaptureFi
     assert main(["safe-mode", "on", "--store", store]) == 2
     assert "is halted: only `resume` lets it go on" in capsys.readouterr().err
     assert decided(store) == "kernel.halted"
+
+
+def test_a_store_that_was_removed_is_accepted(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["halt", "--store", store])
+    for file in tmp_path.glob("state.db*"):
+        file.unlink()
+    assert decided(store) == "kernel.store_forgot"
+    capsys.readouterr()
+    assert main(["store", "accepted", "--why", "drill", "--by", "ops", "--store", store]) == 0
+    assert capsys.readouterr().out == "the store is accepted: everybody goes on with it\n"
+    assert decided(store) == "allowed"
+    found = [one.note(notes.Told) for one in Reader(tmp_path / "trail").forwards() if one.stub.kind == notes.FACT]
+    assert [(note.what, note.tenant, note.by, note.why) for note in found[1:]] == [
+        ("store.accepted", "*", "ops", "drill")
+    ]
+
+
+def test_a_backup_gives_no_approval_twice(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = {
+        "name": "ask",
+        "guards": [{"use": "rule", "id": "ask", "when": 'event.tool == "mail"', "action": "escalate"}],
+    }
+    with Shield.load(policy, store=store, journal="memory:") as shield:
+        shield.run("ann").check("mail", {})
+        (ticket,) = shield.tickets()
+        shield.approve(ticket.id, by="ops")
+    assert main(["store", "restored", "--why", "drill", "--store", store]) == 0
+    assert capsys.readouterr().out.endswith("; 1 unused approval is taken back\n")
+    with Shield.load(policy, store=store, journal="memory:") as shield:
+        assert [str(one.state) for one in shield.tickets()] == ["withdrawn"]
+
+
+def test_a_store_in_memory_has_nothing_to_accept(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "accepted", "--why", "drill", "--store", "memory:"]) == 2
+    assert "there is nothing to accept" in capsys.readouterr().err

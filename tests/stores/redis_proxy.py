@@ -107,7 +107,7 @@ class Proxy:
 class Answering:
     """Listens on a port and gives the answer it is told to, whatever it is asked, once it has been greeted."""
 
-    def __init__(self, answer: bytes, info: bytes = b"") -> None:
+    def __init__(self, answer: bytes, info: bytes = b"maxmemory_policy:noeviction\r\n") -> None:
         self.answer = answer
         self.info = info
         self._listener = socket.create_server(("127.0.0.1", 0))

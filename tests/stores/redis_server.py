@@ -20,8 +20,6 @@ import pytest
 
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.redis import RedisStore
-from stanchion.stores.redis.address import parse
-from stanchion.stores.redis.connecting import connect
 from stanchion.stores.redis.link import Link, command
 
 OTHER_PROGRAM: Final = os.environ.get("TEST_REDIS_SERVER", "")
@@ -99,8 +97,12 @@ class Server:
 
     def link(self, password: str = "") -> Link:
         """A connection of one's own."""
-        address = parse(f"unix://:{password}@{self.socket}?evicting=yes")
-        return connect(address, FOREVER_S, time.monotonic() + FOREVER_S)
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        sock.connect(str(self.socket))
+        link = Link(sock, FOREVER_S)
+        if password:
+            say(link, "AUTH", password)
+        return link
 
     def ask(self, *words: str | bytes) -> Any:
         """What it answers to a command."""

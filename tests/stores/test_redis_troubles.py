@@ -187,18 +187,33 @@ def test_no_memory_left(server: Server) -> None:
     store.close()
 
 
-def test_a_server_that_drops_keys_is_refused_unless_that_is_accepted(server: Server) -> None:
-    server.ask("CONFIG", "SET", "maxmemory", "1gb")
-    server.ask("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
+@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-lru", "volatile-ttl"])
+def test_a_server_that_drops_keys_is_refused(server: Server, policy: str) -> None:
+    """However much memory it has today, and whatever the URL says."""
+    server.ask("CONFIG", "SET", "maxmemory-policy", policy)
     try:
-        with pytest.raises(StoreError, match=r"drops keys when its memory is full .*volatile-lru.*set `noeviction`"):
-            RedisStore(server.url)
-        RedisStore(server.url + "?evicting=yes").close()
-        server.ask("CONFIG", "SET", "maxmemory", "0")
-        RedisStore(server.url).close()
+        for url in (server.url, server.url + "?eviction=unchecked"):
+            with pytest.raises(StoreError, match=rf"drops keys .*{policy}.*set `maxmemory-policy noeviction`"):
+                RedisStore(url)
     finally:
-        server.ask("CONFIG", "SET", "maxmemory", "0")
         server.ask("CONFIG", "SET", "maxmemory-policy", "noeviction")
+    RedisStore(server.url).close()
+
+
+def test_a_server_that_does_not_say_whether_it_drops_keys(server: Server) -> None:
+    """Either question is enough; where neither is answered, somebody has to have seen to it."""
+    place = f"unix://agent:s3cr3t@{server.socket}"
+    try:
+        for rights, says in (("-info", ""), ("-config", ""), ("-info -config", "does not say whether it drops keys")):
+            server.ask("ACL", "SETUSER", "agent", "reset", "on", ">s3cr3t", "~*", "+@all", *rights.split())
+            if says:
+                with pytest.raises(StoreError, match=says):
+                    RedisStore(place)
+                RedisStore(f"{place}?eviction=unchecked").close()
+            else:
+                RedisStore(place).close()
+    finally:
+        server.ask("ACL", "DELUSER", "agent")
 
 
 def test_a_replica(server: Server) -> None:
@@ -277,7 +292,7 @@ def test_what_is_no_redis() -> None:
 
 
 def test_a_server_that_is_too_old() -> None:
-    listener = Answering(b"", b"# Server\r\nredis_version:6.0.16\r\n")
+    listener = Answering(b"", b"# Server\r\nredis_version:6.0.16\r\nmaxmemory_policy:noeviction\r\n")
     with pytest.raises(StoreError, match=r"is Redis 6\.0\.16: use 6\.2 or later, or Valkey"):
         RedisStore(listener.url)
     listener.close()

@@ -122,6 +122,7 @@ def inputs_of(entry: Entry) -> Inputs:
         entry.stale,
         entry.can,
         entry.taken,
+        entry.confirmed,
         entry.refused,
     )
 

@@ -118,6 +118,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     can: tuple[int, ...] = ()
     lost: str = ""
     taken: str = ""
+    confirmed: tuple[int, int] | None = None
     records: tuple[tuple[str, int, Any], ...] = ()
     answers: tuple[tuple[str, Answer], ...] = ()
     now: int = 0
@@ -219,6 +220,7 @@ def entry_of(
         inputs.can,
         inputs.lost,
         inputs.taken,
+        inputs.confirmed,
         _judged_on(inputs, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
         *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else UNASKED),

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "runs": "list runs and how they stand, or tell one in full",
     "budget": "show what is used of every budget, and which are nearest to their end",
     "state": "show what the store holds: shield state, counters, records, holds",
+    "store": "go on with a store that was emptied, or restored from a backup",
     "safe-mode": "refuse every tool call and every retry, until it is switched off again",
     "halt": "stop everything, or everything of a scope, until an operator resumes it",
     "resume": "back to normal after a halt, safe mode, a quarantine or a warning",

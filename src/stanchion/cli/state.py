@@ -15,6 +15,7 @@ from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.cli.veiled import veiled
+from stanchion.kernel.state import EPOCH
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store
 from stanchion.stores.seen import Hold
@@ -62,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
 def _cells(store: Store, prefix: str) -> Iterator[Cell]:
     if prefix.startswith(("{", "~")):
         return map(cell_of, store.look(prefix))
-    return (cell for cell in map(cell_of, store.look()) if _fits(cell.name.text, prefix))
+    found = (seen for seen in store.look() if prefix or seen.key != EPOCH)
+    return (cell for cell in map(cell_of, found) if _fits(cell.name.text, prefix))
 
 
 def _fits(name: str, prefix: str) -> bool:

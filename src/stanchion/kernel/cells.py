@@ -159,6 +159,7 @@ def put(state: State, key: str, value: Any, now: int) -> None:
             heapq.heappush(state.forget, (now + IDLE_S * 1000, key))
     cell[0] += 1
     cell[1] = value
+    cell[2] = None
     cell[4] = now
     if state.dirty is not None:
         state.dirty.keys.add(key)

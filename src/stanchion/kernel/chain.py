@@ -10,13 +10,14 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN, Share
+from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.gates import gates_of
 from stanchion.kernel.guard import Kind, Placed, Switch, order, writes_at
 from stanchion.kernel.registers import MOST_BITS
 from stanchion.kernel.stages import UNTALLIED, Stage
-from stanchion.kernel.state import ABSENT, BUCKETS, Expect, Line, Records, When, key
+from stanchion.kernel.state import ABSENT, BUCKETS, EPOCH, Expect, Line, Records, When, key
 from stanchion.kernel.table import carried
 
 EVERY_ACTION: Final = tuple(Action)
@@ -25,6 +26,9 @@ COUNTING: Final = (Kind.METER, Kind.RECORD)
 
 MAX_AGE_MS: Final = 1_000
 """How old a run's knowledge of shield state and cancellation may be where a chain has nothing to send."""
+
+BLIND_MS: Final = 60_000
+"""How old that knowledge may be where guards fail open because the store is lost."""
 
 
 class Policy(Protocol):
@@ -249,13 +253,13 @@ def _always_raises(error: Exception) -> Callable[[Any], Any]:
 
 
 Watch = tuple[tuple[tuple[str, tuple[int, Any]], ...], tuple[Expect, ...], tuple[tuple[str, int, Any], ...], bool]
-"""The gates' records as last seen, what a batch expects of them, what a decision was made from, and whether any
-of them has something to say."""
+"""The gates' records and then the epoch's as last seen, what a batch expects of them, what a decision was made from,
+and whether any gate has something to say."""
 
 
 class Plans:
-    """The plans of one run under one policy, and what it knows of the gates. `polite` ones let others go first where
-    they race."""
+    """The plans of one run under one policy, and what it knows of the gates: `confirmed` at that time of the host,
+    which was `told` that time of the store. `polite` ones let others go first where they race."""
 
     __slots__ = (
         "_plans",
@@ -268,6 +272,7 @@ class Plans:
         "polite",
         "run",
         "shares",
+        "told",
         "tools",
         "watch",
     )
@@ -288,17 +293,20 @@ class Plans:
         self.max_age_ms = max_age_ms
         self.gates = gates_of(run)
         self.shares = policy.shares(run)
-        self.confirmed = -1
+        self.confirmed = self.told = -1
         self.tools: dict[str, tuple[Risk, tuple[str, ...]]] = {}
         self.watch = self.look({})
         self._plans: dict[tuple[Any, ...], Plan] = {}
 
     def look(self, records: Records) -> Watch:
-        """Look at the gates' records; what a decision needs of them is kept until one of them moves."""
+        """Look at the gates' records; what a decision needs of them is kept until one of them moves. A store whose
+        epoch is known is expected to be in it."""
         seen = [(name, records.get(name, ABSENT)) for name in self.gates]
+        epoch = records.get(EPOCH, ABSENT)
+        remembers = [] if epoch is ABSENT else [expectation(epoch[0])]
         self.watch = (
-            tuple(seen),
-            tuple([(name, version, version + 1) for name, (version, _) in seen]),
+            (*seen, (EPOCH, epoch)),
+            (*[(name, version, version + 1) for name, (version, _) in seen], *remembers),
             tuple([(name, known[0], known[1]) for name, known in seen if known is not ABSENT]),
             any(known[1] is not None for _, known in seen),
         )

@@ -19,6 +19,7 @@ ERRORS: Final = frozenset(
         "kernel.lookup_failed",
         "kernel.lookup_late",
         "kernel.store_lost",
+        "kernel.store_forgot",
         "kernel.audit_lost",
         "kernel.contention",
         "kernel.patch_failed",
@@ -31,8 +32,10 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What a decision was made from besides the event and the policy; enough to make it again.
 
     `lost` says why the store could not be asked, where it could not. `can` is what the host could carry out, where
-    that was not everything. `taken` is the record that somebody else was first to change. `refused` are the records
-    that guards which watch for refusals have judged on; empty where nothing was entered.
+    that was not everything. `taken` is the record that somebody else was first to change, or by which the store is
+    known to have lost what it held. `confirmed` is when the gates were last confirmed, by the host's clock and by the
+    store's, where the store was lost. `refused` are the records that guards which watch for refusals have judged on;
+    empty where nothing was entered.
     """
 
     records: tuple[tuple[str, int, Any], ...] = ()
@@ -44,6 +47,7 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     stale: int = 0
     can: tuple[int, ...] = ()
     taken: str = ""
+    confirmed: tuple[int, int] | None = None
     refused: tuple[tuple[str, int, Any], ...] = ()
 
 

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import PROCEEDS, UNCHANGED, Action, Risk
 from stanchion.kernel.autonomy import EXHAUSTED, autonomy, exhausted
-from stanchion.kernel.chain import COUNTING, Plan, Plans
+from stanchion.kernel.chain import BLIND_MS, COUNTING, Plan, Plans, Watch
 from stanchion.kernel.decision import Decision, Inputs
+from stanchion.kernel.epoch import takes_over
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import CLEAR, Gate, pass_gates
@@ -28,7 +29,20 @@ from stanchion.kernel.judging import (
 from stanchion.kernel.layout import Wanted, keep, lay, place, watched, word
 from stanchion.kernel.lookups import Answer, Ask
 from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
-from stanchion.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Moved, Put, Records, Reply, StoreLost, When
+from stanchion.kernel.state import (
+    ABSENT,
+    CLOCK,
+    EPOCH,
+    FOREVER,
+    STANDING,
+    Batch,
+    Moved,
+    Put,
+    Records,
+    Reply,
+    StoreLost,
+    When,
+)
 from stanchion.kernel.states import NORMAL
 
 TRIES: Final = 8
@@ -62,7 +76,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         expects, used = [*gate_expects], [*gate_used]
         gate: Gate | None = None
         if closed:
-            gate = pass_gates([known[1] for _, known in watch[0]], first, now)
+            gate = _gate(plans, watch, first, now)
             mode = gate.mode
             gate = None if gate == CLEAR else gate
         else:
@@ -142,7 +156,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             expects += [(CLOCK, 0, stake.until) for stake in moment.stakes if stake.until < FOREVER]
             puts += tuple([(stake.key, stake.value, stake.when, 0, 0) for stake in moment.stakes])
         stateful = len(expects) > fixed
-        aged = first.at - plans.confirmed > plans.max_age_ms or plans.confirmed < 0
+        aged = plans.confirmed < 0 or not 0 <= first.at - plans.confirmed <= plans.max_age_ms
         if not (lines or stateful or moment.settles or gate is not None or spent is not None or aged):
             inputs = Inputs(tuple(used), asked, None, "", mode, now, stale, plans.limited)
             if not found:
@@ -167,12 +181,26 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 ceiling,
             )
         except StoreLost as lost:
-            found, cut = _store_lost(plan, first, found, cut, lost.why)
-            return _resolve(
-                plan, moment, found, cut, Inputs(tuple(used), asked, None, lost.why, mode, now, stale, plans.limited)
+            found, cut = _store_lost(plans, plan, first, found, cut, lost.why)
+            inputs = Inputs(
+                tuple(used),
+                asked,
+                None,
+                lost.why,
+                mode,
+                now,
+                stale,
+                plans.limited,
+                confirmed=(plans.confirmed, plans.told),
             )
+            return _resolve(plan, moment, found, cut, inputs)
         if reply.stale:
             now = reply.now
+            forgot = _forgot(watch, records, reply)
+            if forgot:
+                found, cut = _store_forgot(plan, moment, found, cut)
+                inputs = Inputs(tuple(used), asked, None, "", mode, now, stale, plans.limited, forgot)
+                return _resolve(plan, moment, found, cut, inputs)
             for fresh in reply.fresh:
                 if fresh.key != CLOCK:
                     records[fresh.key] = (fresh.number, fresh.value)
@@ -185,7 +213,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 yield Moved(next((fresh.key for fresh in reply.fresh if fresh.key != CLOCK), ""))
             continue
 
-        plans.confirmed = first.at
+        plans.confirmed, plans.told = first.at, reply.now
         if moment.stakes:
             puts = _keep_stakes(records, moment, puts, reply)
         if puts:
@@ -224,17 +252,69 @@ def _keep_stakes(records: Records, moment: Moment, puts: tuple[Put, ...], reply:
     return puts[: len(puts) - len(moment.stakes)]
 
 
-def _store_lost(plan: Plan, event: Event, found: Found, cut: int, why: str) -> tuple[Found, int]:
-    """Without the store nothing can be counted: refuse, unless every guard that needs it may fail open."""
+def _gate(plans: Plans, watch: Watch, event: Event, now: int) -> Gate:
+    """What the gates say of an event, as they are known."""
+    return pass_gates([known[1] for _, known in watch[0][: len(plans.gates)]], event, now)
+
+
+def _store_lost(plans: Plans, plan: Plan, event: Event, found: Found, cut: int, why: str) -> tuple[Found, int]:
+    """Without the store nothing can be counted: refuse, unless every guard that needs it may fail open.
+
+    The gates stand before that. What was closed when they were last confirmed stays closed; and nothing opens where
+    that is too long ago, because somebody may have closed a gate since.
+    """
+    closed = [*found] if cut < 0 else []
+    if plans.watch[3] and not closed and plans.confirmed >= 0:
+        finding = _gate(plans, plans.watch, event, plans.told).finding
+        closed = [] if finding is None else [(-1, finding)]
+    if closed:
+        return [*closed, (-1, _refused("kernel.store_lost", (why,), plan))], -1
     needing = [pos for pos in (*[m[0] for m in plan.meters], *[r[0] for r in plan.records]) if pos <= cut]
     enforced = [plan.guards[pos] for pos in needing if not plan.guards[pos].shadow]
-    opens = bool(enforced) and all(placed.fail_open for placed in enforced) and event.risk < Risk.CRITICAL
-    lost = Finding(
-        Action.ALLOW if opens else Action.BLOCK, "kernel.store_lost", (why,), guard="kernel", shadow=plan.shadow
-    )
-    if opens or plan.shadow:
-        return [(-1, lost), *found], cut
-    return [(-1, lost)], -1
+    recent = plans.confirmed >= 0 and 0 <= event.at - plans.confirmed <= BLIND_MS
+    opens = bool(enforced) and all(placed.fail_open for placed in enforced) and event.risk < Risk.CRITICAL and recent
+    return _opened("kernel.store_lost", (why,), plan, found, cut, opens)
+
+
+def _forgot(watch: Watch, records: Records, reply: Reply) -> str:
+    """The record that shows that a store has lost what it held: its epoch is another, or it or a state is older than
+    the batch knew it to be. Empty where all is well, or an operator has said to go on: then nothing is known of the
+    store but its new epoch.
+
+    What the process knows by now says nothing of that: another decision may have learned more meanwhile.
+    """
+    before = dict(watch[0])
+    for fresh in reply.fresh:
+        if fresh.key == EPOCH:
+            if not takes_over(before[EPOCH], fresh):
+                return EPOCH
+            records.clear()
+            return ""
+    older = [fresh.key for fresh in reply.fresh if fresh.number < before.get(fresh.key, ABSENT)[0]]
+    return next((name for name in older if name.endswith(STANDING)), "")
+
+
+def _store_forgot(plan: Plan, moment: Moment, found: Found, cut: int) -> tuple[Found, int]:
+    """A store that lost what it held knows of no halt, no budget and no approval: refuse everything but reads."""
+    first = moment.events[0]
+    if cut < 0:
+        return [*found, (-1, _refused("kernel.store_forgot", (), plan))], -1
+    reads = "read_only" in first.traits and "destructive" not in first.traits and first.risk < Risk.HIGH
+    return _opened("kernel.store_forgot", (), plan, found, cut, reads and not moment.stakes)
+
+
+def _refused(code: str, args: tuple[str, ...], plan: Plan) -> Finding:
+    return Finding(Action.BLOCK, code, args, guard="kernel", shadow=plan.shadow)
+
+
+def _opened(code: str, args: tuple[str, ...], plan: Plan, found: Found, cut: int, opens: bool) -> tuple[Found, int]:
+    """What is found where there is no state: what was known without it where the action may go ahead all the same, and
+    nothing but the refusal where not."""
+    if opens:
+        return [(-1, Finding(Action.ALLOW, code, args, guard="kernel", shadow=plan.shadow)), *found], cut
+    if plan.shadow:
+        return [(-1, _refused(code, args, plan)), *found], cut
+    return [(-1, _refused(code, args, plan))], -1
 
 
 def _resolve(plan: Plan, moment: Moment, found: Found, cut: int, inputs: Inputs, held: bool = False) -> Decision:

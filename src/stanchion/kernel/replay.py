@@ -30,6 +30,9 @@ def replay(
     answers: dict[str, Answer] = dict(inputs.answers)
     deciding = decide(plans, moment, _records(run, inputs))
     try:
+        if inputs.confirmed is not None:
+            plans.confirmed, plans.told = inputs.confirmed
+            plans.max_age_ms = -1
         if not sent and not inputs.stale:
             plans.confirmed = moment.events[0].at
         need = next(deciding)
@@ -72,7 +75,7 @@ def _entered(need: Batch, inputs: Inputs) -> Reply:
 
 
 def _reply(inputs: Inputs) -> Reply | None:
-    """What the store said; where a stake was lost, that it was."""
+    """What the store said; where a stake was lost, or what the store held, that it was."""
     if not inputs.taken:
         return inputs.reply
     return Reply(inputs.now, stale=True, fresh=(Fresh(inputs.taken, -1),))

@@ -69,8 +69,10 @@ IDLE_S: Final = 604_800
 
 STANDING: Final = "}shield"
 """How the key of the shield's state ends."""
-KEPT: Final = (STANDING, "}allowed")
-"""How the keys of records end that are never garbage, however long nobody writes them: states and allowances."""
+EPOCH: Final = "{*}epoch"
+"""The key of the record by which a store is known to be the one it was; it is the whole fleet's."""
+KEPT: Final = (STANDING, "}allowed", "}epoch")
+"""How the keys of records end that are never garbage, however long nobody writes them: states, allowances, epoch."""
 
 Put = tuple[str, Any, When, int, int]
 """A new value of a record: key, value, when it is written, how many lines stand before it (a stop among those

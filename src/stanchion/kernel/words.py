@@ -77,6 +77,10 @@ KERNEL: Final = declare(
             "the state store cannot be used: {}; nothing can be counted, so the action is refused",
             "wait until the store is back, then try again",
         ),
+        "kernel.store_forgot": Words(
+            "the state store has lost what it held, halts, budgets and approvals with it, so only reads go ahead",
+            "stop, and tell an operator: `stanchion store accepted` or `stanchion store restored` lets it go on",
+        ),
         "kernel.audit_lost": Words(
             "the audit trail cannot be written: {}; nothing happens unrecorded, so the action is refused",
             "wait until the trail can be written again, then try again",

@@ -53,6 +53,9 @@ def judge(
     begun = perf_counter_ns()
     plans = desk.plans if plans is None else plans
     moment = desk.fitted(moment, plans)
+    memory = desk.shield.memory
+    if memory is not None and memory.is_due(moment.events[0].at):
+        yield from memory.check(moment.events[0].at)
     refused = barred(desk, moment) if desk.shield.journal.trouble else None
     if refused is not None:
         return refused
@@ -151,6 +154,9 @@ def assess(
         moment = desk.moment(event, spent, (), 1 if degraded is None else 2, refused, rests, ticket, event.id != first)
         moment = desk.fitted(moment, plans)
         event = moment.events[0]
+        memory = desk.shield.memory
+        if memory is not None and memory.is_due(event.at):
+            yield from memory.check(event.at)
         barrier = barred(desk, moment) if desk.shield.journal.trouble else None
         if barrier is not None:
             return barrier, event

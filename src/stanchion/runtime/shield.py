@@ -14,6 +14,7 @@ from stanchion.kernel.gates import Standing, standing_key, standing_of
 from stanchion.kernel.names import names
 from stanchion.kernel.state import ABSENT, FOREVER, Records
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, Signal, Terms
+from stanchion.runtime.accepting import accept_store
 from stanchion.runtime.describing import described
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import drive
@@ -21,8 +22,9 @@ from stanchion.runtime.errors import NoRun, StateError
 from stanchion.runtime.hosts import able
 from stanchion.runtime.pool import SIZE, Pool
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
+from stanchion.runtime.remembering import checked, memory_of, remember
 from stanchion.runtime.run import Run, open_runs
-from stanchion.runtime.standing import TERMS, record_shift, scope_of, shift
+from stanchion.runtime.standing import TERMS, asked_for_safe_mode, record_shift, scope_of, shift
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.toolbox import Toolbox
 from stanchion.runtime.turns import Turns
@@ -46,8 +48,6 @@ RiskName = Literal["low", "medium", "high", "critical"]
 BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
 """What an operator signals to have something back to normal, whatever state it is in."""
 
-SAFE_MODE_VARIABLES: Final = ("STANCHION_SAFE_MODE", "VERONICA_SAFE_MODE")
-
 
 class Shield:
     """Stands between agents and everything they touch. It wires; policy and engine decide."""
@@ -68,7 +68,7 @@ class Shield:
         resolver: Resolver | None = None,
         answer_threads: int = SIZE,
     ) -> None:
-        brake = _asked_for_safe_mode() if safe_mode is None else safe_mode
+        brake = asked_for_safe_mode(os.environ) if safe_mode is None else safe_mode
         from stanchion.runtime.ingesting import Ingesting
 
         self._ingesting = Ingesting(self)
@@ -87,6 +87,7 @@ class Shield:
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.clock = clock
         self.records: Records = {}
+        self.memory = memory_of(self.store, self.records)
         self.turns = Turns()
         self.waiting = Waiting()
         self._nonces, self.chance = nonces, chance
@@ -121,7 +122,9 @@ class Shield:
             if kept is not store:
                 kept.close()
             raise
-        return cls(policy, source=source, env=env, store=kept, journal=records, clock=clock, **options)
+        shield = cls(policy, source=source, env=env, store=kept, journal=records, clock=clock, **options)
+        remember(None if kept is store else shield.memory, os.environ)
+        return shield
 
     @property
     def origin(self) -> str:
@@ -208,6 +211,7 @@ class Shield:
         return Run(desk)
 
     described = staticmethod(described)
+    accept_store = accept_store
 
     @overload
     def tool(self, fn: F, /) -> F: ...
@@ -326,6 +330,7 @@ class Shield:
         flow = shift(self.records, f"state-{_random(8)}", tenant, name, signals, why if why else f"by {by}", terms)
         for one in drive(flow, self):
             record_shift(self, tenant, one._replace(why=why), by)
+        drive(checked(self.memory, self.clock()), self)
         standing = standing_of(self.records.get(standing_key(tenant), ABSENT)[1])
         state = (standing.marks.get(name, Mark()) if name else standing.own).state
         if state == HALTED != wanted:
@@ -380,7 +385,3 @@ class Shield:
 
 def _random(size: int) -> str:
     return os.urandom(size).hex()
-
-
-def _asked_for_safe_mode() -> bool:
-    return any(os.environ.get(name, "").strip().lower() in ("1", "true", "yes", "on") for name in SAFE_MODE_VARIABLES)

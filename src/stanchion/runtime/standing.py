@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
@@ -30,6 +31,14 @@ EXHAUSTED: Final = frozenset({"budget.exceeded", "kernel.exhausted"})
 
 REMEMBERED_MS: Final = 86_400_000
 """How long it is remembered how often something was quarantined."""
+
+
+SAFE_MODE_VARIABLES: Final = ("STANCHION_SAFE_MODE", "VERONICA_SAFE_MODE")
+
+
+def asked_for_safe_mode(environ: Mapping[str, str]) -> bool:
+    """Whether the environment asks for safe mode."""
+    return any(environ.get(name, "").strip().lower() in ("1", "true", "yes", "on") for name in SAFE_MODE_VARIABLES)
 
 
 def end_run(desk: Desk, code: str, why: str) -> Flow[None]:

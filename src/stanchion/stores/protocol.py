@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Reply
@@ -40,3 +40,12 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+@runtime_checkable
+class Lasting(Protocol):
+    """A store that outlives its process, and so can lose what it held: it says where it is."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, without what is secret; empty where it ends with this process after all."""

@@ -14,7 +14,7 @@ from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.leasing.carrying import Carrying
 from stanchion.stores.leasing.knowing import Knowing
 from stanchion.stores.leasing.lending import Flow, Lending, T
-from stanchion.stores.protocol import Store
+from stanchion.stores.protocol import Lasting, Store
 from stanchion.stores.seen import Hold, Seen
 
 KEEP_S: Final = 5.0
@@ -40,6 +40,11 @@ class LeasingStore:
 
     def __repr__(self) -> str:
         return f"LeasingStore({self.inner!r})"
+
+    @property
+    def place(self) -> str:
+        """Where the store is that has the counters."""
+        return self.inner.place if isinstance(self.inner, Lasting) else ""
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; it waits for a slice only where there is none left."""

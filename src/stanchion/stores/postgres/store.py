@@ -44,7 +44,7 @@ class PostgresStore:
         except ImportError as error:
             raise StoreError(f"the PostgreSQL store needs psycopg ({error}): install the extra `postgres`") from error
         address = Address(url, timeout_s)
-        self._name = address.name
+        self._name, self._schema = address.name, schema
         self._reading = reading
         self._carrying = Carrying(address, checked(schema), timeout_s, pool_size, clock, reading)
         self._listing = Listing(self._carrying.ask, schema, clock)
@@ -56,6 +56,11 @@ class PostgresStore:
 
     def __repr__(self) -> str:
         return f"PostgresStore({self._name})"
+
+    @property
+    def place(self) -> str:
+        """Server, database and schema."""
+        return f"postgresql://{self._name}#{self._schema}"
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the server did not answer in time."""

@@ -44,7 +44,7 @@ class Address(msgspec.Struct, frozen=True):
     prefix: str | None = None
     timeout_s: float | None = None
     wait_replicas: int | None = None
-    evicting: bool = False
+    checks_eviction: bool = True
 
     def __repr__(self) -> str:
         return f"Address({self.name!r})"
@@ -151,6 +151,6 @@ OPTIONS: Final[Mapping[str, tuple[str, Callable[[str], Any], str]]] = {
     "prefix": ("prefix", _prefix, "letters, digits, `_` and `.`"),
     "timeout_s": ("timeout_s", _seconds, "a number of seconds above 0"),
     "wait_replicas": ("wait_replicas", _whole, "a number"),
-    "evicting": ("evicting", _one_of({"yes": True, "no": False}), "`yes` or `no`"),
+    "eviction": ("checks_eviction", _one_of({"checked": True, "unchecked": False}), "`checked` or `unchecked`"),
 }
 """Options of a URL: the field each sets, how it is read, and what to give."""

@@ -15,6 +15,10 @@ from stanchion.stores.redis.link import CUT, Link, command, left
 OLDEST: Final = (6, 2)
 """The oldest version of a server whose commands the script can use."""
 
+POLICY: Final = "maxmemory-policy"
+KEEPS: Final = "noeviction"
+"""The setting by which a server drops keys when its memory is full, and its value where it drops none."""
+
 Spot = tuple[int, Any]
 """A family of addresses, and an address in it."""
 
@@ -121,7 +125,11 @@ def _greet(link: Link, address: Address, deadline: float) -> None:
     for reply in replies[must:]:
         if isinstance(reply, Exception) and not str(reply).startswith(("NOPERM", "ERR")):
             raise StoreLost(troubles.refused(address, str(reply)))
-    _check(address, _facts([reply for reply in replies[must:] if isinstance(reply, bytes)]))
+    facts = _facts([reply for reply in replies[must:] if isinstance(reply, bytes)])
+    policy = facts.get("maxmemory_policy", "")
+    if not policy:
+        policy = _setting(link.ask_all(command("CONFIG", "GET", POLICY), 1, deadline)[0])
+    _check(address, facts.get("redis_version", ""), policy)
 
 
 def _facts(texts: list[bytes]) -> dict[str, str]:
@@ -129,15 +137,26 @@ def _facts(texts: list[bytes]) -> dict[str, str]:
     return {name: value for name, colon, value in (line.partition(":") for line in lines) if colon}
 
 
-def _check(address: Address, facts: dict[str, str]) -> None:
-    """Refuse a server that is too old, or that may drop what it was given."""
-    version = facts.get("redis_version", "")
+def _setting(reply: Any) -> str:
+    """The value in a server's answer to `CONFIG GET`; empty where it does not say."""
+    if not isinstance(reply, list) or len(reply) != 2 or not isinstance(reply[1], bytes):
+        return ""
+    return reply[1].decode("utf-8", "replace")
+
+
+def _check(address: Address, version: str, policy: str) -> None:
+    """Refuse a server that is too old, or that may drop what it was given: every key of ours that has a time to live is
+    dropped by some policies, and every key by others."""
     numbers = tuple([int(part) for part in version.split(".")[:2] if part.isdigit()])
     if numbers and numbers < OLDEST:
         raise StoreLost(f"`{address.name}` is Redis {version[:20]}: use 6.2 or later, or Valkey")
-    policy = facts.get("maxmemory_policy", "noeviction")
-    if policy != "noeviction" and facts.get("maxmemory", "0") != "0" and not address.evicting:
+    if policy and policy != KEEPS:
         raise StoreLost(
-            f"`{address.name}` drops keys when its memory is full (`maxmemory-policy {policy}`), budgets included: "
-            "set `noeviction`, or accept it with `?evicting=yes`"
+            f"`{address.name}` drops keys when its memory is full (`{POLICY} {policy[:40]}`), halts and budgets "
+            f"included: set `{POLICY} {KEEPS}`"
+        )
+    if not policy and address.checks_eviction:
+        raise StoreLost(
+            f"`{address.name}` does not say whether it drops keys when its memory is full: let this user run "
+            f"`CONFIG GET {POLICY}` or `INFO memory`, or see that it is `{KEEPS}` and add `?eviction=unchecked`"
         )

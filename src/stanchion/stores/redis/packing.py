@@ -67,6 +67,11 @@ class Packing:
         self._cells: dict[str, bytes] = {}
         self._heads: dict[tuple[int, int], bytes] = {}
 
+    @property
+    def prefix(self) -> str:
+        """What all keys begin with."""
+        return self._keys.prefix
+
     def pack(self, batch: Batch, now: float = SERVER_TIME, whole: bool = False) -> bytes:
         """A batch as a command; `whole` has the script itself in it, for a server that does not know it yet."""
         lines, expects, settles, puts = batch.lines, batch.expects, batch.settles, batch.puts

@@ -73,6 +73,11 @@ class RedisStore:
         """Where the server is."""
         return self._pool.address
 
+    @property
+    def place(self) -> str:
+        """Server, database and prefix."""
+        return f"{self.address.name}#{self._packing.prefix}"
+
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the server cannot."""
         answer = self._pool.ask(self._pack(batch), self._answers)

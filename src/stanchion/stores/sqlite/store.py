@@ -58,6 +58,11 @@ class SqliteStore:
         """The file."""
         return self._link.path
 
+    @property
+    def place(self) -> str:
+        """The file, as a name of the store."""
+        return f"sqlite:{self._link.path}"
+
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the file cannot be written."""
         link = self._link

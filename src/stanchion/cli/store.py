@@ -1,0 +1,66 @@
+"""`stanchion store`: go on with a store that has lost what it held."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, Final
+
+from stanchion.approvals.errors import TicketError
+from stanchion.cli.operating import who
+from stanchion.cli.parser import Parser
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.kernel.state import StoreLost
+from stanchion.runtime.errors import StateError
+from stanchion.stores.protocol import StoreError
+
+USAGE: Final = "stanchion store accepted|restored --why WORDS [--by NAME] [--store URL]"
+
+DESCRIPTION: Final = """\
+Say that a store may be used although it has lost what it held: it was emptied or replaced
+(`accepted`), or restored from a backup (`restored`). Until then everything but reads is
+refused with kernel.store_forgot. Of a backup, approvals that are not used yet are taken
+back, because they may have been used since it was made."""
+
+EPILOG: Final = """\
+examples:
+  stanchion store accepted --why 'the test server was flushed on purpose'
+  stanchion store restored --why 'disk failure, backup of 03:00'
+
+Look first (`stanchion state`): halts, quarantines, allowances and budgets are as the store
+has them now. Halt again what has to stay halted. Every process that uses the store goes on
+with its next decision. The store is a file in your state folder (STANCHION_STATE_DIR), or
+where STANCHION_STORE says; it is written to the trail.
+
+exit status:
+  0  it is done
+  2  it cannot be: the store cannot be used"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "go on with a store that was emptied, or restored from a backup"
+    parser: Parser = commands.add_parser("store", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    what = "what became of it"
+    parser.add_argument("what", metavar="accepted|restored", choices=("accepted", "restored"), help=what)
+    parser.add_argument("--why", metavar="WORDS", required=True, help="the reason, for the trail")
+    parser.add_argument("--by", metavar="NAME", default="", help="who says so; you, if nobody else is named")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Accept it."""
+    try:
+        shield = args.load("default", store=args.store)
+    except StoreError as error:
+        raise BadInput(str(error)) from None
+    with shield:
+        try:
+            restored = args.what == "restored"
+            unused = shield.accept_store(args.why, restored=restored, by=args.by if args.by else who())
+        except (StateError, StoreLost, TicketError) as error:
+            raise BadInput(str(error)) from None
+    taken = f"; {unused} unused approvals are taken back" if unused != 1 else "; 1 unused approval is taken back"
+    say(sys.stdout, f"the store is {args.what}: everybody goes on with it{taken if restored else ''}")
+    return 0

@@ -1,0 +1,35 @@
+"""Going on with a store that has lost what it held, because an operator says so."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import Fact
+from stanchion.kernel.scopes import FLEET
+from stanchion.runtime.drivers import drive
+from stanchion.runtime.errors import StateError
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
+
+def accept_store(shield: Shield, why: str, *, restored: bool = False, by: str = "an operator") -> int:
+    """Let everybody go on with the store as it is, although it has lost what it held (`kernel.store_forgot`).
+
+    `restored` says that it is a backup: then approvals in it that are not used yet are taken back first, because they
+    may have been used since it was made. Says how many those are. What the store holds stays held: spend is charged
+    until it is settled, and permits come back when their time is over.
+    """
+    if shield.memory is None:
+        raise StateError("this store ends with its process: there is nothing to accept")
+    how = "restored" if restored else "accepted"
+    unused = shield.tickets(state="approved") if restored else []
+    for ticket in unused:
+        shield.deny(ticket.id, by=by, comment=f"the store was restored from a backup: {why}")
+    epoch = drive(shield.memory.begin(how, by, why), shield)
+    with contextlib.suppress(AuditLost):
+        data = {"epoch_at": epoch.at, "approvals_taken_back": len(unused)}
+        shield.journal.tell(Fact(shield.clock(), f"store.{how}", "store", FLEET, "", by, why, data))
+    return len(unused)

@@ -1,0 +1,90 @@
+"""What a shield knows of its store's epoch: asked for once a minute, remembered by the host where it can be."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from stanchion import Shield
+from stanchion.kernel.epoch import first_of
+from stanchion.kernel.state import EPOCH, Batch, Reply, StoreLost
+from stanchion.stores.sqlite import SqliteStore
+from stanchion.testing import FakeClock, shield_for
+
+BARE = {"name": "bare"}
+
+
+class Counting(SqliteStore):
+    """A file that counts its batches, and is out of reach while `lost`."""
+
+    batches = 0
+    lost = False
+
+    def carry(self, batch: Batch) -> Reply:
+        self.batches += 1
+        if self.lost:
+            raise StoreLost("drill")
+        return super().carry(batch)
+
+
+def test_the_mark_costs_one_trip_a_minute(tmp_path: Path) -> None:
+    clock = FakeClock()
+    store = Counting(tmp_path / "state.db", clock)
+    with shield_for(BARE, store=store, clock=clock) as shield:
+        run = shield.run("ann")
+        run.check("t", {})
+        assert store.batches == 3, "asked for, made, and the decision's own"
+        number = shield.records[EPOCH][0]
+        for trips, waited in ((1, 58_000), (2, 2_000), (1, 1_001)):
+            before = store.batches
+            clock.advance(waited)
+            run.check("t", {})
+            assert store.batches - before == trips
+        assert shield.records[EPOCH][0] == number + 1
+
+
+def test_an_epoch_that_cannot_be_asked_for_is_asked_for_a_second_later(tmp_path: Path) -> None:
+    clock = FakeClock()
+    store = Counting(tmp_path / "state.db", clock)
+    with shield_for(BARE, store=store, clock=clock) as shield:
+        run = shield.run("ann")
+        store.lost = True
+        assert not run.check("t", {}).proceeds
+        assert store.batches == 2
+        assert not run.check("t", {}).proceeds
+        assert store.batches == 3
+        store.lost = False
+        clock.advance(1_000)
+        assert run.check("t", {}).proceeds
+        assert EPOCH in shield.records
+
+
+def test_the_host_remembers_one_mark_less_than_the_store_has(tmp_path: Path) -> None:
+    """What the store loses with the power of the host must not be held against it."""
+    path = tmp_path / "state.db"
+    with Shield.load(BARE, store=path) as first:
+        first.run("ann").check("t", {})
+        made = first.records[EPOCH][0]
+    with Shield.load(BARE, store=path) as second:
+        assert second.records[EPOCH][0] == first_of(made)
+        assert second.run("ann").check("t", {}).proceeds
+        second.halt("drill")
+        assert second.records[EPOCH][0] == made + 1
+    with Shield.load(BARE, store=path) as third:
+        assert third.records[EPOCH][0] == made
+
+
+def test_a_host_that_cannot_remember_goes_on(tmp_path: Path) -> None:
+    """A file where the folder should be, and a memory that nobody can read."""
+    state = Path(os.environ["STANCHION_STATE_DIR"])
+    state.mkdir(parents=True)
+    (state / "epochs").write_text("no folder")
+    with Shield.load(BARE, store=tmp_path / "one.db") as shield:
+        assert shield.run("ann").check("t", {}).proceeds
+    (state / "epochs").unlink()
+    with Shield.load(BARE, store=tmp_path / "two.db") as shield:
+        assert shield.run("ann").check("t", {}).proceeds
+    (memory,) = (state / "epochs").iterdir()
+    memory.write_text("{")
+    with Shield.load(BARE, store=tmp_path / "two.db") as shield:
+        assert shield.run("ann").check("t", {}).proceeds
