@@ -51,7 +51,7 @@ wheel: .venv/.made ## build the wheel into dist
 	@ls dist/*.whl
 
 test-sdks: .venv-sdks/.made ## check replies of real SDKs, in an environment of their own
-	@.venv-sdks/bin/python -m pytest -rs tests/sdks
+	@LITELLM_LOCAL_MODEL_COST_MAP=True .venv-sdks/bin/python -m pytest -rs -W ignore::UserWarning -W ignore::DeprecationWarning tests/sdks
 
 .venv-sdks/.made: pyproject.toml
 	@echo 'installing stanchion and the SDKs into .venv-sdks'

@@ -1,10 +1,14 @@
 """Settings every test shares: Hypothesis profiles, and a world apart from the developer's own."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# What is made while tests are collected keeps out of the developer's own folders, too.
+os.environ["STANCHION_STATE_DIR"] = tempfile.mkdtemp(prefix="stanchion-tests-")
 
 # The wall clock decides nothing here: no deadlines, no complaint about a slow machine.
 settings.register_profile(

@@ -12,6 +12,7 @@ from stanchion.runtime.cleaning import hidden
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.unread import NOTHING, against, unreadable
 from stanchion.runtime.values import Read, Unreadable, read, restored
+from stanchion.runtime.values.texts import MAX_CHARS
 from stanchion.runtime.values.words import Path, Words, at, patches_for, texts_in, words_of
 
 SHORTEST: Final = 6
@@ -39,7 +40,9 @@ class Reply(NamedTuple):
 
 
 def reply_of(desk: Desk, value: Any) -> Reply:
-    """A model's reply, read once."""
+    """A model's reply, read once. A text is its own words, halves of characters in it included."""
+    if type(value) is str and len(value) <= MAX_CHARS:
+        return Reply(Read(value, value), words_of(""), value)
     try:
         seen = read(value)
     except Unreadable as error:

@@ -26,6 +26,8 @@ from stanchion.runtime.values.words import TEXT, Path, at, words_of
 SHAPES: Final = (str, bytes, Piece)
 """What a stream is made of; anything else is an object whose words are found by its shape."""
 
+BLOCKS: Final = "content_block"
+"""What is in the type of an event about one of several blocks."""
 SNAPSHOT: Final = "snapshot"
 """Where events of some SDKs repeat the text so far."""
 
@@ -163,10 +165,14 @@ class Stream:
         return (made, *behind)
 
     def _named(self, channel: str, content: Any, path: Path) -> str:
-        """The channel of a text in an object: its own, and of several calls or choices each has one."""
+        """The channel of a text in an object: its own, and of several calls, choices or blocks each has one.
+
+        An object's own `index` may just count objects. It is that of a block only where the object says so.
+        """
         numbers: list[str] = []
-        for step in path:
+        for depth, step in enumerate(path):
             number = content.get("index") if isinstance(content, dict) else None
+            number = number if depth or BLOCKS in str(content.get("type")) else None
             if type(number) is int and number:
                 numbers.append(str(number))
             content = content[step]

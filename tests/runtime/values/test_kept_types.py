@@ -151,3 +151,22 @@ def test_a_streamed_value_keeps_its_type_and_a_key_in_two_pieces_is_hidden(make:
     for got in streams():
         assert {type(piece) for piece in got} == {type(pieces[0])}
         assert "".join(map(says, got)) == f"The key is {GONE}, keep it safe."
+
+
+def test_a_number_that_counts_chunks_makes_no_channels() -> None:
+    """Only blocks, choices and calls have channels of their own: a key over two numbered chunks is one key."""
+    pieces = [{"index": at, "text": text} for at, text in enumerate(["it is AKIAWW7J", "OSQESZEK5VDL", " now"])]
+    out = list(Shield.load(REDACTS).run("ann").stream(pieces))
+    assert "".join([str(piece["text"]) for piece in out]) == f"it is {GONE} now"
+
+
+def test_choices_that_come_by_turns_have_channels_of_their_own() -> None:
+    def chunk(index: int, text: str) -> dict[str, Any]:
+        return {"choices": [{"index": index, "delta": {"content": text}}]}
+
+    pieces = [chunk(0, "it is AKIAWW7J"), chunk(1, "nothing "), chunk(0, "OSQESZEK5VDL now"), chunk(1, "here")]
+    out = list(Shield.load(REDACTS).run("ann").stream(pieces))
+    said = ["", ""]
+    for piece in out:
+        said[piece["choices"][0]["index"]] += piece["choices"][0]["delta"]["content"]
+    assert said == [f"it is {GONE} now", "nothing here"]

@@ -59,6 +59,14 @@ class Agent:
         self._ask(answer, question, estimate)
         return self._judged(f"asks the model: {_quoted(question)}", began).proceeds
 
+    def listens(self, model: Callable[..., Any], question: str) -> bool:
+        """Ask a model that streams its reply, and read the stream to its end; `got` is what came out of it."""
+        began = len(self.tap.decisions)
+        self.got = []
+        with suppress(Refused):
+            self.got += self.run.model(model, [{"role": "user", "content": question}])
+        return self._judged(f"asks a model that streams: {_quoted(question)}", began).proceeds
+
     def goes_round(self, model: Callable[..., Any], question: str, tool: Callable[..., Any], **args: Any) -> bool:
         """Ask a model what to do and do it, which is always the same; says whether the run goes on."""
         began = len(self.tap.decisions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from stanchion.lab.demo.agent import Agent
 from stanchion.lab.demo.hazard import Hazard, Proof
@@ -16,6 +16,21 @@ def _tells(agent: Agent) -> Proof:
     said = ", ".join([args["text"] for args in agent.reached("post")])
     leaks = sum(KEY.encode() in found.line.body for found in agent.tap.records())
     return Proof(f'posted: "{said}"; records with the key: {leaks}', bool(said) and KEY not in said and not leaks)
+
+
+class Chunk(NamedTuple):
+    """A piece of a streamed reply, as the SDK of a model gives it."""
+
+    index: int
+    text: str
+
+
+def _streams(agent: Agent) -> Proof:
+    words = ["The key is ", KEY[:7], KEY[7:], ", keep it safe."]
+    agent.listens(lambda _messages: (Chunk(at, text) for at, text in enumerate(words)), "what is the key?")
+    said = "".join([chunk.text for chunk in agent.got])
+    whole = bool(said) and all(type(chunk) is Chunk for chunk in agent.got)
+    return Proof(f'{len(agent.got)} chunks say: "{said}"', whole and KEY not in said)
 
 
 def _sees(agent: Agent) -> Proof:
@@ -79,6 +94,13 @@ HAZARDS: Final = (
         "The call goes ahead without the key, and no record has it.",
         ("REDACT secrets.redacted",),
         _tells,
+    ),
+    Hazard(
+        "stream",
+        "A key in pieces of a stream",
+        "Chunks of a model's reply stay what they are; a key in two of them is hidden.",
+        ("REDACT secrets.redacted",),
+        _streams,
     ),
     Hazard(
         "people",
