@@ -134,3 +134,12 @@ def test_a_budget_without_a_bound_says_so(budget: dict[str, Any], named: list[st
     told = [remark for remark in found if remark.code == "unbounded"]
     assert all(remark.sure == "info" and "`budget`" in remark.message for remark in told)
     assert [next(option for option in named if option in remark.advice) for remark in told] == named
+
+
+def test_52_a_budget_without_a_bound_says_so_when_it_loads(caplog: pytest.LogCaptureFixture) -> None:
+    Shield.load({"name": "p", "guards": [{"use": "budget", "tokens": 100, "reserve_tokens": 10}]})
+    assert caplog.messages == []
+    Shield.load({"name": "p", "guards": [{"use": "budget", "tokens": 100}]})
+    (said,) = caplog.messages
+    assert said.startswith("policy `p`: `budget` has no bound for the `tokens` of an action that nobody estimates")
+    assert "give `reserve_tokens`" in said

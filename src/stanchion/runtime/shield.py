@@ -22,6 +22,7 @@ from stanchion.runtime.errors import NoRun, StateError
 from stanchion.runtime.hosts import able
 from stanchion.runtime.pool import SIZE, Pool
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
+from stanchion.runtime.remarks import remark_on
 from stanchion.runtime.remembering import checked, memory_of, remember
 from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import TERMS, asked_for_safe_mode, record_shift, scope_of, shift
@@ -115,6 +116,7 @@ class Shield:
         from stanchion.runtime.places import journal_for, store_for
 
         policy = load_policy(source, env)
+        remark_on(policy)
         kept = store_for(store, os.environ, clock)
         try:
             records = journal_for(journal, os.environ, clock)
@@ -146,6 +148,7 @@ class Shield:
         if source is None:
             raise ValueError("this shield was not loaded from anywhere: name the policy to load")
         self._bare = load_policy(source, self.env)
+        remark_on(self._bare)
         self.policy = self._policies.enter(self._bare)
         self._source = source
         return self.policy

@@ -1,0 +1,25 @@
+"""Remarks on a policy that takes effect: what its keeper should know and no error says."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.policy.compiled import CompiledPolicy
+
+LOGGER: Final = "stanchion.policy"
+"""The logger that hears of it; where nobody configures logging, warnings go to standard error."""
+
+
+def remark_on(policy: CompiledPolicy) -> None:
+    """Say which measures of its budgets have no bound for what nobody estimates."""
+    if not policy.measures:
+        return
+    from stanchion.policy.rule_lint import about_bounds
+
+    points = [point for seat in policy.seats for point in about_bounds(seat)]
+    if points:
+        import logging
+
+        log = logging.getLogger(LOGGER)
+        for point in points:
+            log.warning("policy `%s`: %s; %s", policy.file.name, point.message, point.advice)
