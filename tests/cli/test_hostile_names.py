@@ -64,6 +64,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "runs": ("", "--json", "show RUN", "show RUN --json", "show ODD"),
     "budget": ("show", "show --json", "top --policy policy.yaml"),
     "state": ("", "--json", "ODD"),
+    "store": ("accepted --why EVIL --by EVIL", "restored --why EVIL --by EVIL", "ODD"),
     "safe-mode": ("on tool:EVIL --why EVIL --by EVIL --tenant EVIL",),
     "halt": ("tool:EVIL --why EVIL --by EVIL --tenant EVIL", "ODD"),
     "resume": ("tool:EVIL --by EVIL --tenant EVIL",),
