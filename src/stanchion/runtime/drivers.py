@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Generator
+from types import CoroutineType
 from typing import Any, Protocol, TypeVar
 
 from stanchion.kernel.lookups import Ask
@@ -14,6 +15,7 @@ from stanchion.kernel.state import Batch, Moved
 from stanchion.runtime.effects import Invoke, Pause, Turn
 from stanchion.runtime.errors import DeadlineExceeded
 from stanchion.runtime.turns import PATIENCE_S, Courtesy, Turns
+from stanchion.runtime.values.anatomy import awaits
 
 T = TypeVar("T")
 Flow = Generator[Any, Any, T]
@@ -108,8 +110,8 @@ def _invoke(need: Invoke) -> Any:
 
 
 def _not_awaitable(value: Any) -> Any:
-    if hasattr(type(value), "__await__"):
-        if hasattr(value, "close"):
+    if awaits(value):
+        if type(value) is CoroutineType:
             value.close()
         raise TypeError("the tool is async: call it with `await run.acall(...)`")
     return value

@@ -12,6 +12,7 @@ from stanchion.kernel.state import Batch, Moved
 from stanchion.runtime.drivers import Flow, T, World, too_late
 from stanchion.runtime.effects import Invoke, Pause, Turn
 from stanchion.runtime.turns import PATIENCE_S, Courtesy
+from stanchion.runtime.values.anatomy import awaits
 
 
 async def adrive(flow: Flow[T], world: World) -> T:
@@ -63,7 +64,7 @@ async def _ainvoke(need: Invoke) -> Any:
     try:
         async with limit:
             value = await work
-            return await value if inspect.isawaitable(value) else value
+            return await value if awaits(value) else value
     except TimeoutError:
         if limit.expired():
             raise too_late(need) from None

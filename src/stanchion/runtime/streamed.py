@@ -25,8 +25,8 @@ def is_stream(value: Any, awaited: bool | None = None) -> bool:
     if form_of(value) is not OPAQUE:
         return False
     kind = type(value)
-    waits = defined(kind, "__anext__") is not MISSING or defined(kind, "__aiter__") is not MISSING
-    plain = defined(kind, "__next__") is not MISSING or defined(kind, "__iter__") is not MISSING
+    waits = defined(kind, "__anext__") is not MISSING
+    plain = defined(kind, "__next__") is not MISSING
     return (waits or plain) if awaited is None else waits if awaited else plain
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import pytest
@@ -19,7 +21,7 @@ def runs(*_args: Any, **_kwargs: Any) -> NoReturn:
 NAMES = (
     "__str__", "__repr__", "__format__", "__iter__", "__getitem__", "__len__", "__contains__", "__bool__", "__hash__",
     "__eq__", "__call__", "__int__", "__float__", "__index__", "__bytes__", "__copy__", "__deepcopy__", "__reduce_ex__",
-    "__getattr__", "__getattribute__", "__fspath__", "__enter__", "__next__", "__aiter__", "__anext__", "__await__",
+    "__getattr__", "__getattribute__", "__fspath__", "__enter__", "__aiter__",
     "items", "keys", "values", "model_dump", "dict", "json", "text", "content",
 )  # fmt: skip
 
@@ -69,6 +71,17 @@ def test_none_goes_ahead_by_what_it_says_of_itself(make: Callable[[], Any]) -> N
     got: list[Any] = []
     run.check("note", {"it": make()})
     run.result("note", {}, make())
+    value = make()
+
+    async def later() -> Any:
+        return value
+
+    with suppress(Refused):
+        run.call(lambda: value)
+    with suppress(Refused):
+        run.model(lambda _messages: value, ["hello"])
+    with suppress(Refused):
+        asyncio.run(run.acall(later))
     try:
         run.call(lambda it: got.append(it), it=make())
     except Refused:

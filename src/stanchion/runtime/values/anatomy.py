@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
+    GeneratorType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodDescriptorType,
@@ -31,6 +32,9 @@ _NATIVE: Final = (MemberDescriptorType, GetSetDescriptorType)
 _COMPILED: Final = (
     *_NATIVE, WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType, BuiltinFunctionType,
 )  # fmt: skip
+
+CO_ITERABLE_COROUTINE: Final = 256
+"""The mark of a generator that is a coroutine, as older code writes them."""
 
 MISSING: Final = object()
 
@@ -63,6 +67,13 @@ def is_any(kind: type[Any], kinds: Iterable[type[Any]]) -> bool:
 def descends(kind: type[Any], base: type[Any]) -> bool:
     """Whether a class really has that base, whatever it says of itself."""
     return is_any(base, mro_of(kind))
+
+
+def awaits(value: Any) -> bool:
+    """Whether a value is something to be awaited."""
+    return defined(type(value), "__await__") is not MISSING or (
+        type(value) is GeneratorType and bool(value.gi_code.co_flags & CO_ITERABLE_COROUTINE)
+    )
 
 
 def module_of(kind: type[Any]) -> str:

@@ -21,7 +21,7 @@ def _tells(agent: Agent) -> Proof:
 class Chunk(NamedTuple):
     """A piece of a streamed reply, as the SDK of a model gives it."""
 
-    index: int
+    number: int
     text: str
 
 
