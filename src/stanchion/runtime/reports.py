@@ -260,7 +260,7 @@ def _known(desk: Desk, event: Any, spent: Amounts, named: frozenset[Unit]) -> Fl
 def _taken(desk: Desk, tool: str, args: dict[str, Any]) -> tuple[Read, tuple[Finding, ...]]:
     """A host's arguments as they are now, and what stands against them."""
     try:
-        took = arguments(args)
+        took = arguments(args, copies=False)
     except Unreadable as error:
         return Read({}, args), unreadable(error)
     return took, against(desk, Stage.TOOL_CALL, tool, took) if took.unread else ()

@@ -20,6 +20,8 @@ from types import (
 )
 from typing import Any, Final
 
+from stanchion.runtime.values.form import Unreadable
+
 _MRO: Final = type.__dict__["__mro__"]
 _BASE: Final = type.__dict__["__base__"]
 _VARS: Final = type.__dict__["__dict__"]
@@ -35,6 +37,9 @@ _COMPILED: Final = (
 
 CO_ITERABLE_COROUTINE: Final = 256
 """The mark of a generator that is a coroutine, as older code writes them."""
+
+CACHED: Final = frozenset({"_attrs_cached_hash"})
+"""Where libraries keep what follows from the other fields."""
 
 MISSING: Final = object()
 
@@ -144,26 +149,36 @@ def held_in(value: Any) -> dict[str, Any]:
         except AttributeError:
             continue
     state = state_of(value)
-    return held if state is None else held | state.copy()
+    if state is None:
+        return held
+    state = state.copy()
+    if not all(type(name) is str for name in state):
+        raise Unreadable("it has fields whose names are no plain texts")
+    return held | state
+
+
+def beside(value: Any) -> bool:
+    """Whether an object of a subclass holds something beside what its built-in base does."""
+    return bool(held_in(value))
 
 
 def twin(value: Any, changed: dict[str, Any]) -> Any:
     """Another object of the same class with the same fields, but for those that are changed; `MISSING` where none can
-    be made without running code of the class."""
+    be made without running code of the class, now or when it ends."""
     kind = type(value)
-    made = _empty(value, kind)
+    made = MISSING if defined(kind, "__del__") is not MISSING else _empty(value, kind)
     if made is MISSING:
         return MISSING
     slots = slots_of(kind)
     state = state_of(made)
     for name, item in (held_in(value) | changed).items():
         if name in slots:
-            if not _put(made, name, slots[name], item):
+            if not _put(made, name, slots[name], None if name in CACHED else item):
                 return MISSING
         elif state is None:
             return MISSING
         else:
-            state[name] = item
+            state[name] = None if name in CACHED else item
     return made
 
 

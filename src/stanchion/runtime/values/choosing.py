@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections import UserDict, UserList, UserString, defaultdict
 from enum import Enum
 from typing import Any, Final
 
-from stanchion.runtime.values.anatomy import MISSING, defined, descends, is_any, name_of
+from stanchion.runtime.values.anatomy import (
+    MISSING,
+    beside,
+    defined,
+    descends,
+    is_any,
+    is_standard,
+    mro_of,
+    name_of,
+    overrides,
+    own,
+    state_of,
+    twin,
+)
 from stanchion.runtime.values.containers import CONTAINERS, RANGE, VIEW, VIEWS, buffer_form, is_buffer
 from stanchion.runtime.values.files import file_form
 from stanchion.runtime.values.form import Form, Leaf, Parts, Seen
-from stanchion.runtime.values.models import model_form, plain_form
+from stanchion.runtime.values.models import SPEAKS, model_form, plain_form
 from stanchion.runtime.values.responses import response_form
-from stanchion.runtime.values.scalars import SCALARS, date_kind, enum_member, speaks, written
+from stanchion.runtime.values.scalars import SCALARS, date_kind, enum_parts, speaks, written
 
 MAX_KNOWN: Final = 4_096
 """How many types are remembered with their form."""
@@ -46,7 +60,11 @@ def _chosen(kind: type[Any]) -> Form | None:
             return form
     for base, form in CONTAINERS:
         if descends(kind, base):
-            return OPAQUE if speaks(kind, base) and not _is_named_tuple(kind, base) else form
+            named = base is tuple and _is_named_tuple(kind)
+            return OPAQUE if speaks(kind, base) and not named else form if kind is base else _alone(form)
+    for wrapper, form in WRAPPERS:
+        if descends(kind, wrapper):
+            return form if not overrides(kind, SPEAKS) else OPAQUE
     if is_any(kind, VIEWS):
         return VIEW
     if kind is range:
@@ -59,13 +77,28 @@ def _chosen(kind: type[Any]) -> Form | None:
     return written(kind) or date_kind(kind) or model_form(kind)
 
 
-def _is_named_tuple(kind: type[Any], base: type[Any]) -> bool:
+def _alone(form: Form) -> Form:
+    """The form of a subclass: one of its objects that holds something beside what its base does is not read."""
+
+    def parts(value: Any) -> Parts:
+        if beside(value) or (type(value) is defaultdict and not isinstance(value.default_factory, type | None)):
+            return Parts(None, [_opaque(value)])
+        return form.parts(value) if form.parts is not None else Parts(None, [])
+
+    return form._replace(parts=parts)
+
+
+def _is_named_tuple(kind: type[Any]) -> bool:
     """Whether a class is a tuple with names and nothing more: what it defines is made, not written."""
-    return (
-        base is tuple
-        and type(defined(kind, "_fields")) is tuple
-        and defined(kind, "__iter__") is tuple.__dict__["__iter__"]
-    )
+    if type(defined(kind, "_fields")) is not tuple:
+        return False
+    for each in mro_of(kind):
+        if each is tuple:
+            return True
+        made = {"__repr__"} if "_fields" in own(each) else set()
+        if not is_standard(each) and any(name in SPEAKS and name not in made for name in own(each)):
+            return False
+    return False
 
 
 def _gives_items(kind: type[Any]) -> bool:
@@ -80,5 +113,26 @@ def _opaque(value: Any) -> Leaf:
 
 
 OPAQUE: Final = Form(_opaque)
-ENUM: Final = Form(parts=lambda value: Parts(None, [enum_member(value)]), mutable=False)
-"""A member of an enumeration is its value."""
+ENUM: Final = Form(parts=enum_parts, mutable=False)
+"""A member of an enumeration is its value, and what else it was given."""
+
+
+def _data(value: Any) -> Any:
+    state = state_of(value)
+    return None if state is None else state.get("data")
+
+
+def _wrapped(value: Any) -> Parts:
+    return Parts(["data"], [_data(value)])
+
+
+def _rewrapped(value: Any, items: Any) -> Any:
+    return twin(value, items if isinstance(items, dict) else {"data": items[0]})
+
+
+WRAPPERS: Final[tuple[tuple[type[Any], Form], ...]] = (
+    (UserString, Form(lambda value: Leaf(_data(value), value), made=lambda _value, text: UserString(text))),
+    (UserDict, Form(parts=_wrapped, made=_rewrapped)),
+    (UserList, Form(parts=_wrapped, made=_rewrapped)),
+)
+"""Python's own containers written in Python: what they hold is in `data`."""

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, Final
 
-from stanchion.runtime.values.anatomy import MISSING, defined, descends, is_any, is_native, mro_of, own
+from stanchion.runtime.values.anatomy import (
+    MISSING,
+    beside,
+    defined,
+    descends,
+    is_any,
+    is_native,
+    overrides,
+    own,
+)
 from stanchion.runtime.values.form import Form, Leaf, Parts, Unreadable
 from stanchion.runtime.values.scalars import real, speaks, whole
-from stanchion.runtime.values.texts import encoding_of, text_leaf
+from stanchion.runtime.values.texts import MAX_CHARS, text_leaf
 
 MAX_VALUES: Final = 200_000
 """How many values a value may be made of."""
+
+TEXTUAL: Final = re.compile(rb"[\x20-\x7e\t\r\n]{6}")
+"""So many letters in a row are a text, whatever stands around them."""
+SHOWS: Final = frozenset({"__buffer__", "__str__", "__repr__", "__iter__", "__getitem__", "__getattr__", "tolist"})
 
 _SINGLE: Final = (str, int, float, bool)
 
@@ -62,6 +75,10 @@ def _tuple_made(value: Any, items: Any) -> Any:
     return tuple.__new__(type(value), items.values() if isinstance(items, dict) else items)
 
 
+def _deque_made(value: Any, items: Any) -> Any:
+    return deque(items, value.maxlen)
+
+
 def _listed(copy: Callable[[Any], Any]) -> Callable[[Any], Parts]:
     def parts(value: Any) -> Parts:
         return Parts(None, list(copy(value)))
@@ -82,7 +99,7 @@ CONTAINERS: Final[tuple[tuple[type[Any], Form], ...]] = (
     (tuple, Form(parts=_tuple_parts, made=_tuple_made, mutable=False)),
     (set, Form(parts=_listed(set.copy), made=_made(set), ordered=False)),
     (frozenset, Form(parts=_listed(frozenset.copy), made=_made(frozenset), mutable=False, ordered=False)),
-    (deque, Form(parts=_listed(deque.copy), made=_made(deque))),
+    (deque, Form(parts=_listed(lambda value: list(deque.__iter__(value))), made=_deque_made)),
 )
 """Built-in types that hold others, and how they and their quiet subclasses are read."""
 
@@ -100,18 +117,24 @@ RANGE: Final = Form(_range, mutable=False)
 
 def buffer_form(kind: type[Any]) -> Form | None:
     """How arrays and single numbers of any library are read: through their memory, where no Python code shows it."""
-    if any(type(own(each).get("__buffer__")) is FunctionType for each in mro_of(kind)):
+    if overrides(kind, SHOWS):
         return None
-    return Form(_numbers, copy=_copied)
+    return Form(_numbers, made=_memory_again, copy=_copied)
 
 
 def _numbers(value: Any) -> Leaf:
-    """What memory holds: a text where it is one, numbers otherwise."""
+    """What memory holds: a text where it is one, or has one in it, and numbers otherwise."""
+    if type(value) is not memoryview and beside(value):
+        raise Unreadable("it is an array with fields of its own: give its numbers as a list")
     with memoryview(value) as view:
-        if view.ndim == 1 and view.itemsize == 1:
-            data = view.tobytes()
-            if type(value) is memoryview or (encoding_of(data) and data.decode("utf-8", "replace").isprintable()):
-                return text_leaf(data, value)
+        if view.nbytes > MAX_CHARS:
+            raise Unreadable(f"it has more than {MAX_CHARS:,} bytes")
+        data = view.tobytes()
+        if type(value) is memoryview:
+            whole = type(view.obj) is bytes and view.nbytes == len(view.obj)
+            return text_leaf(data, value if whole else memoryview(data))
+        if view.itemsize == 1 and TEXTUAL.search(data) is not None:
+            return text_leaf(data, value)
         if view.itemsize and view.nbytes // view.itemsize > MAX_VALUES:
             raise Unreadable(f"it has more than {MAX_VALUES:,} values")
         return Leaf(_plain(view.tolist()), value)
@@ -124,8 +147,13 @@ def _copied(value: Any) -> Any:
             return value
     if type(value) is memoryview:
         return memoryview(value.tobytes())
-    copy = defined(type(value), "__copy__")
+    copy = own(type(value)).get("__copy__", MISSING)
     return copy(value) if copy is not MISSING and is_native(copy) else MISSING
+
+
+def _memory_again(value: Any, text: Any) -> Any:
+    """A changed text as memory; as a text where it was an array."""
+    return memoryview(text.encode()) if type(value) is memoryview and isinstance(text, str) else text
 
 
 def _plain(held: Any) -> Any:

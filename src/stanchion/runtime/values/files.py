@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any, Final
 
-from stanchion.runtime.values.anatomy import is_any, name_of
+from stanchion.runtime.values.anatomy import beside, is_any, name_of
 from stanchion.runtime.values.form import Form, Leaf, Seen, Unreadable
 from stanchion.runtime.values.texts import MAX_CHARS, bytes_again, encodable, spelled_out, text_leaf
 
@@ -23,7 +23,7 @@ def file_form(kind: type[Any]) -> Form | None:
 
 
 def _content(value: Any) -> Leaf:
-    if not _is_readable(value):
+    if not _is_readable(value) or beside(value):
         return Leaf({"$object": name_of(type(value))}, value, "an open pipe, connection or closed file", Seen.NOTHING)
     in_memory = type(value) is io.StringIO or type(value) is io.BytesIO
     data = value.getvalue() if in_memory else value.read(MAX_CHARS + 1)

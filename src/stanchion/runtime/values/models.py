@@ -94,6 +94,8 @@ def plain_form(kind: type[Any]) -> Form | None:
     """How the objects of an ordinary class are read: by their fields, where the class lets nothing else be said."""
     if kind is object or not is_open(kind) or (not is_standard(kind) and overrides(kind, SPEAKS)):
         return None
+    if any(defined(kind, name) is not MISSING for name in ("__getattr__", "__del__")):
+        return None
     return Form(parts=_held, made=_remade)
 
 

@@ -47,9 +47,9 @@ def taken(value: Any) -> Read:
     return _Reader(copies=True).whole(value)
 
 
-def arguments(values: dict[str, Any], own: Collection[str] = ()) -> Read:
+def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = True) -> Read:
     """Take the arguments of a call. Those that are `own` come from the host: they go on as they are, and are no content
-    where they cannot be read."""
+    where they cannot be read. A host that runs the call itself keeps its own values (`copies`)."""
     chars = 0
     each: Iterable[Any] = values.values() if type(values) is dict else (values,)
     for value in each:
@@ -63,7 +63,7 @@ def arguments(values: dict[str, Any], own: Collection[str] = ()) -> Read:
     else:
         if chars <= MAX_CHARS:
             return Read(dict(values), values)
-    reader = _Reader(copies=True)
+    reader = _Reader(copies)
     reader.quiet = frozenset(own)
     return reader.whole(values)
 
@@ -210,7 +210,7 @@ class _Reader:
         if names is not None:
             if len(set(names)) < len(names):
                 raise Unreadable("two of its keys are written alike: use texts as keys")
-            self._plain = self._plain and all(type(name) is str for name in dict.copy(value))
+            self._plain = self._plain and type(value) is dict and all(type(name) is str for name in dict.copy(value))
             quiet = quiet if self._path else quiet | self.quiet
         contents, handed = [], []
         same = True
@@ -228,7 +228,7 @@ class _Reader:
             same = same and other is item
         given = value
         if form is ENUM:
-            return contents[0], value
+            return (contents[0] if names is None else dict(zip(names, contents, strict=True))), value
         if (self._copies and form.mutable) or not same:
             given = _made(form, value, handed)
             if given is MISSING:

@@ -7,8 +7,8 @@ import math
 from functools import partial
 from typing import Any, Final
 
-from stanchion.runtime.values.anatomy import descends, is_native, is_standard, mro_of, name_of, own, state_of
-from stanchion.runtime.values.form import Form, Leaf, Seen
+from stanchion.runtime.values.anatomy import beside, descends, is_native, is_standard, mro_of, name_of, own, state_of
+from stanchion.runtime.values.form import Form, Leaf, Parts, Seen, Unreadable
 from stanchion.runtime.values.texts import bytes_again, encodable, spelled_out, text_leaf
 
 LARGE: Final = 1 << 63
@@ -25,6 +25,7 @@ _WRITTEN: Final = frozenset(
 """Types of Python's own that are one thing and say by `str` what; known by name, because importing them would cost
 every caller."""
 
+_MEMBER: Final = frozenset({"_value_", "_name_", "__objclass__", "_sort_order_", "_hashable_values_"})
 _ZONES: Final = frozenset({"datetime.timezone", "zoneinfo.ZoneInfo"})
 _HARMLESS: Final = frozenset(
     {
@@ -51,7 +52,7 @@ def speaks(kind: type[Any], base: type[Any]) -> bool:
 
 
 def _says(base: type[Any], name: str) -> bool:
-    return name in ("__getattr__", "__getattribute__", "__format__", "__html__", "__fspath__") or any(
+    return name in ("__getattr__", "__getattribute__", "__format__", "__html__", "__fspath__", "__missing__") or any(
         name in own(each) for each in mro_of(base)
     )
 
@@ -66,35 +67,41 @@ def real(value: float) -> Any:
     return value if math.isfinite(value) else {"$float": str(value)}
 
 
+def _trusted(value: Any, base: type[Any], plain: Any) -> Any:
+    """What goes on in the place of a single value: itself, or the plain value where it could say anything else."""
+    kind = type(value)
+    return value if kind is base or not (speaks(kind, base) or beside(value)) else plain
+
+
 def _text(value: Any) -> Leaf:
     text = str.__str__(value)
-    handed = text if speaks(type(value), str) else value
+    handed = _trusted(value, str, text)
     return Leaf(text if text.isascii() or encodable(text) else spelled_out(text), handed)
 
 
 def _int(value: Any) -> Leaf:
     number = int.__int__(value)
-    return Leaf(whole(number), number if speaks(type(value), int) else value)
+    return Leaf(whole(number), _trusted(value, int, number))
 
 
 def _float(value: Any) -> Leaf:
     number = float.__float__(value)
-    return Leaf(real(number), number if speaks(type(value), float) else value)
+    return Leaf(real(number), _trusted(value, float, number))
 
 
 def _complex(value: Any) -> Leaf:
     number = complex.__complex__(value)
-    handed = number if speaks(type(value), complex) else value
-    return Leaf({"$complex": [real(number.real), real(number.imag)]}, handed)
+    return Leaf({"$complex": [real(number.real), real(number.imag)]}, _trusted(value, complex, number))
 
 
 def _bytes(value: Any) -> Leaf:
     data = bytes.__bytes__(value) if type(value) is not bytes else value
-    return text_leaf(data, data if speaks(type(value), bytes) else value)
+    return text_leaf(data, _trusted(value, bytes, data))
 
 
 def _bytearray(value: Any) -> Leaf:
-    return text_leaf(bytes(memoryview(value)), value)
+    data = bytes(memoryview(value))
+    return text_leaf(data, _trusted(value, bytearray, bytearray(data)))
 
 
 def _bytearray_again(value: Any, text: Any) -> Any:
@@ -108,15 +115,17 @@ SCALARS: Final[tuple[tuple[type[Any], Form], ...]] = (
     (float, Form(_float, mutable=False)),
     (complex, Form(_complex, mutable=False)),
     (bytes, Form(_bytes, made=lambda value, text: bytes_again(bytes(value), text), mutable=False)),
-    (bytearray, Form(_bytearray, made=_bytearray_again, copy=bytearray)),
+    (bytearray, Form(_bytearray, made=_bytearray_again, copy=lambda value: bytearray(memoryview(value)))),
 )
 """Built-in types of single values, and how they and their subclasses are read."""
 
 
-def enum_member(value: Any) -> Any:
-    """The value of a member of an enumeration."""
+def enum_parts(value: Any) -> Parts:
+    """The value of a member of an enumeration, and what else it holds."""
     state = state_of(value)
-    return None if state is None else state.get("_value_")
+    held = {} if state is None else {name: item for name, item in state.items() if name not in _MEMBER}
+    shown = {"value": None if state is None else state.get("_value_")} | held
+    return Parts(list(shown), list(shown.values())) if held else Parts(None, [shown["value"]])
 
 
 def written(kind: type[Any]) -> Form | None:
@@ -132,7 +141,10 @@ def written(kind: type[Any]) -> Form | None:
 
 
 def _as_written(value: Any) -> Leaf:
-    text = str(value)
+    try:
+        text = str(value)
+    except ValueError:
+        raise Unreadable("it is a number of more digits than can be written") from None
     return Leaf(text if text.isascii() or encodable(text) else spelled_out(text), value)
 
 
@@ -145,7 +157,9 @@ def _moment(value: Any) -> Leaf:
     zone = value.tzinfo
     if zone is not None and not (is_standard(type(zone)) and name_of(type(zone)) in _ZONES):
         return Leaf({"$object": "datetime.datetime"}, value, "a time in a zone of its own kind", Seen.NOTHING)
-    return Leaf(value.isoformat(), value)
+    told = value.isoformat()
+    named = "" if zone is None else str(zone)
+    return Leaf(told if named.startswith("UTC") or not named else f"{told} [{named}]", value)
 
 
 def date_kind(kind: type[Any]) -> Form | None:
@@ -165,7 +179,7 @@ def _plain_date(base: Any, value: Any) -> Leaf:
     parts = {name: getattr(base, name).__get__(value) for name in _PARTS[base]}
     plain = base(**parts)
     leaf = Leaf(plain.isoformat(), plain) if base is datetime.date else _moment(plain)
-    return leaf if speaks(type(value), base) else leaf._replace(handed=value)
+    return leaf if speaks(type(value), base) or beside(value) else leaf._replace(handed=value)
 
 
 _PARTS: Final[dict[Any, tuple[str, ...]]] = {
