@@ -11,6 +11,7 @@ from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, ModelCall
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.patches import apply
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Pause
@@ -26,11 +27,11 @@ NO_LESSER: Final = Finding(Action.BLOCK, "kernel.no_lesser", guard="kernel")
 """What stands against a request that is to be lesser where nothing makes it so."""
 
 
-def lesser(desk: Desk, event: Event, decision: Decision) -> Flow[Event | None]:
+def lesser(desk: Desk, event: Event, decision: Decision, before: Any) -> Flow[Event | None]:
     """The same action as a lesser one, for a new judgement, after a pause where the policy slows down; `None` where
     nothing makes it lesser: neither the policy's ladder nor a patch of the guard that asked for it.
 
-    `event` has what guards have patched already.
+    `event` has what guards have patched already, `before` is its content as it was.
     """
     policy = desk.shield.policy
     ladder = policy.file.degrade
@@ -39,14 +40,24 @@ def lesser(desk: Desk, event: Event, decision: Decision) -> Flow[Event | None]:
         less = cheaper(event, ladder, policy.cheaper(asked_of(event)))
     if ladder.pause_s is not None:
         yield Pause(ladder.pause_s)
-    elif content_of(less) == content_of(event) and not _patched(decision):
+    elif content_of(less) == content_of(event) and not _patched(decision, before):
         return None
     return desk.renewed(less)
 
 
-def _patched(decision: Decision) -> bool:
-    """Whether a guard that asked for something lesser has made it so itself; what others hide makes nothing lesser."""
-    return any(finding.action == Action.DEGRADE and finding.patches for finding in decision.findings)
+def _patched(decision: Decision, before: Any) -> bool:
+    """Whether a guard that asked for something lesser has made it so itself; what others hide makes nothing lesser, and
+    neither does a patch that changes nothing or lets a reply get longer."""
+    asking = [finding for finding in decision.findings if finding.action == Action.DEGRADE]
+    after = apply(before, [patch for finding in asking for patch in finding.patches])
+    return bool(after != before) and not _longer(before, after)
+
+
+def _longer(before: Any, after: Any) -> bool:
+    if not (isinstance(before, dict) and isinstance(after, dict) and "params" in before):
+        return False
+    was, now = before["params"], after.get("params", {})
+    return any(type(now.get(name)) is int and now[name] > was.get(name, now[name]) for name in LIMITS if name in now)
 
 
 def cheaper(event: ModelCall, ladder: Degrade, model: str) -> ModelCall:

@@ -202,13 +202,14 @@ def assess(
                 granted = answer
             event = desk.renewed(event)
             continue
+        before = content_of(event)
         if decision.patches:
-            event = with_content(event, decision.patched(content_of(event)))
+            event = with_content(event, decision.patched(before))
         if decision.action == Action.DEGRADE and degraded is None:
             degraded = decision
             from stanchion.runtime.degrading import NO_LESSER, lesser
 
-            less = yield from lesser(desk, event, decision)
+            less = yield from lesser(desk, event, decision, before)
             if less is None:
                 refused, event = (*refused, NO_LESSER), desk.renewed(event)
                 continue

@@ -13,7 +13,12 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.sizes import CEILING, exceeds, unread
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.faulting import text_of
+from stanchion.runtime.values import Unreadable, read
+from stanchion.runtime.values.anatomy import state_of
+from stanchion.runtime.values.words import at, texts_in
 
+ARGS: Final = BaseException.__dict__["args"]
+SHORTEST: Final = 6
 MOST_ERRORS: Final = 16
 """How many errors are looked at: one, and those that a traceback shows with it."""
 
@@ -42,6 +47,17 @@ def _redacts(judge: Callable[[Any], Any], event: Failure) -> bool:
     return isinstance(finding, Finding) and bool(finding.patches)
 
 
+def _held_by(error: BaseException) -> Iterator[str]:
+    """The texts that an error holds besides its own: whoever catches it can read its fields."""
+    state = state_of(error)
+    held = {"args": list(ARGS.__get__(error))} | ({} if state is None else state)
+    try:
+        content = read({name: item for name, item in held.items() if name != "__notes__"}).content
+    except Unreadable:
+        return
+    yield from [text for path in texts_in(content) if len(text := at(content, path)) >= SHORTEST]
+
+
 def _said_with(error: BaseException) -> Iterator[str]:
     """What a traceback shows besides an error's own text: its notes, and the errors it was made from or groups."""
     waiting, seen = [error], {id(error)}
@@ -49,6 +65,7 @@ def _said_with(error: BaseException) -> Iterator[str]:
         one = waiting.pop(0)
         if one is not error:
             yield text_of(one)
+        yield from _held_by(one)
         yield from [note for note in getattr(one, "__notes__", ()) if isinstance(note, str)]
         near = [one.__cause__, None if one.__suppress_context__ else one.__context__]
         near += one.exceptions if isinstance(one, BaseExceptionGroup) else ()

@@ -13,8 +13,9 @@ from stanchion.runtime.desk import Desk
 from stanchion.runtime.unread import NOTHING, against, unreadable
 from stanchion.runtime.values import Read, Unreadable, read, restored
 from stanchion.runtime.values.texts import MAX_CHARS
-from stanchion.runtime.values.words import Path, Words, at, patches_for, texts_in, words_of
+from stanchion.runtime.values.words import LOGPROBS, Path, Words, at, fields_of, patches_for, texts_in, words_of
 
+SPELLED: Final = frozenset({LOGPROBS})
 SHORTEST: Final = 6
 """Texts of an envelope that are shorter hold nothing that guards look for."""
 
@@ -32,6 +33,8 @@ class Reply(NamedTuple):
         """The reply as it goes on, with its words patched like that."""
         content = self.seen.content
         spoken = patches_for(self.words.spoken(content), patches)
+        if spoken:
+            spoken += tuple([Patch(place, None) for place in fields_of(content, SPELLED)])
         try:
             changed = apply(content, (*spoken, *self.beside))
         except PatchError:
@@ -54,9 +57,9 @@ def reply_of(desk: Desk, value: Any) -> Reply:
     return Reply(seen, words, words.text(seen.content), (*unread, *refused), patches)
 
 
-def others(content: Any, words: set[Path]) -> list[tuple[Path, str]]:
+def others(content: Any, words: set[Path], shortest: int = SHORTEST) -> list[tuple[Path, str]]:
     """The texts of a reply that are no words of it."""
     if type(content) is str:
         return []
     places = [(path, at(content, path)) for path in texts_in(content) if path not in words]
-    return [(path, text) for path, text in places if len(text) >= SHORTEST]
+    return [(path, text) for path, text in places if len(text) >= shortest]

@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import ModelCall, ModelReply
+from stanchion.kernel.events import Failure, ModelCall, ModelReply
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
-from stanchion.runtime.flows import assess, failed, judge
+from stanchion.runtime.faulting import described
+from stanchion.runtime.flows import assess, failed, judge, withhold
 from stanchion.runtime.pricing import Bill
 from stanchion.runtime.prompt_size import text_tokens
 from stanchion.runtime.recording import left
@@ -44,11 +45,13 @@ class Account:
         self._desk = desk
         self._event, self._decision, self._bill, self._began_ms = event, decision, bill, began_ms
         self._usage: dict[str, Any] = {}
+        self._estimated = False
         self._open = decision is not None
 
     def begin(self, model: str, tokens: int | None, cost_usd: float | None) -> Flow[None]:
         """Reserve what a stream may use whose request nobody has judged; raises `Refused` where so much is not left."""
         desk = self._desk
+        self._estimated = tokens is not None
         if self._decision is not None or not desk.measures or desk.streams_for():
             return
         event = desk.event(ModelCall, model=model)
@@ -65,7 +68,7 @@ class Account:
             for name in ("usage", "usage_metadata"):
                 said = holder.get(name)
                 if isinstance(said, dict):
-                    self._usage |= {key: count for key, count in said.items() if count is not None}
+                    self._usage |= {key: count for key, count in said.items() if _is_count(count)}
 
     def whole(self, text: str, final: bool) -> Flow[Decision]:
         """Judge the reply as it was delivered, and settle what it used."""
@@ -83,13 +86,18 @@ class Account:
 
     def _said(self, text: str) -> dict[str, Any]:
         """What the stream said it used; otherwise what its text may have been, and its prompt."""
-        if self._usage or self._bill is None:
+        if self._usage or self._bill is None or self._estimated:
             return self._usage
         prompt = self._bill.prompt_tokens
         return {"total_tokens": prompt + text_tokens(text.encode("utf-8", "replace"))}
 
     def broken(self, error: BaseException) -> Flow[None]:
         """A stream broke off: what came of it is judged or written down, and what it reserved counts as used."""
+        if self._decision is None and isinstance(error, Exception):
+            desk = self._desk
+            fault: Any = desk.event(Failure, **described(desk.shield.policy, error))
+            answer = yield from judge(desk, desk.moment(fault))
+            withhold(desk, answer, error)
         if not self._open or self._decision is None or self._bill is None:
             return
         self._open = False
@@ -115,6 +123,11 @@ class Streaming(msgspec.Struct, frozen=True):
     source: Any
     account: Account
     final: bool | None = None
+
+
+def _is_count(count: Any) -> bool:
+    """Whether something can say how much was used: a number that is not negative, or several by name."""
+    return isinstance(count, dict) or (type(count) in (int, float) and count >= 0)
 
 
 def _holders(content: Any) -> list[dict[str, Any]]:

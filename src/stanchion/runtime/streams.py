@@ -13,6 +13,7 @@ from stanchion.kernel.patches import apply
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.cleaning import hidden
 from stanchion.runtime.desk import Desk
+from stanchion.runtime.discretion import WITHHELD
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.flows import judge
@@ -21,11 +22,16 @@ from stanchion.runtime.replies import others
 from stanchion.runtime.streamed import Account
 from stanchion.runtime.unread import against, unreadable
 from stanchion.runtime.values import Unreadable, read, restored
-from stanchion.runtime.values.words import TEXT, Path, at, words_of
+from stanchion.runtime.values.words import LOGPROBS, TEXT, Path, at, fields_of, words_of
 
 SHAPES: Final = (str, bytes, Piece)
 """What a stream is made of; anything else is an object whose words are found by its shape."""
 
+ENDS: Final = frozenset({LOGPROBS, "finish_reason", "usage", "stop_reason"})
+"""What is said once, with the last piece, and not again with what was held back."""
+NUMBERS: Final = ("output_index", "content_index", "summary_index")
+CONTEXT: Final = 512
+"""How much of a field that is no words is remembered."""
 BLOCKS: Final = "content_block"
 """What is in the type of an event about one of several blocks."""
 SNAPSHOT: Final = "snapshot"
@@ -86,6 +92,10 @@ class Stream:
         self._account = account
         self._final = final
         self._calls = False
+        self._main = ""
+        """The channel of an object's words that began first."""
+        self._beside: dict[tuple[str, ...], tuple[str, str]] = {}
+        """What came last in each field that is no words: its end, and the last piece of it."""
         self._held: dict[str, Held] = {}
         self._last: dict[str, tuple[Any, Path]] = {}
         """The object that brought the last text of a channel, and where it had it."""
@@ -123,7 +133,8 @@ class Stream:
 
         The reply is the stream's own channel; where nothing came on it, the one that began first.
         """
-        held = self._held.get(self._channel, next(iter(self._held.values()), None))
+        known = self._held.get(self._channel, self._held.get(self._main))
+        held = next(iter(self._held.values()), None) if known is None else known
         final = not self._calls if self._final is None else self._final
         decision = yield from self._account.whole("" if held is None else "".join(held.passed), final)
         if not decision.proceeds:
@@ -141,13 +152,12 @@ class Stream:
         words = words_of(content)
         self._calls = self._calls or not words.final
         self._account.heard(content)
-        beside, refused = hidden(self._desk, others(content, {path for path, _ in words.places}))
-        yield from self._refuse(refused)
-        patches = list(beside)
+        patches = yield from self._clean(content, {path for path, _ in words.places})
         spoke = False
         for path, channel in words.places:
             given = at(content, path)
             name = self._named(channel, content, path)
+            self._main = name if channel == TEXT and not self._main else self._main
             held = self._held.setdefault(name, Held(str))
             passed = yield from self._flow(name, held, given)
             self._last[name] = (item, path)
@@ -155,7 +165,7 @@ class Stream:
             if passed != given:
                 patches.append(Patch(path, "" if passed is None else passed))
         if isinstance(content, dict) and isinstance(content.get(SNAPSHOT), str):
-            own = self._held.get(self._channel)
+            own = self._held.get(self._main)
             patches.append(Patch((SNAPSHOT,), "" if own is None else "".join(own.passed)))
         made = restored(seen.handed, content, apply(content, patches))
         if not spoke and any(held.text for held in self._held.values()):
@@ -165,26 +175,56 @@ class Stream:
         return (made, *behind)
 
     def _named(self, channel: str, content: Any, path: Path) -> str:
-        """The channel of a text in an object: its own, and of several calls, choices or blocks each has one.
+        """The channel of a text in an object: each field has its own, and of several calls, choices or blocks each.
 
         An object's own `index` may just count objects. It is that of a block only where the object says so.
         """
-        numbers: list[str] = []
+        names: list[str] = [self._channel if channel == TEXT else channel]
         for depth, step in enumerate(path):
-            number = content.get("index") if isinstance(content, dict) else None
-            number = number if depth or BLOCKS in str(content.get("type")) else None
-            if type(number) is int and number:
-                numbers.append(str(number))
+            if isinstance(content, dict):
+                own = depth or BLOCKS in str(content.get("type"))
+                numbers = [content.get(name) for name in (("index", *NUMBERS) if own else NUMBERS)]
+                names += [str(number) for number in numbers if type(number) is int]
+            names += [step] if isinstance(step, str) else []
             content = content[step]
-        return ":".join([self._channel if channel == TEXT else channel, *numbers])
+        return ".".join(names)
+
+    def _clean(self, content: Any, words: set[Path]) -> Flow[list[Patch]]:
+        """What has to be hidden in an object beside its words. They are not held back: a secret that comes in pieces is
+        cut where it would be whole."""
+        texts: list[tuple[Path, str]] = []
+        tails: dict[Path, int] = {}
+        patches: list[Patch] = []
+        for path, text in others(content, words, shortest=1):
+            if LOGPROBS in path:
+                continue
+            place = tuple([step for step in path if isinstance(step, str)])
+            tail, last = self._beside.get(place, ("", ""))
+            if text == last:
+                continue
+            self._beside[place] = ((tail + text)[-CONTEXT:], text)
+            tails[path] = len(tail)
+            texts.append((path, tail + text))
+        found, refused = hidden(self._desk, texts)
+        yield from self._refuse(refused)
+        for patch in found:
+            start, end = patch.start - tails[patch.path], patch.end - tails[patch.path]
+            if patch.start < 0:
+                patches.append(Patch(patch.path, WITHHELD))
+            elif end > 0:
+                patches.append(Patch(patch.path, patch.value, max(0, start), end))
+        if self._keepers.any:
+            patches += [Patch(place, None) for place in fields_of(content, frozenset({LOGPROBS}))]
+        return patches
 
     def _carried(self, name: str, text: str) -> Any:
         """Text that is left, in an object like the one that brought the text before it."""
         item, path = self._last[name]
         seen = read(item)
         words = words_of(seen.content)
-        empty = [Patch(each, "") for each, _ in words.places if each != path and at(seen.content, each)]
-        return restored(seen.handed, seen.content, apply(seen.content, [*empty, Patch(path, text)]))
+        gone = [Patch(each, "") for each, _ in words.places if each != path and at(seen.content, each)]
+        gone += [Patch(place, None) for place in fields_of(seen.content, ENDS)]
+        return restored(seen.handed, seen.content, apply(seen.content, [*gone, Patch(path, text)]))
 
     def _released(self) -> tuple[Any, ...]:
         waiting, self._waiting = tuple(self._waiting), []

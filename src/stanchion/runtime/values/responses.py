@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any, Final
 
 from stanchion.runtime.values.anatomy import MISSING, held_in, is_any, is_open, state_of, twin
@@ -32,6 +33,9 @@ def _parts(value: Any) -> Parts:
         "headers": _headers(held),
         "body": body if type(body) is bytes else UNREAD,
     }
+    for name, item in (("url", held.get("url")), ("reason", _reason(held))):
+        if type(item) is str and item:
+            shown[name] = item
     history = held.get("history", held.get("_history"))
     if is_any(type(history), (list, tuple)) and history:
         shown["history"] = list(history)
@@ -63,6 +67,31 @@ def _headers(held: dict[str, Any]) -> dict[str, str]:
     return found
 
 
+def _reason(held: dict[str, Any]) -> str:
+    """The words beside the status."""
+    said = held.get("reason")
+    more = held.get("extensions")
+    return _latin(more.get("reason_phrase")) if said is None and type(more) is dict else _latin(said)
+
+
+def _rewritten(held: dict[str, Any], headers: dict[str, str]) -> dict[str, Any] | None:
+    """Headers with other values where their client keeps them; `None` where that cannot be done."""
+    given = held.get("headers")
+    state = state_of(given)
+    inner = {} if state is None else state
+    if type(given) is dict:
+        return {"headers": {name: headers.get(name, "") for name in given}}
+    if isinstance(store := inner.get("_store"), dict):
+        pairs = {key: (pair[0], headers.get(_latin(pair[0]), "")) for key, pair in dict.copy(store).items()}
+        made = twin(given, {"_store": type(store)(pairs) if is_any(type(store), (dict, OrderedDict)) else pairs})
+    elif type(listed := inner.get("_list")) is list:
+        lines = [(*line[:-1], headers.get(_latin(line[0]), "").encode("latin-1", "replace")) for line in listed]
+        made = twin(given, {"_list": lines})
+    else:
+        return None
+    return None if made is MISSING else {"headers": made}
+
+
 def _latin(data: Any) -> str:
     if type(data) is bytes:
         return data.decode("latin-1")
@@ -78,7 +107,19 @@ def _made(value: Any, items: Any) -> Any:
     body = given.get("body")
     if place is None or not isinstance(body, str | bytes):
         return MISSING
-    changed: dict[str, Any] = {place: body.encode() if isinstance(body, str) else body}
+    data = body.encode() if isinstance(body, str) else body
+    was = _headers(held)
+    headers = {**given.get("headers", was)}
+    headers |= {name: str(len(data)) for name in headers if name.lower() == "content-length" and data != held[place]}
+    changed: dict[str, Any] = {place: data}
+    if headers != was:
+        rewritten = _rewritten(held, headers)
+        if rewritten is None:
+            return MISSING
+        changed |= rewritten | ({"cookies": None} if given.get("headers", was) != was and "cookies" in held else {})
+    changed |= {name: given[name] for name in ("url", "reason") if name in given and type(held.get(name)) is str}
+    if given.get("reason", "") != _reason(held) and "extensions" in held:
+        changed["extensions"] = {}
     changed |= dict.fromkeys([name for name in ("raw", "stream") if name in held])
     for name in ("history", "_history"):
         if name in held:

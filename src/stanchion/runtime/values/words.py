@@ -19,7 +19,11 @@ LISTS: Final = ("choices", "candidates", "generations", "output")
 """Where envelopes keep replies, one or several."""
 INNER: Final = ("message", "delta", "content_block", "part")
 """Where they keep one."""
-SAID: Final = ("output_text", "text", "content", "parts", "response", "generated_text", "completion", "refusal")
+HOLDERS: Final = frozenset({*LISTS, *INNER})
+SAID: Final = (
+    "output_text", "text", "content", "parts", "response", "generated_text", "completion", "refusal", "output",
+    "message",
+)  # fmt: skip
 """Where a reply keeps its words, as a text or in blocks."""
 THOUGHT: Final = ("reasoning_content", "reasoning", "thinking", "summary_text")
 PASSED: Final = ("arguments", "partial_json", "args", "input_json")
@@ -31,6 +35,8 @@ MARKS: Final = frozenset({"tool_calls", "function_call", "tool_use", "toolUse"})
 """Why a reply ended, where it ended in order to call a tool."""
 DELTAS: Final = {"output_text": TEXT, "refusal": TEXT, "reasoning": REASONING, "function_call_arguments": ARGUMENTS}
 """Channels by the names of events that bring the next piece of one."""
+LOGPROBS: Final = "logprobs"
+"""Where replies spell their words once more, token by token: what is redacted must not stand there."""
 ABOUT: Final = frozenset(
     {
         "id", "object", "type", "role", "model", "created", "created_at", "finish_reason", "stop_reason", "status",
@@ -85,6 +91,19 @@ def texts_in(content: Any, path: Path = ()) -> Iterator[Path]:
                 yield from texts_in(item, (*path, place))
 
 
+def fields_of(content: Any, names: frozenset[str], path: Path = ()) -> Iterator[Path]:
+    """Where fields of these names have something, the outermost of each."""
+    if isinstance(content, dict):
+        for name, item in content.items():
+            if name not in names:
+                yield from fields_of(item, names, (*path, name))
+            elif item is not None:
+                yield (*path, name)
+    elif isinstance(content, list):
+        for place, item in enumerate(content):
+            yield from fields_of(item, names, (*path, place))
+
+
 def patches_for(spoken: Sequence[tuple[Path, str]], patches: Sequence[Patch]) -> tuple[Patch, ...]:
     """Patches of a reply's words, as patches of the reply: what spans two places is put into the first."""
     made: list[Patch] = []
@@ -110,8 +129,12 @@ def _is_about(path: Path) -> bool:
 
 def _is_envelope(content: Any) -> bool:
     """Whether something has the shape of a reply, though it says nothing."""
-    names = {*LISTS, *INNER, *SAID, *CALLS, "usage", "stop_reason", "finish_reason"}
-    return isinstance(content, dict) and not names.isdisjoint(content)
+    if not isinstance(content, dict):
+        return False
+    listed = any(isinstance(content.get(name), list) for name in (*LISTS, *SAID))
+    inner = any(isinstance(content.get(name), dict) for name in INNER)
+    silent = any(name in content and content[name] is None for name in SAID)
+    return listed or inner or silent or any(content.get(name) for name in CALLS)
 
 
 def _known(content: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -152,7 +175,7 @@ def _fields(content: dict[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
             given = content.get(name)
             if isinstance(given, str):
                 yield (*path, name), channel
-            elif isinstance(given, list | dict) and channel == TEXT:
+            elif isinstance(given, list | dict) and channel == TEXT and name not in HOLDERS:
                 yield from _known(given, (*path, name))
     for name in CALLS:
         given = content.get(name)
