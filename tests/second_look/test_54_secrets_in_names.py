@@ -206,3 +206,26 @@ def test_records_in_memory_are_no_exception() -> None:
     shield.run(TOKEN).check(TOKEN, {})
     shield.halt(TOKEN, by=TOKEN)
     assert TOKEN[8:] not in f"{journal.kept()}{journal.facts()}"
+
+
+def test_a_secret_in_the_state_of_others_is_not_written_down(shield: Shield, trail: Path) -> None:
+    """Every decision rests on the states of the tenant's tools and agents, whosever they are."""
+    shield.quarantine(f"agent:{TOKEN}", for_s=99, why="x")
+    with shield.run("ann") as run:
+        run.check("t", {})
+    shield.close()
+    assert TOKEN not in written(trail)
+
+
+def test_a_secret_in_the_name_of_a_call_or_of_what_broke_is_not_written_down(trail: Path) -> None:
+    class Breaks:
+        id = "breaks"
+
+        def judge(self, event: Any) -> None:
+            raise type(TOKEN, (Exception,), {})
+
+    with Shield.load(POLICY, guards=[Breaks()], journal=trail, store="memory:") as shield, shield.run("ann") as run:
+        run.result("t", {}, "x", call=TOKEN)
+        run.error("t", "Broken", call=TOKEN)
+        run.check("t", {})
+    assert TOKEN not in written(trail)

@@ -160,6 +160,11 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
+def together(*found: Pairs) -> Pairs:
+    """All that is hidden by any of them."""
+    return _joined(tuple([pair for pairs in found for pair in pairs]))
+
+
 def _joined(found: Pairs) -> Pairs:
     return tuple(sorted(dict(found).items(), key=lambda pair: (-len(pair[0]), pair[0])))
 

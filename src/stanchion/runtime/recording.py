@@ -22,7 +22,7 @@ from stanchion.runtime.discretion import discreet, unseen, wanted
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.faulting import described
-from stanchion.runtime.veiling import hidden_names, veiled
+from stanchion.runtime.veiling import hidden_in, hidden_names, veiled
 
 WAITS: Final = Risk.HIGH
 """From this risk on an action waits until its record is on the disk."""
@@ -49,7 +49,7 @@ def written(
         record = decision
         if hide or decision.shadow:
             record = discreet(decision, content_of(event), (*wanted(decision.shadow), *hide))
-        shown, pairs = moment, hidden_names(plans, event)
+        shown, pairs = moment, hidden_in(plans, event, decision)
         if pairs:
             shown, record = veiled(moment, record, pairs)
             notes = renamed(notes, pairs)

@@ -11,7 +11,7 @@ from stanchion.kernel.chain import Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
-from stanchion.policy.veil import NAMED, Pairs, Veil, renamed
+from stanchion.policy.veil import NAMED, Pairs, Veil, renamed, together
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
@@ -25,6 +25,21 @@ def hidden_names(plans: Plans, event: Event) -> Pairs:
     """What is hidden in the names of an event under the policy that judges it."""
     veil: Veil = getattr(plans.policy, "veil", NO_VEIL)
     return veil.of(event)
+
+
+def hidden_in(plans: Plans, event: Event, decision: Decision) -> Pairs:
+    """What is hidden in the names of a decision: those of its event, the call that a host named, what broke, and the
+    tools, agents and runs that are in a state of their own."""
+    veil: Veil = getattr(plans.policy, "veil", NO_VEIL)
+    more = [event.call] if event.call and not event.call.startswith(event.run.id) else []
+    for finding in decision.findings:
+        if finding.code.startswith("kernel."):
+            more += [arg for arg in finding.args if isinstance(arg, str)]
+    for _, _, value in decision.inputs.records:
+        if isinstance(value, dict) and isinstance(marks := value.get("marks"), dict):
+            more += marks
+    pairs = veil.of(event)
+    return together(pairs, veil.pairs(more)) if more else pairs
 
 
 def veiled(moment: Moment, decision: Decision, pairs: Pairs) -> tuple[Moment, Decision]:
