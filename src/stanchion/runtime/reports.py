@@ -270,12 +270,14 @@ def check(
     desk: Desk, tool: str, args: dict[str, Any], spent: Amounts, named: frozenset[Unit] = frozenset()
 ) -> Flow[Decision]:
     """Judge a tool call that a host runs itself: the report that is made most often, by the shortest way."""
-    if type(tool) is not str or not descends(type(args), dict):
+    if type(tool) is not str or (type(args) is not dict and not descends(type(args), dict)):
         raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
     took, refused = _taken(desk, tool, args)
     lent: frozenset[int] = frozenset()
     while True:
-        call = marked(desk.tool_call(tool, took.content), took)
+        call = desk.tool_call(tool, took.content)
+        if took.unread:
+            call = marked(call, took)
         if spent[Unit.DURATION_MS]:
             call = msgspec.structs.replace(call, duration_ms=spent[Unit.DURATION_MS])
         reserved = spent
@@ -291,4 +293,4 @@ def check(
         yield from close_hold(desk, decision, NOTHING)
     if decision.proceeds:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)
-    return _fitting(decision, call, took.plain)
+    return _fitting(decision, call, took.plain) if decision.patches else decision
