@@ -13,8 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "assets" / "demo.svg"
-SHOWN = ("9  ", "19  ")
-"""The hazards that are drawn, by the beginning of their headings."""
+SHOWN = ("A key in pieces of a stream", "A run-away agent")
+"""The hazards that are drawn, by their headings."""
 
 STYLES = {
     "1": 'font-weight="bold"',
@@ -61,7 +61,7 @@ def chosen(lines: list[str]) -> list[str]:
     for line in lines:
         plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
         if re.match(r" ?\d+  \S", plain):
-            within = plain.strip().startswith(SHOWN)
+            within = plain.strip().endswith(SHOWN)
         if plain.strip() == "Summary":
             break
         if within:
