@@ -232,6 +232,16 @@ def test_45c_a_copy_from_before_a_change_is_noticed_by_the_next_process(change: 
         assert shield.run("ann").check("t", {}).proceeds
 
 
+@pytest.mark.parametrize("change", ["halt", "safe mode"])
+def test_45c_what_the_host_knew_to_be_refused_is_refused_for_reads(change: str, tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with Shield.load(BARE, store=path) as shield:
+        CHANGES[change](shield)
+    path.unlink()
+    with Shield.load(BARE, store=path) as shield:
+        assert shield.run("ann").check("get", {}).proceeds is False
+
+
 @pytest.mark.parametrize("scope", ["", "tool:get", "agent:ann", "fleet"])
 def test_45c_a_halt_that_the_host_knew_holds_for_reads_of_other_shields(scope: str, tmp_path: Path) -> None:
     path = tmp_path / "kept" / "state.db"
