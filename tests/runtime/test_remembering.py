@@ -117,7 +117,10 @@ def test_states_are_remembered_while_something_is_refused_in_them(tmp_path: Path
     path = tmp_path / "state.db"
     fleet, tenant = standing_key("*"), standing_key("default")
     with Shield.load(BARE, store=path) as one, Shield.load(BARE, store=path) as stale:
+        one.halt("drill", scope="fleet")
+        one.resume(scope="fleet")
         stale.run("ann").check("t", {})
+        assert stale.records[fleet][0] == 2
         one.halt("drill", scope="fleet")
         one.quarantine("tool:t")
         # Who knows less of the states than the host does takes nothing away.

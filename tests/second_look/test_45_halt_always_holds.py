@@ -204,12 +204,20 @@ def test_45c_a_file_that_was_removed_under_a_halt_is_missed_by_the_next_process(
         assert shield.run("ann").check("t", {}).proceeds
 
 
+def _isolate(shield: Shield) -> None:
+    rule = {"use": "rule", "id": "isolate", "when": 'event.tool == "bad"', "action": "quarantine"}
+    shield.reload({**BARE, "guards": [rule]})
+    shield.run("ann").check("bad", {})
+    assert shield.standing().marks["tool:bad"].state == "quarantine"
+
+
 CHANGES: dict[str, Callable[[Shield], None]] = {
     "halt": lambda shield: shield.halt("drill"),
     "quarantine": lambda shield: shield.quarantine("tool:t"),
     "safe mode": lambda shield: shield.safe_mode(True),
     "resume": lambda shield: shield.resume(scope="tool:bomb"),
     "cancel": lambda shield: shield.run("ann", id="r").cancel("drill"),
+    "isolated by a guard": _isolate,
 }
 
 

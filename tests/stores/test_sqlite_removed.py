@@ -54,6 +54,9 @@ def test_a_halt_is_seen_after_the_file_was_read_in_this_process(
         read(path)
         elsewhere(CHECKS, path)
         assert (inode(files_of(path)[1]) == log) is held
+        for run in runs:
+            run.desk.plans.confirmed = -1
+            assert run.check("w", {}).proceeds
         elsewhere(HALTS, path)
         for shield, run in zip((one, two), runs, strict=True):
             run.desk.plans.confirmed = -1  # it is a second later
@@ -123,9 +126,9 @@ def test_who_only_looks_sees_the_files_that_are_there(look: Callable[[SqliteStor
         assert look(reader) == 0
         for name in files_of(path):
             Path(name).unlink(missing_ok=True)
-        with closing(SqliteStore(path)) as writer:
-            writer.carry(Batch("one", "t", lines=lines(9)))
-            assert look(reader) > 0
+        # Another process: one of this process would close what is left.
+        start("count", str(path), "w", "3", "9").communicate()
+        assert look(reader) > 0
 
 
 @pytest.mark.skipif(not HOLDS, reason="no such lock")
