@@ -79,10 +79,10 @@ def test_safe_mode_does_not_get_past_a_halt(store: str, capsys: pytest.CaptureFi
 
 
 def test_a_store_that_was_removed_is_accepted(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["halt", "--store", store])
+    main(["halt", "tool:bomb", "--store", store])
     for file in tmp_path.glob("state.db*"):
         file.unlink()
-    assert decided(store) == "kernel.store_forgot"
+    assert (decided(store), decided(store, "bomb")) == ("kernel.store_forgot", "kernel.halted")
     capsys.readouterr()
     assert main(["store", "accepted", "--why", "drill", "--by", "ops", "--store", store]) == 0
     assert capsys.readouterr().out == "the store is accepted: everybody goes on with it\n"

@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import msgspec
+
 from stanchion import Shield
 from stanchion.kernel.epoch import first_of
-from stanchion.kernel.state import EPOCH, Batch, Reply, StoreLost
+from stanchion.kernel.gates import standing_key
+from stanchion.kernel.state import EPOCH, Batch, Records, Reply, StoreLost
+from stanchion.runtime.drivers import drive
+from stanchion.runtime.host_memory import MOST_STATES, Remembered, recall, remember_as
+from stanchion.runtime.remembering import changed
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
 
@@ -60,7 +66,7 @@ def test_an_epoch_that_cannot_be_asked_for_is_asked_for_a_second_later(tmp_path:
 
 
 def test_the_host_remembers_one_mark_less_than_the_store_has(tmp_path: Path) -> None:
-    """What the store loses with the power of the host must not be held against it."""
+    """What the store loses with the power of the host must not be held against it, unless it is a state."""
     path = tmp_path / "state.db"
     with Shield.load(BARE, store=path) as first:
         first.run("ann").check("t", {})
@@ -71,7 +77,70 @@ def test_the_host_remembers_one_mark_less_than_the_store_has(tmp_path: Path) -> 
         second.halt("drill")
         assert second.records[EPOCH][0] == made + 1
     with Shield.load(BARE, store=path) as third:
-        assert third.records[EPOCH][0] == made
+        assert third.records[EPOCH][0] == made + 1
+        assert third.run("ann").check("t", {}).code == "kernel.halted"
+        assert third.records[EPOCH][0] == made + 2
+    with Shield.load(BARE, store=path) as fourth:
+        assert fourth.records[EPOCH][0] == made + 1
+
+
+def test_the_mark_is_raised_after_the_change_whatever_others_raised_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with Shield.load(BARE, store=path) as one, Shield.load(BARE, store=path) as other:
+        one.run("ann").check("t", {})
+        other.run("ann").check("t", {})
+        one.halt("drill", scope="tool:a")
+        number = one.records[EPOCH][0]
+        other.halt("drill", scope="tool:b")
+        assert (other.records[EPOCH][0], other.store.read(EPOCH)[0]) == (number + 1, number + 1)
+
+
+def test_a_change_that_could_not_be_marked_is_marked_with_the_next_check(tmp_path: Path) -> None:
+    clock = FakeClock()
+    store = Counting(tmp_path / "state.db", clock)
+    with shield_for(BARE, store=store, clock=clock) as shield:
+        assert shield.memory is not None
+        shield.memory.keep_in(tmp_path / "epochs")
+        run = shield.run("ann")
+        run.check("t", {})
+        store.lost = True
+        drive(shield.memory.changed(clock()), shield)
+        store.lost = False
+        clock.advance(1_000)
+        run.check("t", {})
+        number = shield.records[EPOCH][0]
+    (file,) = (tmp_path / "epochs").iterdir()
+    assert msgspec.json.decode(file.read_bytes(), type=Remembered).number == number
+
+
+def test_states_are_remembered_while_something_is_refused_in_them(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    fleet, tenant = standing_key("*"), standing_key("default")
+    with Shield.load(BARE, store=path) as one, Shield.load(BARE, store=path) as stale:
+        one.halt("drill", scope="fleet")
+        one.resume(scope="fleet")
+        stale.run("ann").check("t", {})
+        assert stale.records[fleet][0] == 2
+        one.halt("drill", scope="fleet")
+        one.quarantine("tool:t")
+        # Who knows less of the states than the host does takes nothing away.
+        drive(changed(stale.memory, stale.clock()), stale)
+        with Shield.load(BARE, store=path) as two:
+            assert {fleet, tenant} <= two.records.keys()
+            two.resume(scope="fleet")
+        with Shield.load(BARE, store=path) as three:
+            assert (fleet in three.records, tenant in three.records) == (False, True)
+
+
+def test_the_states_of_so_many_tenants_are_remembered_and_always_the_fleets(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    halted = {"own": {"state": "halt"}}
+    states: Records = {standing_key("*"): (1, halted)}
+    states |= {standing_key(f"t{number}"): (1, halted) for number in range(MOST_STATES)}
+    remember_as(file, Remembered("p", 5, 0, states), {}, last=False)
+    known = recall(file, "p")
+    assert known is not None
+    assert known.states.keys() == states.keys() - {standing_key("t0")}
 
 
 def test_a_host_that_cannot_remember_goes_on(tmp_path: Path) -> None:

@@ -197,10 +197,75 @@ def test_45c_a_file_that_was_removed_under_a_halt_is_missed_by_the_next_process(
     for file in path.parent.iterdir():
         file.unlink()
     with Shield.load(BARE, store=path) as shield:
-        assert shield.run("ann").check("t", {}).code == "kernel.store_forgot"
+        decision = shield.run("ann").check("t", {})
+        assert (decision.code, [error.code for error in decision.errors]) == ("kernel.halted", ["kernel.store_forgot"])
         shield.accept_store("it was mine to remove")
     with Shield.load(BARE, store=path) as shield:
         assert shield.run("ann").check("t", {}).proceeds
+
+
+def _isolate(shield: Shield) -> None:
+    rule = {"use": "rule", "id": "isolate", "when": 'event.tool == "bad"', "action": "quarantine"}
+    shield.reload({**BARE, "guards": [rule]})
+    shield.run("ann").check("bad", {})
+    assert shield.standing().marks["tool:bad"].state == "quarantine"
+
+
+CHANGES: dict[str, Callable[[Shield], None]] = {
+    "halt": lambda shield: shield.halt("drill"),
+    "quarantine": lambda shield: shield.quarantine("tool:t"),
+    "safe mode": lambda shield: shield.safe_mode(True),
+    "resume": lambda shield: shield.resume(scope="tool:bomb"),
+    "cancel": lambda shield: shield.run("ann", id="r").cancel("drill"),
+    "isolated by a guard": _isolate,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_45c_a_copy_from_before_a_change_is_noticed_by_the_next_process(change: str, tmp_path: Path) -> None:
+    """All within a minute: no mark has risen by itself."""
+    path = tmp_path / "kept" / "state.db"
+    with Shield.load(BARE, store=path) as shield:
+        assert shield.run("ann").check("t", {}).proceeds
+        shield.halt("drill", scope="tool:bomb")
+    shutil.copy(path, tmp_path / "old.db")
+    with Shield.load(BARE, store=path) as shield:
+        CHANGES[change](shield)
+    shutil.copy(tmp_path / "old.db", path)
+    with Shield.load(BARE, store=path) as shield:
+        decision = shield.run("ann").check("t", {})
+        said = [decision.code, *[finding.code for finding in decision.errors]]
+        assert (decision.proceeds, "kernel.store_forgot" in said) == (False, True)
+        shield.accept_store("drill")
+        assert shield.run("ann").check("t", {}).proceeds
+
+
+@pytest.mark.parametrize("change", ["halt", "safe mode"])
+def test_45c_what_the_host_knew_to_be_refused_is_refused_for_reads(change: str, tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with Shield.load(BARE, store=path) as shield:
+        CHANGES[change](shield)
+    path.unlink()
+    with Shield.load(BARE, store=path) as shield:
+        assert shield.run("ann").check("get", {}).proceeds is False
+
+
+@pytest.mark.parametrize("scope", ["", "tool:get", "agent:ann", "fleet"])
+def test_45c_a_halt_that_the_host_knew_holds_for_reads_of_other_shields(scope: str, tmp_path: Path) -> None:
+    path = tmp_path / "kept" / "state.db"
+    with Shield.load(BARE, store=path) as shield:
+        shield.halt("drill", scope=scope)
+        for file in path.parent.iterdir():
+            file.unlink()
+        with Shield.load(BARE, store=path) as second:
+            assert second.run("ann").check("get", {}).code == "kernel.halted"
+            assert second.run("bob").check("t", {}).proceeds is False
+    with Shield.load(BARE, store=path) as next_one:
+        decision = next_one.run("ann").check("get", {})
+        assert (decision.code, decision.errors[0].code) == ("kernel.halted", "kernel.store_forgot")
+        next_one.accept_store("drill")
+    with Shield.load(BARE, store=path) as accepted:
+        assert accepted.run("ann").check("get", {}).proceeds
 
 
 def test_45c_a_server_that_was_flushed_is_noticed_by_the_next_process() -> None:

@@ -28,21 +28,23 @@ def learn(records: Records, batch_id: str, drawn: int) -> Generator[Batch, Reply
             records[EPOCH] = (fresh.number, fresh.value)
 
 
-def mark(records: Records, batch_id: str) -> Generator[Batch, Reply, bool]:
+def mark(records: Records, batch_id: str, *, surely: bool = False) -> Generator[Batch, Reply, bool]:
     """Raise the number of the known epoch by one, or learn by how much others have raised it: one trip. Says whether
-    the store still has that epoch; where not, nothing is changed, and the next decision says so."""
-    number, value = records[EPOCH]
-    put = (EPOCH, value, When.JUDGED, 0, 0)
-    reply = yield Batch(batch_id, FLEET, True, ((EPOCH, number, number + 1),), puts=(put,))
-    if not reply.stale:
-        records[EPOCH] = (number + 1, value)
-        return True
-    _, lowest, end = expectation(number)
-    for fresh in reply.fresh:
-        if fresh.key == EPOCH and lowest <= fresh.number < end:
-            records[EPOCH] = (fresh.number, fresh.value)
+    the store still has that epoch; where not, nothing is changed, and the next decision says so. `surely` tries until
+    it was raised after this was asked for, and says no where it never was."""
+    for turn in range(TRIES if surely else 1):
+        number, value = records[EPOCH]
+        put = (EPOCH, value, When.JUDGED, 0, 0)
+        reply = yield Batch(f"{batch_id}.{turn}", FLEET, True, ((EPOCH, number, number + 1),), puts=(put,))
+        if not reply.stale:
+            records[EPOCH] = (number + 1, value)
             return True
-    return False
+        _, lowest, end = expectation(number)
+        fresh = next((fresh for fresh in reply.fresh if fresh.key == EPOCH and lowest <= fresh.number < end), None)
+        if fresh is None:
+            return False
+        records[EPOCH] = (fresh.number, fresh.value)
+    return not surely
 
 
 def begin(records: Records, batch_id: str, drawn: int, epoch: Epoch) -> Generator[Batch, Reply, Epoch]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from stanchion.kernel.epoch import IDS, Epoch, first_of
 from stanchion.kernel.remembering import begin, learn, mark
 from stanchion.kernel.state import EPOCH, Records, StoreLost
 from stanchion.runtime.drivers import Flow
+from stanchion.runtime.host_memory import Remembered, closed_states, file_for, recall, remember_as
 from stanchion.stores.protocol import Lasting
 
 EVERY_MS: Final = 60_000
@@ -28,14 +28,6 @@ FOLDER: Final = "epochs"
 """The folder in the state folder where a host remembers the stores that it has used."""
 
 
-class Remembered(msgspec.Struct, frozen=True):
-    """A store as this host last knew it: where it is, the number of its epoch, and when that began."""
-
-    place: str
-    number: int
-    at: int
-
-
 class Memory:
     """The epoch of one store. With a folder it is remembered for the next process of this host; where that cannot be
     read or written this host remembers nothing."""
@@ -45,14 +37,15 @@ class Memory:
         self._records = records
         self._file: Path | None = None
         self._checked = -EVERY_MS
+        self._owed = False
 
     def keep_in(self, folder: Path) -> None:
         """Remember the store in a folder, and expect it to be as it is remembered there."""
-        self._file = folder / f"{blake2b(self._place.encode(), digest_size=8).hexdigest()}.json"
-        with contextlib.suppress(OSError, msgspec.MsgspecError):
-            known = msgspec.json.decode(self._file.read_bytes(), type=Remembered)
-            if known.place == self._place:
-                self._records[EPOCH] = (known.number, msgspec.to_builtins(Epoch(known.at)))
+        self._file = file_for(folder, self._place)
+        known = recall(self._file, self._place)
+        if known is not None:
+            self._records.update(known.states)
+            self._records[EPOCH] = (known.number, msgspec.to_builtins(Epoch(known.at)))
 
     def is_due(self, at: int) -> bool:
         """Whether it is time to ask the store, by the host's clock."""
@@ -62,36 +55,42 @@ class Memory:
         """Learn the store's epoch where it is not known, and raise its mark where it is: one trip. What is wrong with
         the store is for the next decision to say."""
         self._checked = at
+        changed, self._owed = self._owed, False
         knows = False
         with contextlib.suppress(StoreLost):
-            if EPOCH in self._records:
-                knows = yield from mark(self._records, f"mark-{_random()}")
-            else:
+            known = EPOCH in self._records
+            if not known:
                 yield from learn(self._records, f"epoch-{_random()}", _drawn())
-                knows = True
+            knows = not (known or changed) or (yield from mark(self._records, f"mark-{_random()}", surely=changed))
         if knows:
-            self._write()
+            self._write(changed)
         else:
             self._checked = at + AGAIN_MS - EVERY_MS
+            self._owed = self._owed or changed
+
+    def changed(self, at: int) -> Flow[None]:
+        """A state has changed: raise the mark, and remember it at once, so that a copy of the store from before is
+        known to be one. What cannot be done now is done with the next check."""
+        self._owed = True
+        yield from self.check(at)
 
     def begin(self, how: str, by: str, why: str) -> Flow[Epoch]:
         """Begin another epoch, in which this process and every other one goes on."""
         epoch = yield from begin(self._records, f"epoch-{_random()}", _drawn(), Epoch(0, how, by, why))
-        self._write()
+        self._write(True)
         return epoch
 
-    def _write(self) -> None:
+    def _write(self, changed: bool) -> None:
         """Remember the mark before the last one. The last one may be lost with the power of this host, and what is
-        remembered must not outlive what the store has kept."""
+        remembered must not outlive what the store has kept. But where a state has `changed`, it is the last one: if
+        the store loses that, it has lost a halt perhaps."""
         if self._file is None:
             return
         number, value = self._records[EPOCH]
-        known = Remembered(self._place, max(number - 1, first_of(number)), msgspec.convert(value, Epoch).at)
-        new = self._file.with_name(f"{self._file.name}.{_random()}")
-        with contextlib.suppress(OSError):
-            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            new.write_bytes(msgspec.json.encode(known))
-            os.replace(new, self._file)
+        number = number if changed else max(number - 1, first_of(number))
+        states, opened = closed_states(self._records)
+        known = Remembered(self._place, number, msgspec.convert(value, Epoch).at, states)
+        remember_as(self._file, known, opened, last=changed)
 
 
 def memory_of(store: Any, records: Records) -> Memory | None:
@@ -99,10 +98,10 @@ def memory_of(store: Any, records: Records) -> Memory | None:
     return Memory(store.place, records) if isinstance(store, Lasting) and store.place else None
 
 
-def checked(memory: Memory | None, at: int) -> Flow[None]:
-    """Learn a store's epoch, or raise its mark, whether or not it is time; nothing where there is no epoch."""
+def changed(memory: Memory | None, at: int) -> Flow[None]:
+    """Remember at once that a state of a store has changed; nothing where there is no epoch."""
     if memory is not None:
-        yield from memory.check(at)
+        yield from memory.changed(at)
 
 
 def remember(memory: Memory | None, environ: Mapping[str, str]) -> None:

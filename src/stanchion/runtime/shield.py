@@ -23,7 +23,7 @@ from stanchion.runtime.hosts import able
 from stanchion.runtime.pool import SIZE, Pool
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
 from stanchion.runtime.remarks import remark_on
-from stanchion.runtime.remembering import checked, memory_of, remember
+from stanchion.runtime.remembering import changed, memory_of, remember
 from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import TERMS, asked_for_safe_mode, record_shift, scope_of, shift
 from stanchion.runtime.tool import Tool
@@ -333,7 +333,7 @@ class Shield:
         flow = shift(self.records, f"state-{_random(8)}", tenant, name, signals, why if why else f"by {by}", terms)
         for one in drive(flow, self):
             record_shift(self, tenant, one._replace(why=why), by)
-        drive(checked(self.memory, self.clock()), self)
+        drive(changed(self.memory, self.clock()), self)
         standing = standing_of(self.records.get(standing_key(tenant), ABSENT)[1])
         state = (standing.marks.get(name, Mark()) if name else standing.own).state
         if state == HALTED != wanted:

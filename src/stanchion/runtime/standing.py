@@ -19,6 +19,8 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, FOREVER, Records, StoreLost, key
 from stanchion.kernel.states import NORMAL, SAFE, Mark, Signal, Terms, moved, phase
 from stanchion.runtime.drivers import Flow
+from stanchion.runtime.host_memory import CLOSED
+from stanchion.runtime.remembering import changed
 from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def end_run(desk: Desk, code: str, why: str) -> Flow[None]:
         yield from change(
             desk.shield.records, desk.new_id(), desk.info.tenant, key, lambda value, _: LEFT if value else ending
         )
+        yield from changed(desk.shield.memory, desk.shield.clock())
     except StoreLost:
         desk.tell("the store could not be reached: other processes do not know yet that this run has ended")
 
@@ -175,6 +178,8 @@ def signal_state(desk: Desk, name: str, signals: tuple[Signal, ...], why: str, t
         shifts = yield from shift(desk.shield.records, desk.new_id(), tenant, name, signals, why, terms)
     except StoreLost:
         return False
+    if any(CLOSED & {one.before, one.after} for one in shifts):
+        yield from changed(desk.shield.memory, desk.shield.clock())
     for one in shifts:
         record_shift(desk.shield, tenant, one, run=desk.info.id)
         desk.tell(f"`{desk.shield.policy.veil.name(name)}` is now {shown(one.after)}: {why}")

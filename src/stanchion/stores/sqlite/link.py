@@ -12,18 +12,24 @@ from typing import Any, Final
 
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.sqlite import forking
+from stanchion.stores.sqlite import forking, siblings
 from stanchion.stores.sqlite.cache import Cache
+from stanchion.stores.sqlite.keeping import are_open, files_of, hold, inode, leave_log
 from stanchion.stores.sqlite.troubles import explain, is_busy, locked
 from stanchion.stores.sqlite.waiting import patiently
 
 Connect = Callable[[Path, float], sqlite3.Connection]
 
+REMOVED: Final = (
+    "files of `{path}` were removed while something else in this process has it open: close that, or end this process"
+)
+
 
 class Link:
-    """Opens the file at once, and again after a trouble or a fork. Whoever uses it has the lock."""
+    """Opens the file at once, and again after a trouble or a fork, and where files of it were removed or replaced.
+    Whoever uses it has the lock."""
 
-    def __init__(self, path: Path, busy_s: float, connect: Connect) -> None:
+    def __init__(self, path: Path, busy_s: float, connect: Connect, *, reading: bool = False) -> None:
         self.path: Final = path
         self.busy_s: Final = busy_s
         self.lock: Final = threading.Lock()
@@ -33,9 +39,13 @@ class Link:
         self._db: sqlite3.Connection | None = None
         self._closed = False
         self._owner = 0
-        self._inode = (0, 0)
+        self._reading: Final = reading
+        self._files: Final = files_of(path)
+        self._inodes = tuple(map(inode, self._files))
+        self._held: int | None = None
         self._open()
         forking.watch(self)
+        siblings.watch(self)
 
     def acquire(self) -> None:
         """Take the lock; `StoreLost` where other threads wait for the file for too long already."""
@@ -57,20 +67,20 @@ class Link:
         return self.cursor
 
     def begin(self, wait_s: float) -> bool:
-        """Begin to write; `False` where others are writing for longer than that."""
-        cursor = self.ready()
-        try:
-            patiently(lambda: cursor.execute("BEGIN IMMEDIATE"), wait_s)
-        except sqlite3.OperationalError as error:
-            if is_busy(error):
-                return False
-            raise
-        return True
+        """Begin to write, on the files that are at their paths; `False` where others are writing for longer than
+        that. What was known is forgotten where the files are others."""
+        begun = self._begin(wait_s)
+        if begun and self.is_left:
+            self.let_go()
+            begun = self._begin(wait_s)
+        return begun
 
     def rows(self, sql: str, given: tuple[Any, ...]) -> list[Any]:
         """What the file says, at this moment."""
         self.acquire()
         try:
+            if self.is_left:
+                self.let_go()
             cursor = self.ready()
             return patiently(lambda: cursor.execute(sql, given).fetchall(), self.busy_s)
         except sqlite3.Error as error:
@@ -88,17 +98,31 @@ class Link:
         except sqlite3.Error:
             self.let_go()
 
-    def is_replaced(self) -> bool:
-        """Whether the file that is open is no longer the one at its path."""
-        return self._inode != _inode(self.path)
+    @property
+    def is_left(self) -> bool:
+        """Whether a file that is open is no longer the one at its path: then what others write is not seen, and what
+        is written here is lost."""
+        return self._db is not None and self._inodes != tuple(map(inode, self._files))
 
     def let_go(self) -> None:
         """Close the connection; the next use opens another one."""
+        left = self.is_left
         self.cache = self.cursor = None
         db, self._db = self._db, None
-        if db is not None and self._owner == os.getpid():
+        held, self._held = self._held, None
+        if self._owner != os.getpid():
+            return
+        # The last one to close a file folds its log in and removes it. Where the log is not the one at its path, both
+        # would be somebody else's; and while the file is held, nobody is the last.
+        if held is not None and not left:
+            os.close(held)
+        if db is not None:
             with contextlib.suppress(sqlite3.Error):
+                if left:
+                    leave_log(db)
                 db.close()
+        if held is not None and left:
+            os.close(held)
 
     def close(self) -> None:
         """Close for good."""
@@ -117,20 +141,28 @@ class Link:
         """Go on."""
         self.lock.release()
 
+    def _begin(self, wait_s: float) -> bool:
+        cursor = self.ready()
+        try:
+            patiently(lambda: cursor.execute("BEGIN IMMEDIATE"), wait_s)
+        except sqlite3.OperationalError as error:
+            if is_busy(error):
+                return False
+            raise
+        return True
+
     def _open(self) -> None:
-        self._db = self._connect(self.path, self.busy_s)
-        self.cursor = self._db.cursor()
-        self._owner = os.getpid()
-        self._inode = _inode(self.path)
+        with siblings.alone(self, self.busy_s):
+            self._db = self._connect(self.path, self.busy_s)
+            self._owner = os.getpid()
+            self._held = hold(self.path)
+            self._inodes = tuple(map(inode, self._files))
+            if not self._reading and not are_open(self._inodes):
+                self._inodes = ()
+                self.let_go()
+                raise StoreError(REMOVED.format(path=self.path))
+            self.cursor = self._db.cursor()
 
     def __del__(self) -> None:
         if hasattr(self, "_owner"):
             self.let_go()
-
-
-def _inode(path: Path) -> tuple[int, int]:
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return (0, 0)
-    return (stat.st_dev, stat.st_ino)

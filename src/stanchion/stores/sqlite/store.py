@@ -23,9 +23,6 @@ from stanchion.stores.sqlite.tidying import Tidying
 from stanchion.stores.sqlite.troubles import explain, locked
 from stanchion.stores.sqlite.writing import tell_time, write, write_changes
 
-CHECK_MS: Final = 1_000
-"""How often it is made sure that the file is still the one at its path."""
-
 TROUBLES: Final = (sqlite3.Error, msgspec.MsgspecError)
 UNWRITABLE: Final = (OverflowError, UnicodeEncodeError)
 
@@ -48,10 +45,9 @@ class SqliteStore:
         """
         self._clock = clock
         self._reading = reading
-        self._link = Link(Path(os.path.abspath(path)), busy_s, connect_reading if reading else connect)
+        self._link = Link(Path(os.path.abspath(path)), busy_s, connect_reading if reading else connect, reading=reading)
         self._tidying = Tidying()
         self._last = 0
-        self._checked = 0
 
     @property
     def path(self) -> Path:
@@ -115,14 +111,7 @@ class SqliteStore:
         try:
             if not link.begin(wait_s):
                 return None
-            now = self._clock()
-            if abs(now - self._checked) >= CHECK_MS:
-                self._checked = now
-                if link.is_replaced():
-                    link.let_go()
-                    if not link.begin(wait_s):
-                        return None
-            return self._in_transaction(link, link.ready(), batch, now)
+            return self._in_transaction(link, link.ready(), batch, self._clock())
         except TROUBLES as error:
             link.let_go()
             raise StoreLost(explain(error, link.path, link.busy_s)) from error
@@ -175,12 +164,17 @@ class SqliteStore:
         link, tidying = self._link, self._tidying
         tidying.batches = 0
         try:
-            if link.cache is not None and link.begin(0):
-                cursor = link.ready()
-                tidying.tidy(cursor, link.cache, self._last)
-                cursor.execute("COMMIT")
-                cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        except sqlite3.Error:
+            if not link.begin(0):
+                return
+            cache = link.cache
+            if cache is None:  # nothing is known of the file yet, or it is another one by now
+                link.undo()
+                return
+            cursor = link.ready()
+            tidying.tidy(cursor, cache, self._last)
+            cursor.execute("COMMIT")
+            cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        except (sqlite3.Error, StoreLost):
             link.let_go()
         except BaseException:
             link.undo()
