@@ -337,6 +337,19 @@ def test_whose_status_a_call_ends_with(command: str, counts: bool) -> None:
         ("Failed!  - Failed:     1, Passed:     4", FAILED),
         ("ok 1 - a\nnot ok 2 - b", FAILED),
         ("collected 0 items", UNCLEAR),
+        ("Ran 0 tests in 0.000s\n\nOK", UNCLEAR),
+        ({"exit_code": 0, "stdout": "Ran 0 tests in 0.000s\n\nOK"}, UNCLEAR),
+        ("Ran 10 tests in 0.1s\n\nOK", PASSED),
+        ("test result: ok. 0 passed; 0 failed; 0 ignored", UNCLEAR),
+        ({"exit_code": 0, "stdout": "running 0 tests\ntest result: ok. 0 passed; 0 failed"}, UNCLEAR),
+        ("test result: ok. 0 passed; 0 failed\ntest result: ok. 5 passed; 0 failed", PASSED),
+        ("ok  \ta\t0.2s [no tests to run]", UNCLEAR),
+        ({"exit_code": 0, "stdout": "ok  \ta\t0.2s [no tests to run]"}, UNCLEAR),
+        ("ok  \ta\t0.2s [no tests to run]\nok  \tb\t0.2s", PASSED),
+        ({"exit_code": 0, "stdout": "2 tests collected in 0.01s"}, UNCLEAR),
+        ("Tests run: 0, Failures: 0\nBUILD SUCCESS", UNCLEAR),
+        ("0 examples, 0 failures", UNCLEAR),
+        ("Tests:       6 passed, 6 total\nSnapshots:   0 total", PASSED),
         ("", UNCLEAR),
         (None, UNCLEAR),
         ("sh: 1: pytest: not found", FAILED),
@@ -383,6 +396,10 @@ def test_words_of_others_are_no_evidence() -> None:
     assert outcome("5 passed", lint=False, counts=True, alone=True, heard=False) == UNCLEAR
     assert outcome("exit code: 0", lint=False, counts=True, alone=True, heard=False) == UNCLEAR
     assert outcome("2 failed", lint=False, counts=False, alone=False, heard=False) == FAILED
+    parts = {"exit_code": 0, "stdout": "test result: ok. 5 passed; 0 failed\ntest result: ok. 0 passed; 0 failed"}
+    assert outcome(parts, lint=False, counts=True, alone=True, heard=False) == PASSED
+    zero = {"exit_code": 0, "stdout": "test result: ok. 0 passed; 0 failed"}
+    assert outcome(zero, lint=False, counts=True, alone=True, heard=False) == UNCLEAR
     none = {"exit_code": 0, "stdout": "? pkg [no test files]\nok pkg 0.1s"}
     assert outcome(none, lint=False, counts=True, alone=True, heard=False) == UNCLEAR
     assert outcome(none, lint=False, counts=True, alone=True, heard=True) == PASSED

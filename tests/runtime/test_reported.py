@@ -28,8 +28,12 @@ def records(shield: Any) -> list[tuple[str, str]]:
         ({"isError": True}, Said("isError")),
         ({"isError": "true"}, None),
         ({"status": 503, "message": "busy"}, Said("HTTP 503", 503, "busy")),
-        ({"status": 600}, None),
-        ({"status": 499}, None),
+        ({"status": 503, "headers": {}}, Said("HTTP 503", 503)),
+        ({"status": 503}, None),
+        ({"order_id": 3, "status": 599, "items": []}, None),
+        ({"order_id": 3, "status_code": 599, "items": []}, Said("HTTP 599", 599)),
+        ({"status": 600, "body": ""}, None),
+        ({"status": 499, "body": ""}, None),
         ({"status_code": 200, "status": 500}, Said("HTTP 500", 500)),
         ({"jsonrpc": "2.0", "error": {"message": "no such method"}}, Said("JSON-RPC error", None, "no such method")),
         ({"jsonrpc": "2.0", "result": {"jsonrpc": "2.0", "error": {}}}, None),
@@ -103,7 +107,7 @@ def test_nothing_is_undone_that_failed() -> None:
 
     @shield.tool(undo=lambda user: undone.append(user))
     def delete(user: str) -> Any:
-        return {"status": 500} if user == "bob" else {"status": 200}
+        return {"status": 500, "body": ""} if user == "bob" else {"status": 200}
 
     with shield.run("a") as run:
         delete("ada")
@@ -128,7 +132,7 @@ def test_items_of_a_generator_report_failure_each() -> None:
 
     def rows() -> Iterator[Any]:
         yield {"status": 200}
-        yield {"status": 500}
+        yield {"status": 500, "body": ""}
 
-    assert list(shield.run("a").call(rows)) == [{"status": 200}, {"status": 500}]
+    assert list(shield.run("a").call(rows)) == [{"status": 200}, {"status": 500, "body": ""}]
     assert shield.health("rows") == 50

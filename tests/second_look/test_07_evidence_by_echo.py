@@ -226,3 +226,57 @@ def test_what_others_may_have_printed_does_not_count(text: str) -> None:
 @pytest.mark.parametrize("result", [{"exit_code": 0, "stdout": "5 passed in 0.1s"}, "5 passed in 0.1s"])
 def test_what_runs_no_tests_of_its_own_is_no_evidence(text: str, result: Any) -> None:
     assert not is_evidence(text, result)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pytest --collectonly", "pytest -o addopts=--co", "pytest --override-ini=addopts=--co", "pytest @args.txt",
+        "pytest -c fake.ini", "pytest -q -hh", "pytest --assert=plain", "pytest -p fake", "pytest --snapshot-update",
+        "make -f fake.mk test", "make -ffake.mk test", "make --file=fake.mk test", "make --makefile=fake.mk test",
+        "make -f - test", "make -f <(echo test:) test", "make -o test test", "make --old-file=test test",
+        "make -v test", "make --dry test", "make --dry-r test", "make -C /tmp/fake test", "make -kn test",
+        "PYTHONPATH=fakelib python -m pytest", "PYTHONPATH=.:fakelib pytest",
+        "PYTHONPATH=$X pytest", "PYTHONPATH=$PWD/fake pytest", "PYTHONPATH=/src pytest",
+        "export PYTHONPATH=fakelib; pytest",
+        "env PYTHONPATH=fakelib pytest", "fakevenv/bin/pytest", "source fakevenv/bin/activate && pytest",
+        "source /tmp/venv/bin/activate && pytest", "PYTHONOPTIMIZE=1 pytest", "python -O -m pytest",
+        "python -OO -m unittest", "/tmp/bin/pytest", "/tmp/.venv/bin/pytest", "python -X pycache_prefix=x -m pytest",
+        "mvn -fn test", "mvn --fail-never test", "mvn -f fake.xml test", "MAVEN_ARGS=-fn mvn test",
+        "TOX_SKIP_ENV=. tox", "tox --skip-env .", "tox list", "tox -c fake.ini", "tox -- --co",
+        "bazel test --run_under=true //...", "bazel test --nobuild //...", "npx vitest list", "npx -p ./fake jest",
+        "npx --package=./fake jest", "uv run -p /tmp/fakepy pytest", "uv run --with ./fake pytest",
+        "uv run --env-file x pytest", "prove --dry", "prove -I fake t", "cargo nextest list", "cargo test -- --list",
+        "cargo test --config x=1", "go test -overlay=x ./...", "npm test -- --listTests", "yarn test --passWithNoTests",
+        "jest --config fake.js", "node --import ./fake.js --test", "stestr last", "nox -f fake.py", "HOME=fake pytest",
+        "NODE_PATH=fake npx jest", "ctest --show", "gradle test -I fake.gradle", "poetry -P x run pytest",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("result", [{"exit_code": 0, "stdout": "5 passed in 0.1s"}, "5 passed in 0.1s"])
+def test_options_and_settings_that_nobody_knows_are_no_evidence(text: str, result: Any) -> None:
+    assert not is_evidence(text, result)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pytest -xvs tests/test_a.py::test_b -k 'a and not b'", "pytest -q --tb=short -n4 --maxfail 2 -rA",
+        "pytest --cov=src --cov-report term-missing", "pytest -p no:cacheprovider", "python -X dev -m pytest -vv",
+        "PYTHONPATH=src:. PYTHONUNBUFFERED=1 pytest", "CI=1 DATABASE_URL=x pytest",
+        "PYTHONPATH=$PWD/src:$PYTHONPATH pytest", "PYTHONPATH=./src/ pytest", ".venv/bin/python -m pytest",
+        "/repo/.venv/bin/pytest", "/usr/bin/python3 -m unittest discover -s tests -v", "node_modules/.bin/jest --ci",
+        "source .venv/bin/activate && pytest", "make -j8 -C lib test", "make -j 4 test", "make -s -k check",
+        "tox -e py312,lint -- -q", "nox -s tests -- -x", "mvn -B -q -T1C test", "mvn -pl core -am -Dtest=A test",
+        "./gradlew test --tests a.B --no-daemon --info", "npm test", "npm run test:unit -- --ci --runInBand",
+        "yarn test --watchAll=false", "npx --yes vitest run --coverage", "cargo test --workspace -- --nocapture",
+        "cargo +nightly test -p core", "cargo nextest run --all-features", "go test -race -count=1 ./...",
+        "go test -run TestA -v ./pkg", "bazel test --test_output=errors //...", "prove -lvr t", "prove -j4 -l",
+        "uv run -q --with hypothesis --python 3.12 pytest -q", "poetry run pytest", "hatch run pytest -q",
+        "hatch test -v", "coverage run --source=src -m pytest", "bundle exec rspec --format doc",
+        "dotnet test -c Release",
+        "RUST_BACKTRACE=1 cargo test", "CGO_ENABLED=0 go test ./...", "NODE_ENV=test npx jest", "ctest -j4 -V",
+        "vendor/bin/phpunit --testdox", "mix test --trace", "python manage.py test app --keepdb -v 2", "deno test -A",
+    ],
+)  # fmt: skip
+def test_everyday_options_leave_a_run_a_run(text: str) -> None:
+    assert is_evidence(text, {"exit_code": 0, "stdout": "5 passed in 0.1s"})

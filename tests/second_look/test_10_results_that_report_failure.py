@@ -21,12 +21,13 @@ FAILING: list[Any] = [
     {"status_code": 500, "text": "oops"},
     {"statusCode": "502"},
     SimpleNamespace(status_code=504, reason="Gateway Timeout"),
-    SimpleNamespace(status=599),
+    SimpleNamespace(status=599, headers={}),
 ]
 FINE: list[Any] = [
     {"content": [{"type": "text", "text": "fine"}], "isError": False},
     {"status": 404, "body": "no such page"},
     {"status": "done"},
+    {"order_id": 3, "status": 599, "items": []},
     {"exit_code": 1, "stdout": "1 failed"},
     {"returncode": 127},
     {"message": "a line of a log", "is_error": True},
@@ -67,7 +68,9 @@ def test_the_breaker_and_the_score_take_it_for_a_failure(way: str, result: Any, 
 
 def test_recovery_tries_it_again_and_a_loop_of_it_is_seen() -> None:
     run = shield_for(policy({"use": "recovery", "backoff_base_s": 0.0, "jitter": 0.0})).run("a")
-    tool = ScriptedTool({"status": 503}, {"status": 503}, {"status": 200, "body": "here"}, name="t")
+    tool = ScriptedTool(
+        {"status": 503, "body": ""}, {"status": 503, "body": ""}, {"status": 200, "body": "here"}, name="t"
+    )
     assert run.call(tool) == {"status": 200, "body": "here"}
     assert tool.count == 3
 

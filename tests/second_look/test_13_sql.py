@@ -179,3 +179,76 @@ def test_no_text_of_a_call_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         judged(DATABASE, "helper", "note", "drop the secret 4711 at once")
     assert "4711" not in caplog.text
+
+
+HIDDEN = [
+    "USE x DROP TABLE t", "USE x EXEC xp_cmdshell 'id'", "PRINT 1 EXEC xp_cmdshell 'id'", "PRINT 'x' DELETE FROM t",
+    "SET NOCOUNT ON DELETE FROM t", "SET @x=1 DELETE FROM t", "SET LOCK_TIMEOUT 5 DROP TABLE t",
+    "DECLARE @x int DELETE FROM t", "BEGIN TRAN DELETE FROM t COMMIT", "COMMIT DELETE FROM t", "ROLLBACK DROP TABLE t",
+    "FETCH NEXT FROM c DELETE FROM t", "CLOSE c DELETE FROM t", "DEALLOCATE x DELETE FROM t",
+    "EXEC ('SELECT 1') DROP TABLE t", "EXEC foo DROP TABLE t", "SET NOCOUNT ON WITH a AS (SELECT 1 b) DELETE FROM a",
+    "PRINT 1 BEGIN TRY DELETE FROM t END TRY", "USE x SELECT 1 DROP TABLE t", "SET @x=1 SET @y=2 DELETE FROM t",
+    "EXEC sp_executesql N'SELECT 1', N'@x int' DROP TABLE t", "USE x UPDATE exclusive SET a=1",
+    "CREATE TABLE x (a int) DROP TABLE t", "ALTER TABLE t ADD c int EXEC xp_cmdshell 'x'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", ["execute_sql", "mysql_query", "sqlserver", "run_query", "tsql_run"])
+@pytest.mark.parametrize("text", HIDDEN)
+def test_a_statement_that_begins_inside_another_is_judged(tool: str, text: str) -> None:
+    assert judged(READERS, tool, "query", text).startswith("sql.")
+    assert judged(DATABASE, tool, "query", text).startswith("sql.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SET NOCOUNT ON", "SET NAMES utf8", "SET CHARACTER SET utf8", "SHOW CREATE TABLE t", "USE backup",
+        "SET NOCOUNT ON SELECT 1", "PRINT 'DELETE FROM t' SELECT a FROM t", "DECLARE @x int = 5 SELECT @x",
+        "USE x SELECT TOP 5 a FROM t", "FETCH NEXT FROM c INTO @x", "DECLARE @t TABLE (id int) SELECT 1",
+        "SET @x = '; DROP TABLE t'", "USE [drop]", "XA RECOVER", "SELECT * FROM t (NOLOCK)",
+    ],
+)  # fmt: skip
+def test_reads_behind_another_statement_stay_reads(text: str) -> None:
+    assert judged(READERS, "sqlserver" if "[" in text or "NOLOCK" in text else "run_sql", "query", text) == ""
+
+
+@pytest.mark.parametrize("shield", [DATABASE, READERS], ids=["database", "read_only"])
+@pytest.mark.parametrize("tool", ["execute_sql", "run_sql", "mysql_query", "postgres_query", "sqlite"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# c\nDROP TABLE users", "IF 1=1 DROP TABLE t", "IF EXISTS(SELECT 1) UPDATE t SET a=1", "label: DELETE FROM t",
+        "\\! rm -rf /", ".shell rm x", "\\o |sh", "if 1=1 drop table t", "!sh", "GO\nDROP TABLE t",
+        "while 1 is null delete t",
+    ],
+)  # fmt: skip
+def test_what_is_no_sentence_is_judged_where_a_tool_surely_runs_sql(shield: object, tool: str, text: str) -> None:
+    assert judged(shield, tool, "query", text).startswith("sql.")
+
+
+@pytest.mark.parametrize("text", ["how many users are there?", "top customers by revenue, last month", "hello"])
+def test_sentences_are_let_be_by_tools_that_surely_run_sql(text: str) -> None:
+    assert judged(READERS, "sql_query", "query", text) == ""
+
+
+@pytest.mark.parametrize("tool", ["run_query", "query_database"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'SELECT U&"\\0073etval"(\'s\',1)', "SELECT a DROP TABLE t", "WHILE 1=1 DELETE FROM t",
+        "BEGIN TRY DELETE FROM t END TRY BEGIN CATCH END CATCH", "EXECUTE x", "INSTALL httpfs",
+        "DELIMITER //\nDROP TABLE t//", "while 1=1 delete from t", "select a drop table t",
+        "PREPARE TRANSACTION 'x'", "COMMIT PREPARED 'x'", "ROLLBACK PREPARED 'x'", "XA COMMIT 'x'",
+        "SELECT * FROM file('x')", "SELECT * FROM a.b('x')",
+    ],
+)  # fmt: skip
+def test_what_begins_as_sql_is_judged_where_a_tool_may_run_it(tool: str, text: str) -> None:
+    assert judged(READERS, tool, "query", text).startswith("sql.")
+
+
+@pytest.mark.parametrize(
+    "text", ["how to delete from a list in python", "what does drop table do", "NASA budget of 2024"]
+)
+def test_questions_are_let_be_by_tools_that_may_run_sql(text: str) -> None:
+    assert judged(READERS, "query_docs", "query", text) == ""

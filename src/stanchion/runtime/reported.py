@@ -16,9 +16,11 @@ from stanchion.runtime.drivers import Flow
 from stanchion.runtime.faulting import MOST_SAID, reported
 
 STATUS: Final = ("status_code", "statusCode", "status")
-"""Where answers of HTTP servers have their status."""
+"""Where answers of HTTP servers have their status; under the last of these names other things have one, too."""
 WORDS: Final = ("error", "message", "detail", "reason", "reason_phrase", "statusText")
 """Where they say in words what went wrong."""
+ANSWERING: Final = frozenset(["headers", "body", "url", "ok", "text", "content", *STATUS[:2], *WORDS])
+"""What else an answer has, one of which tells it from a row with a column `status`."""
 MOST_PARTS: Final = 20
 
 
@@ -48,7 +50,7 @@ def failure_in(result: Any) -> Said | None:
     content = _part(result, "content")
     if _part(result, "isError") is True or (content is not None and _part(result, "is_error") is True):
         return Said("isError", None, _text(content))
-    for name in STATUS:
+    for name in STATUS if any(part in result for part in ANSWERING) else STATUS[:-1]:
         status = _part(result, name)
         if isinstance(status, str) and len(status) == 3 and status.isascii() and status.isdigit():
             status = int(status)

@@ -7,6 +7,7 @@ from typing import Final
 
 from stanchion.guards.evidence import tables
 from stanchion.guards.evidence.files import SCRATCH
+from stanchion.guards.evidence.options import leaves_a_run
 from stanchion.guards.evidence.tables import ANYWHERE, PYTHONS, RUNNERS, VALUED
 from stanchion.kernel.names import glob, is_glob
 
@@ -71,20 +72,33 @@ def _is_in_place(word: str) -> bool:
     if any(glob(pattern, name) for pattern in tables.OWN):
         return not path.startswith(SCRATCH)
     known = name in _PROGRAMS or _is_python(name)
-    return not known or f"{folder}/".endswith(tables.INSTALLED)
+    return not known or _is_installed(f"{folder}/")
+
+
+def _is_installed(folder: str) -> bool:
+    """Whether programs are installed in a folder: of the system, of an environment, or of the project itself."""
+    if folder in tables.SYSTEM or folder.removeprefix("./") in tables.PROJECT:
+        return True
+    return f"/{folder}".endswith(tables.INSTALLED) and not folder.startswith(SCRATCH)
 
 
 def _starts(name: str, own: tuple[str, ...]) -> bool:
-    return not _is_inert(name, own) and tables.STOPPING.isdisjoint(own)
+    """Whether these words of a program that starts others still have it start the command behind them."""
+    return not _is_inert(name, own) and tables.STOPPING.isdisjoint(own) and leaves_a_run(name, own)
 
 
 def _starts_module(own: tuple[str, ...]) -> bool:
     """Whether these words of Python's own still have it run the module or script behind them."""
     words = iter(own[:-1] if own[-1:] == ("-m",) else own)
     for word in words:
-        if word in tables.PYTHON_VALUED:
+        if word == "-X":
+            if next(words, "") not in tables.PYTHON_MODES:
+                return False
+        elif word in tables.PYTHON_VALUED:
             next(words, "")
-        elif word not in tables.PYTHON_OPTIONS and not (word[:2] in tables.PYTHON_VALUED and word[:1] == "-"):
+        elif word not in tables.PYTHON_OPTIONS and not (
+            word[:2] in tables.PYTHON_VALUED and (word[:2] != "-X" or word[2:] in tables.PYTHON_MODES)
+        ):
             return False
     return True
 

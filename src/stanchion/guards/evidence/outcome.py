@@ -30,10 +30,23 @@ _BROKEN: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NO_TESTS: Final = re.compile(
-    r"no tests (?:ran|found|collected|to run)|collected 0 items|\b0 tests? (?:ran|run|passed)|ran 0 tests"
-    r"|no test files",
+    r"no tests (?:ran|found|collected|executed|to run|were (?:run|found|executed))|collected 0 items|\bran 0 tests"
+    r"|\b0 tests? (?:ran|run|passed)|no test files|\b[0-9]+ (?:tests?|items?) collected\b",
     re.IGNORECASE,
 )
+"""What runners say that ran no tests, or that only looked for them."""
+_ZERO: Final = re.compile(
+    r"\b0 (?:passed|passing|examples?)\b|\btests run: 0\b|\btests: +0 total\b|\brunning 0 tests\b", re.IGNORECASE
+)
+"""The same for a part of a run: another part may have had some."""
+_COUNTED: Final = re.compile(
+    r"\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b|\bran [1-9]\d* tests?\b|\btests run: [1-9]"
+    r"|\b[1-9]\d* (?:examples?|tests?|runs?|assertions?),|\b100% tests passed\b|\bpassed: +[1-9]",
+    re.IGNORECASE,
+)
+"""Tests that were counted, of which there was one at least."""
+_RAN: Final = re.compile(r"^ok\s+\S(?!.*\[no tests to run\])|^--- PASS", re.MULTILINE)
+"""Tests of Go's, package by package."""
 _FAILED: Final = re.compile(
     r"\b[1-9]\d* (?:tests? |specs? |examples? )?(?:failed|failing|failures?|errors?|broken)\b"
     r"|\b(?:[Ff]ailures|[Ff]ailed|[Ee]rrors)[=:] {0,12}[1-9]|^not ok\b"
@@ -118,7 +131,7 @@ def outcome(result: Any, lint: bool, counts: bool, alone: bool, heard: bool = Tr
         return PASSED
     if _FAILED.search(text) is not None:
         return FAILED
-    none = said == UNCLEAR if heard else _NO_TESTS.search(text) is not None
+    none = _none_ran(text) or (not heard and _NO_TESTS.search(text) is not None)
     return UNCLEAR if none else PASSED
 
 
@@ -139,10 +152,16 @@ def _tested(text: str) -> int:
     if _FAILED.search(text) is not None:
         return FAILED
     if _PASSED.search(text) is not None:
-        return PASSED
+        return UNCLEAR if _none_ran(text) else PASSED
     if _BROKEN.search(text) is not None:
         return FAILED
-    return UNCLEAR if _NO_TESTS.search(text) is not None else NONE
+    return UNCLEAR if _none_ran(text) else NONE
+
+
+def _none_ran(text: str) -> bool:
+    """Whether a text says that there were no tests, and of none that there were some."""
+    none = _NO_TESTS.search(text) is not None or _ZERO.search(text) is not None
+    return none and _COUNTED.search(text) is None and _RAN.search(text) is None
 
 
 def _linted(text: str) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 from stanchion.guards.evidence import tables
 from stanchion.guards.evidence.commands import Catalogue, program, surely_runs, unwrapped
 from stanchion.guards.evidence.files import COMMANDS, changed_by, is_code, plain, words_of
+from stanchion.guards.evidence.options import leaves_a_run
 from stanchion.guards.evidence.outcome import tells_of_tests
 from stanchion.guards.evidence.shell_texts import changes_what_runs, shell_text
 from stanchion.kernel.names import Names
@@ -76,6 +77,7 @@ TEST_COMMANDS: Final = Catalogue(tables.TESTS)
 LINT_COMMANDS: Final = Catalogue(tables.LINTS)
 COMMIT_COMMANDS: Final = Catalogue(tables.COMMITS)
 CHANGE_COMMANDS: Final = Catalogue(tables.CHANGES)
+TEST_PROGRAMS: Final = frozenset([pattern.split()[0] for pattern in tables.TESTS])
 NOISELESS: Final = tables.QUIET | tables.STARTING
 
 
@@ -96,7 +98,14 @@ class Known(NamedTuple):
         runs = surely_runs(argv)
         if runs is None:
             return None
-        return "lint" if self.lints.has(runs) else "test" if self.tests.has(runs) else None
+        if self.lints.has(runs):
+            return None if runs[0] in tables.TARGETED and not leaves_a_run(runs[0], runs[1:]) else "lint"
+        return "test" if self.tests.has(runs) and _keeps_running(runs) else None
+
+
+def _keeps_running(argv: tuple[str, ...]) -> bool:
+    """Whether its options leave a test run one; what a policy names and nobody knows may have any."""
+    return argv[0] not in TEST_PROGRAMS or leaves_a_run(argv[0], argv[1:])
 
 
 def steps_of(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], known: Known) -> list[Step]:

@@ -9,7 +9,7 @@ TESTS: Final = (
     "karma", "jasmine", "ctest", "rspec", "phpunit", "pest", "paratest", "bats", "gotestsum", "prove", "behave",
     "stestr", "run_tests*", "run-tests*", "runtests*", "test.sh", "tests.sh", "npm test", "npm t", "npm run test*",
     "npm run-script test*", "yarn test*", "yarn run test*", "pnpm test*", "pnpm run test*", "bun test*",
-    "bun run test*", "deno test", "node --test", "go test", "cargo test", "cargo t", "cargo nextest", "mvn test",
+    "bun run test*", "deno test", "node --test", "go test", "cargo test", "cargo t", "cargo nextest run", "mvn test",
     "mvn verify", "mvn install", "mvnw test", "mvnw verify", "mvnw install", "gradle test*", "gradle check",
     "gradle build", "gradlew test*", "gradlew check", "gradlew build", "dotnet test", "make test*", "make check*",
     "gmake test*", "gmake check*", "just test*", "task test*", "rake test*", "rake spec*", "rails test*", "mix test",
@@ -128,18 +128,23 @@ CLUSTERED: Final = dict.fromkeys(("make", "gmake"), frozenset("niqtE"))
 OVERRIDDEN: Final = frozenset({"make", "gmake", "just", "task"})
 """Programs whose words may set a variable by which something else is run."""
 
+TARGETED: Final = frozenset({"make", "gmake", "just", "task", "tox", "nox"})
+"""Programs whose linters are targets like their tests."""
+
 OWN: Final = (
     "gradlew", "mvnw", "run_tests*", "run-tests*", "runtests*", "test.sh", "tests.sh", "manage.py", "setup.py",
     "artisan",
 )  # fmt: skip
 """Programs that stand among the files of a project; others are installed."""
-INSTALLED: Final = ("bin/", ".bin/", "Scripts/")
-"""How the folders end that programs are installed in."""
+INSTALLED: Final = ("/.venv/bin/", "/venv/bin/", "/.venv/Scripts/", "/venv/Scripts/", "/node_modules/.bin/")
+"""How the folders of environments end that programs are installed in."""
+SYSTEM: Final = frozenset({"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"})
+PROJECT: Final = frozenset({"bin/", "vendor/bin/"})
+"""The same for folders of the system, and for those of a project itself, seen from where it stands."""
 
-PYTHON_OPTIONS: Final = frozenset(
-    ["-B", "-b", "-bb", "-d", "-E", "-I", "-O", "-OO", "-P", "-q", "-s", "-S", "-u", "-v"]
-)
+PYTHON_OPTIONS: Final = frozenset(["-B", "-b", "-bb", "-d", "-E", "-I", "-P", "-q", "-s", "-S", "-u", "-v"])
 PYTHON_VALUED: Final = frozenset({"-W", "-X"})
+PYTHON_MODES: Final = frozenset({"dev", "utf8", "utf8=1", "faulthandler", "importtime", "tracemalloc"})
 """Options with which Python still runs the module that is named behind them."""
 STOPPING: Final = frozenset({"-c", "--call", "-h", "-V", "-e", "--eval"})
 """Options with which a program does not start the command behind them."""

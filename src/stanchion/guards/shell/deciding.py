@@ -59,7 +59,7 @@ def _kept(text: str) -> Decided:
     except (TooMuch, RecursionError):
         sure = False
     commands = walker.commands
-    if not sure or walker.broken or walker.functions or steers(commands, walker.set_names):
+    if not sure or walker.broken or walker.functions or steers(commands, walker.set_values):
         return tuple([(command, UNSURE) for command in commands])
     placing = _Placing(walker)
     for script in walker.texts.get(0, ()):
@@ -74,7 +74,7 @@ class _Following(Walker):
         super().__init__(meter)
         self.spans: dict[int, list[range]] = {}
         self.texts: dict[int, list[Script]] = {}
-        self.set_names: set[str] = set()
+        self.set_values: set[tuple[str, str]] = set()
         self._within: list[int] = [0]
         self._entering = False
 
@@ -99,8 +99,9 @@ class _Following(Walker):
         return printed
 
     def _assign(self, assign: Assign) -> tuple[str, str]:
-        self.set_names.add(assign.name)
-        return super()._assign(assign)
+        made = super()._assign(assign)
+        self.set_values.add((assign.name, made[1]))
+        return made
 
 
 class _Way(NamedTuple):
@@ -219,4 +220,4 @@ def _is_known(word: str) -> bool:
 
 
 def _sets_way(*settings: Settings) -> bool:
-    return any(steers_by(name) for each in settings for name, _ in each)
+    return any(steers_by(name, value) for each in settings for name, value in each)

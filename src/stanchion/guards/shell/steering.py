@@ -23,18 +23,40 @@ STEERING: Final = listed(
 VARIABLES: Final = names(
     (
         "PATH", "FPATH", "CDPATH", "LD_*", "DYLD_*", "BASH_*", "ENV", "ZDOTDIR", "SHELL*", "BASHOPTS", "IFS", "PS4",
-        "PROMPT_COMMAND", "FUNCTIONS", "ALIASES", "COMMANDS", "PYTHONHOME", "PYTHONSTARTUP", "PYTEST_*", "*ADDOPTS",
-        "*OPT", "*OPTS", "*OPTIONS", "*FLAGS", "*_WRAPPER*", "*_RUNNER", "MAKEFILES", "NPM_CONFIG_*", "PERL5LIB",
-        "RUBYLIB", "COMSPEC",
+        "PROMPT_COMMAND", "FUNCTIONS", "ALIASES", "COMMANDS", "COMSPEC", "HOME", "USERPROFILE", "XDG_*", "*ADDOPTS",
+        "*OPT",
+        "*OPTS", "*OPTIONS", "*FLAGS", "*_ARGS", "*_WRAPPER*", "*_RUNNER", "*SKIP*", "PYTHON*", "PYTEST*",
+        "VIRTUAL_ENV",
+        "CONDA*", "TOX*", "NOX*", "COVERAGE*", "UV_*", "POETRY_*", "PIP*", "PDM_*", "HATCH_*", "RYE_*", "MAKE*",
+        "GNUMAKE*",
+        "MAVEN*", "MVN*", "M2*", "JAVA*", "_JAVA*", "JDK*", "GRADLE*", "ORG_GRADLE*", "NODE*", "NPM*", "YARN*", "PNPM*",
+        "BUN*", "DENO*", "JEST*", "VITEST*", "MOCHA*", "COREPACK*", "TS_NODE*", "BABEL*", "CARGO*", "RUST*", "NEXTEST*",
+        "GO*", "BAZEL*", "TEST_TMPDIR", "PERL*", "PROVE*", "HARNESS*", "RUBY*", "BUNDLE*", "GEM*", "RSPEC*", "RAKE*",
+        "PHP*", "COMPOSER*", "DOTNET*", "MSBUILD*", "VSTEST*", "CTEST*", "CMAKE*", "MIX_*", "ERL*", "ELIXIR*",
+        "SWIFT*", "STESTR*",
     )
 )  # fmt: skip
-"""Variables that say where programs are found, what is run before them, or which options they have besides."""
+"""Variables that say where programs are found, what is run before them, or which options they have besides; those of
+runners by how their names begin."""
+HARMLESS: Final = listed(
+    """
+    PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8 PYTHONFAULTHANDLER
+    PYTHONASYNCIODEBUG PYTHONDEVMODE NODE_ENV RUST_BACKTRACE RUST_LOG CARGO_TERM_COLOR CARGO_INCREMENTAL GOMAXPROCS
+    GO111MODULE GOOS GOARCH GOPROXY MIX_ENV PYTHONTRACEMALLOC DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO
+    """
+)
+"""Variables of runners that say nothing about what runs."""
+SOURCES: Final = frozenset({"", ".", "src", "lib", "app", "$PYTHONPATH"})
+HERE: Final = ("./", "$PWD/", "$(pwd…)/")
+"""Folders of a project itself, in which Python may look for modules, and how one says where it stands."""
 COMPILING: Final = frozenset({"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "RUSTFLAGS"})
 """Options of compilers: they say how a program is made, not whether it runs."""
 
 SILENT: Final = frozenset({"cd", "true", ":", "test", "[", "sleep", "export", "unset", "set", "mkdir"})
-ACTIVATES: Final = ("/bin/activate", "/Scripts/activate")
+ACTIVATES: Final = ("/.venv/bin/activate", "/venv/bin/activate", "/.venv/Scripts/activate", "/venv/Scripts/activate")
 """How the names of scripts end that have a shell use an environment; others may do anything."""
+SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
+"""Where environments are nobody's."""
 SET: Final = listed("-e -u -eu -ue -o -eo -uo -euo -ueo +o pipefail errexit nounset")
 """What `set` may be given so that the rest of a text runs as it stands."""
 CONFIGURING: Final = names(
@@ -49,15 +71,24 @@ CONFIGURING: Final = names(
 """Files that say what a runner of tests or a linter runs."""
 
 
-def steers_by(variable: str) -> bool:
-    """Whether a variable says what programs are or what they do."""
+def steers_by(variable: str, value: str) -> bool:
+    """Whether a variable with that value says what programs are or what they do."""
     name = variable.upper()
-    return name in VARIABLES and name not in COMPILING
+    if name == "PYTHONPATH":
+        return (isinstance(value, Open) and "$" not in value) or not all(map(_is_source, value.split(":")))
+    return name in VARIABLES and name not in COMPILING and name not in HARMLESS
 
 
-def steers(commands: Sequence[Command], variables: Iterable[str]) -> bool:
+def _is_source(folder: str) -> bool:
+    path = f"{folder}/" if folder else ""
+    for here in HERE:
+        path = path.removeprefix(here)
+    return path.rstrip("/") in SOURCES
+
+
+def steers(commands: Sequence[Command], variables: Iterable[tuple[str, str]]) -> bool:
     """Whether one of the commands of a text, or a variable that it sets, may change what the others are."""
-    if any(steers_by(name) for name in variables):
+    if any(steers_by(name, value) for name, value in variables):
         return True
     programs = {command.name for command in commands}
     modules = {after for command in commands for word, after in pairwise(command.argv) if word == "-m"}
@@ -85,7 +116,7 @@ def prints(command: Command) -> bool:
 
 def _steers(command: Command) -> bool:
     argv = command.argv
-    if any(steers_by(name) for name, _ in command.settings):
+    if any(steers_by(name, value) for name, value in command.settings):
         return True
     if not argv:
         return False
@@ -97,11 +128,16 @@ def _steers(command: Command) -> bool:
         case "set":
             return not SET.issuperset(argv[1:])
         case "export" | "unset":
-            return any(isinstance(word, Open) or steers_by(word.partition("=")[0]) for word in argv[1:])
+            return any(isinstance(word, Open) or steers_by(*_setting(word)) for word in argv[1:])
         case "printf":
             return "-v" in argv[1:2]
         case _:
             return argv[0] in STEERING
+
+
+def _setting(word: str) -> tuple[str, str]:
+    name, _, value = word.partition("=")
+    return name, value
 
 
 def _activates(command: Command) -> bool:
@@ -109,7 +145,8 @@ def _activates(command: Command) -> bool:
         command.argv[0] in ("source", ".")
         and len(command.argv) == 2
         and command.known
-        and command.argv[1].endswith(ACTIVATES)
+        and f"/{command.argv[1]}".endswith(ACTIVATES)
+        and not command.argv[1].startswith(SCRATCH)
         and not command.given
     )
 

@@ -33,10 +33,15 @@ def changing_words(words: list[str]) -> list[str]:
 def calls_in(piece: Piece) -> Iterator[str]:
     """The names before brackets, in small letters, with the package before them where there is one. Words of the
     language are among them: they are no functions, and do no harm here."""
+    return (name for name, _ in calls_at(piece))
+
+
+def calls_at(piece: Piece) -> Iterator[tuple[str, int]]:
+    """The same, each with the place of its bracket."""
     words = piece.words
     for at, word in enumerate(words):
         if word == "(" and at and (words[at - 1] == NAME or words[at - 1].isidentifier()):
-            yield _dotted(piece.tokens, words, at - 1)
+            yield _dotted(piece.tokens, words, at - 1), at
 
 
 def numbers_in(piece: Piece) -> Iterator[str]:

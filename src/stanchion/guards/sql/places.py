@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from stanchion.guards.sql.calls import CHANGING
 from stanchion.guards.sql.dialect import PRODUCTS, words_of
 from stanchion.guards.sql.verbs import BEYOND, KNOWN, OBJECTS, RIGHTS
 
@@ -25,10 +26,10 @@ CARRYING: Final = frozenset(
 )
 """Words in the names of tools that look for a text or keep it, and run nothing."""
 
-_FIRST: Final = re.compile(r"(?:\s|--[^\n]*\n|/\*(?!M?!)(?s:.)*?\*/|[(;])*+([A-Za-z_]+|/\*M?!)")
+_FIRST: Final = re.compile(r"(?:\s|(?:--|#)[^\n]*\n|/\*(?!M?!)(?s:.)*?\*/|[(;])*+([A-Za-z_]+|/\*M?!)")
 
 _PARTNERS: Final = {
-    "SELECT": re.compile(r"(?i)\bfrom\b|^\W*select\W*(?:[0-9'\"*@(]|[\w.\"`]+\s*(?:/\*[^/]*\*/\s*)?\()"),
+    "SELECT": re.compile(r"(?i)\bfrom\b|^\W*select\W*(?:[0-9'\"*@(]|[\w.\"`&\\\[\]]+\s*(?:/\*[^/]*\*/\s*)?\()"),
     "WITH": re.compile(r"(?i)\bas\s*(?:not\s+materialized\s*|materialized\s*)?\("),
     "UPDATE": re.compile(r"(?i)\bset\b"),
     "DELETE": re.compile(r"(?i)\bfrom\b"),
@@ -45,6 +46,18 @@ _LATER: Final = re.compile(
     r"(?i);\s*(?:(?:drop|alter|create|truncate|grant|revoke)\s+\w|delete\s+from\b|insert\s+into\b|update\s+\S+\s+set\b)"
 )
 """A statement behind something else: some tools go on where the first one fails."""
+
+_CHANGE: Final = re.compile(
+    r"(?i)\b(?:(?:drop|create|alter|truncate)\s+(?:or\s+replace\s+)?(?:table|view|index|database|schema|user|role|login"
+    r"|procedure|function|trigger|sequence)|delete\s+from|insert\s+into|merge\s+into|update\s+\S+\s+set"
+    r"|exec(?:ute)?\s+(?:xp_|sp_|\(|as\b|immediate\b))"
+)
+"""Words that change something, wherever they stand."""
+_BLOCK: Final = re.compile(r"(?i)\W*(?:if|while|begin|declare|label|delimiter|go|use|print)\b")
+"""How texts begin in which a statement may stand further on."""
+_SENTENCE: Final = re.compile(r"\s*[\w\"'(][^;=@$#\\`|{}\[\]<>:*]*")
+"""How a sentence is written."""
+_WORD: Final = re.compile(r"[A-Za-z_]+")
 
 _ALSO: Final = {
     **dict.fromkeys(("DROP", "CREATE", "ALTER"), _THINGS),
@@ -84,10 +97,24 @@ def surely_runs_sql(tool: str) -> bool:
 def looks_like_sql(text: str, surely: bool) -> bool:
     """Whether a text begins as SQL does, or has a statement further on: what databases would refuse to read is not
     meant for one. Given to a tool that surely runs SQL, a text is none only where it is a sentence: it does not begin
-    with a word of SQL, nor with one in capitals."""
-    if surely and (begins_with_verb(text) or _begins_in_capitals(text)):
+    with a word of SQL, nor with one in capitals, and is written as sentences are. Given to one that may run it, a text
+    that begins with a word of SQL in capitals is SQL, and one that changes something further on."""
+    if surely:
+        return bool(text.strip()) and not _is_sentence(text)
+    if begins_as_sql(text, surely) or _LATER.search(text) is not None:
         return True
-    return begins_as_sql(text, surely) or _LATER.search(text) is not None
+    if begins_with_verb(text) and (_begins_in_capitals(text) or _CHANGE.search(text) is not None):
+        return True
+    changes = _CHANGE.search(text)
+    return changes is not None and (changes[0].isupper() or _BLOCK.match(text) is not None)
+
+
+def _is_sentence(text: str) -> bool:
+    if begins_with_verb(text) or _begins_in_capitals(text) or _SENTENCE.fullmatch(text) is None:
+        return False
+    if _CHANGE.search(text) is not None or _LATER.search(text) is not None:
+        return False
+    return _BLOCK.match(text) is None or CHANGING.isdisjoint([word.upper() for word in _WORD.findall(text)])
 
 
 def begins_as_sql(text: str, surely: bool = True) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.guards.sql.calls import changing_words
+from stanchion.guards.sql.calls import calls_at, changing_words
 from stanchion.guards.sql.comments import Unread
 from stanchion.guards.sql.lexing import BREAKING, Piece, Reader
+from stanchion.guards.sql.listed import listed
+from stanchion.guards.sql.pure import is_pure
 from stanchion.guards.sql.statement import HARMLESS, Does, Statement
 from stanchion.guards.sql.tables import named_tables, tables_after
 from stanchion.guards.sql.tree import look
@@ -16,6 +19,14 @@ from stanchion.guards.sql.verbs import KNOWN, PARSED, WRITING, said_by
 
 if TYPE_CHECKING:
     from sqlglot import Token
+
+HINTS: Final = listed(
+    """
+    NOLOCK READUNCOMMITTED READCOMMITTED READPAST HOLDLOCK UPDLOCK ROWLOCK PAGLOCK TABLOCK TABLOCKX XLOCK SERIALIZABLE
+    REPEATABLEREAD SNAPSHOT NOWAIT INDEX FORCESEEK FORCESCAN NOEXPAND
+    """
+)
+"""What stands in brackets behind a table of T-SQL's, and is no argument of a function."""
 
 
 def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
@@ -47,7 +58,7 @@ def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
     verb = written if written else found.verb
     made = Statement(
         max(found.does, does) if written else found.does, verb, 1, tuple(found.reads), tuple(found.writes), bounded,
-        calls=("nextval",) if found.numbers else (), unknown=tuple(found.unknown),
+        calls=("nextval",) if found.numbers else (), unknown=(*found.unknown, *_called_tables(piece, found.reads)),
     )  # fmt: skip
     if not _is_whole(tree, bool(written)):
         return msgspec.structs.replace(made, does=Does.UNKNOWN, why="it is a value and no statement")
@@ -56,6 +67,15 @@ def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
     if made.does is Does.UNKNOWN:
         return msgspec.structs.replace(made, why="it cannot be parsed")
     return made
+
+
+def _called_tables(piece: Piece, reads: Collection[str]) -> list[str]:
+    """Functions that stand where a table belongs and that the parser takes for one: `FROM file('x')`."""
+    return [
+        name
+        for name, at in calls_at(piece)
+        if name in reads and not is_pure(name) and not HINTS.issuperset(piece.words[at + 1 : at + 2])
+    ]
 
 
 def _has_statement_inside(words: list[str]) -> bool:

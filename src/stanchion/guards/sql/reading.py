@@ -9,6 +9,7 @@ import msgspec
 from stanchion.guards.sql.calls import calls_in, changing_words, numbers_in, reads_file, spelled
 from stanchion.guards.sql.comments import Unread
 from stanchion.guards.sql.functions import REACHES, effect_of
+from stanchion.guards.sql.hidden import hidden_verb
 from stanchion.guards.sql.lexing import NAME, TEXT, Piece, Reader, pieces_of, reader_of
 from stanchion.guards.sql.pure import is_pure
 from stanchion.guards.sql.query import parsed, shown
@@ -77,7 +78,8 @@ def _statement(piece: Piece, view: _View) -> Statement:
     if first == "BEGIN" and said_by(words) is None:
         return _inside(piece.behind(1), view)
     if first in _RUNNING:
-        return _RUNNING[first](piece, view)
+        one = _RUNNING[first](piece, view)
+        return one if first == "PREPARE" or _is_cursor(words) else _with_hidden(one, piece, view)
     if " ".join(words[:2]).startswith("UPDATE STATISTICS"):
         return Statement(Does.UPKEEP, "UPDATE STATISTICS")
     if first in PARSED:
@@ -91,8 +93,26 @@ def _statement(piece: Piece, view: _View) -> Statement:
     read, named = tables_after(piece, "FROM", "JOIN"), named_tables(piece)
     unknown = tuple([name for name in calls_in(piece) if not is_pure(name)]) if does is Does.SESSION else ()
     if does is Does.READ:
-        return Statement(does, verb, reads=(*named, *read))
-    return Statement(does, verb, reads=read, writes=named, unknown=unknown)
+        return _with_hidden(Statement(does, verb, reads=(*named, *read)), piece, view)
+    return _with_hidden(Statement(does, verb, reads=read, writes=named, unknown=unknown), piece, view)
+
+
+def _with_hidden(one: Statement, piece: Piece, view: _View) -> Statement:
+    """A statement of which only the first words were read, and the one that begins further on: some databases want
+    nothing between them. The worse of both counts, and every doubt. What no level allows needs nothing worse."""
+    at = hidden_verb(piece.words) if one.does < Does.ADMIN and not one.why else 0
+    if not at:
+        return one
+    inner = _inside(piece.behind(at), view)
+    worse = inner if inner.why or severity((inner,)) > severity((one,)) else one
+    reads, writes, unknown, calls = [
+        tuple(dict.fromkeys([*getattr(one, name), *getattr(inner, name)]))
+        for name in ("reads", "writes", "unknown", "calls")
+    ]
+    bounded = one.bounded and inner.bounded
+    return msgspec.structs.replace(
+        worse, reads=reads, writes=writes, unknown=unknown, calls=calls, bounded=bounded, why=inner.why
+    )
 
 
 def _explained(piece: Piece, view: _View) -> Statement:
@@ -137,7 +157,7 @@ def _prepared(piece: Piece, view: _View) -> Statement:
     """PREPARE: what it prepares is going to run."""
     words = piece.words
     if words[1:2] == ["TRANSACTION"]:
-        return Statement(Does.TRANSACTION, "PREPARE TRANSACTION")
+        return Statement(Does.UPKEEP, "PREPARE TRANSACTION")
     for at, word in enumerate(words[2:40], 2):
         if word == "AS":
             return _inside(piece.behind(at + 1), view)
@@ -186,11 +206,15 @@ def _done(piece: Piece, view: _View) -> Statement:
 def _declared(piece: Piece, view: _View) -> Statement:
     """DECLARE: a cursor's query runs; a variable is the session's own."""
     words = piece.words
-    if "CURSOR" in words[:8] and "FOR" in words[:16]:
+    if _is_cursor(words):
         return _inside(piece.behind(words.index("FOR") + 1), view)
     if words[1:2] == ["@"] or words[1:2] == ["PARAMETER"]:
         return Statement(Does.SESSION, "DECLARE")
     return Statement(Does.UNKNOWN, "DECLARE", why="it is a block of a procedure")
+
+
+def _is_cursor(words: list[str]) -> bool:
+    return words[0] == "DECLARE" and "CURSOR" in words[:8] and "FOR" in words[:16]
 
 
 def _waited(_piece: Piece, _view: _View) -> Statement:

@@ -29,7 +29,7 @@ WRITING: Final = {
 
 _SIMPLE: Final[dict[Does, str]] = {
     Does.READ: "SHOW HELP DESC DESCRIBE FETCH MOVE CLOSE PRINT",
-    Does.TRANSACTION: "COMMIT END ROLLBACK ABORT SAVEPOINT RELEASE XA",
+    Does.TRANSACTION: "END ABORT SAVEPOINT RELEASE",
     Does.SESSION: "DEALLOCATE",
     Does.UPKEEP: """
         ANALYZE ANALYSE VACUUM REINDEX CLUSTER REFRESH CHECKPOINT OPTIMIZE REPAIR CHECK CHECKSUM FLUSH CACHE UNCACHE
@@ -109,6 +109,11 @@ def _made(words: list[str]) -> tuple[str, int]:
     return "", 0
 
 
+def made_by(words: list[str]) -> str:
+    """What a CREATE, ALTER or DROP is about; empty where that is not known."""
+    return _made(" ".join(words).split(" "))[0]
+
+
 def _create(words: list[str]) -> Verdict:
     made, _ = _made(words)
     verb = f"CREATE {made}".strip()
@@ -171,6 +176,19 @@ def _start(words: list[str]) -> Verdict:
     return (Does.TRANSACTION, "START TRANSACTION") if opens else (Does.ADMIN, "START")
 
 
+def _end(words: list[str]) -> Verdict:
+    """COMMIT and ROLLBACK; of what was prepared, they end another session's work."""
+    prepared = words[1:2] == ["PREPARED"]
+    return (Does.UPKEEP, f"{words[0]} PREPARED") if prepared else (Does.TRANSACTION, words[0])
+
+
+def _xa(words: list[str]) -> Verdict:
+    verb = " ".join(["XA", *[word for word in words[1:2] if word.isalpha()]])
+    if words[1:2] == ["RECOVER"]:
+        return Does.READ, verb
+    return (Does.TRANSACTION if words[1:2] in (["START"], ["BEGIN"], ["END"]) else Does.UPKEEP), verb
+
+
 def _use(words: list[str]) -> Verdict:
     rights = words[1:2] in (["ROLE"], ["SECONDARY"])
     return (Does.PRIVILEGE, f"USE {words[1]}") if rights else (Does.SESSION, "USE")
@@ -201,6 +219,9 @@ _RULES: Final[dict[str, Callable[[list[str]], Verdict | None]]] = {
     "RENAME": _rename,
     "BEGIN": _begin,
     "START": _start,
+    "COMMIT": _end,
+    "ROLLBACK": _end,
+    "XA": _xa,
     "SET": set_by,
     "RESET": reset_by,
     "USE": _use,
