@@ -242,15 +242,17 @@ A_CALL: Final = "abcdefGHIJexactexaloosAEoutcomes"
         "2",
         "1 3    ",
         "2 3     ",
-        "3 x     ",
-        "3 3 z9    ",
-        "3 3 r?    ",
-        "3 3  1,x   ",
-        "3 3   z   ",
-        "3 3     abcdefghx",
-        "3 3      short",
-        "3 3      " + A_CALL + "odd",
-        "3 3      " + A_CALL.replace("AE", "?!"),
+        "4 x      ",
+        "4 3 z9     ",
+        "4 3 r?     ",
+        "4 3  1,x    ",
+        "4 3   z    ",
+        "3 3     abcdefgh2",
+        "4 3     abcdefghx ",
+        "4 3      abcdefghx",
+        "4 3       short",
+        "4 3       " + A_CALL + "odd",
+        "4 3       " + A_CALL.replace("AE", "?!"),
     ],
 )
 def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
@@ -265,13 +267,14 @@ def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
 
 
 def test_a_record_that_can_be_read_is_read() -> None:
-    assert metrics("3 3     ") == Metrics(total_checks=3)
-    assert History.of("3 3     abcdefgh2,ijklmnop10").refusals == {"abcdefgh": 2, "ijklmnop": 10}
-    (call,) = History.of(f"3 3 r1  c asked  {A_CALL}").calls
+    assert metrics("4 3      ") == Metrics(total_checks=3)
+    assert History.of("4 3     abcdefgh2,ijklmnop10 ").refusals == {"abcdefgh": 2, "ijklmnop": 10}
+    assert History.of("4 3      abcdefgh2,ijklmnop10").reasons == {"abcdefgh": 2, "ijklmnop": 10}
+    (call,) = History.of(f"4 3 r1  c asked   {A_CALL}").calls
     assert call == Seen("abcdef", "GHIJ", "exactexa", "loos", "", Mark.FIRST, "outcomes")
 
 
-@given(st.text(max_size=40) | st.text("3 ,rcxensf019AE-.", max_size=60))
+@given(st.text(max_size=40) | st.text("4 ,rcxensf019AE-.", max_size=60))
 @settings(max_examples=100, deadline=None)
 def test_no_text_breaks_it(text: str) -> None:
     played = Played()

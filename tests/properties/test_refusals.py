@@ -41,19 +41,20 @@ def test_any_interleaving_of_refused_calls_ends_by_the_tenth_of_one(calls: list[
                 news.append(result)
             continue
         since[tool] += 1
-        wanted = Action.HALT if since[tool] >= 10 else Action.BLOCK
+        wanted = Action.HALT if since[tool] >= 10 or since.total() >= 30 else Action.BLOCK
         assert decision.action == wanted, (tool, since)
-        assert len(decision.findings) == (1 if since[tool] == 1 else 2)
+        assert len(decision.findings) == (1 if since[tool] == 1 and since.total() < 6 else 2)
         if wanted == Action.HALT:
             return
 
 
 @sample(60)
 @given(st.lists(st.sampled_from([f"no-{number}" for number in range(60)]), max_size=40, unique=True))
-def test_different_refusals_end_nothing(tools: list[str]) -> None:
+def test_different_refusals_end_nothing_before_the_thirtieth(tools: list[str]) -> None:
     run = shield_for(POLICY).run("ann")
     decisions = [run.check(tool, {}) for tool in tools]
-    assert {decision.action for decision in decisions} <= {Action.BLOCK}
+    assert {decision.action for decision in decisions[:29]} <= {Action.BLOCK}
+    assert {decision.action for decision in decisions[29:]} <= {Action.HALT}
 
 
 @sample(200)
@@ -63,9 +64,37 @@ def test_no_refusal_is_counted_too_low_and_few_are_counted_exactly(drawn: list[i
     real: Counter[int] = Counter()
     for number in drawn:
         real[number] += 1
-        counted = history.refuse(f"{number:08}")
+        counted, which, whatever = history.refuse((f"{number:08}",), "whatever")
+        assert (which, whatever) == (f"{number:08}", real.total())
         assert counted >= real[number]
         if len(real) <= COUNTED:
             assert counted == real[number]
     assert len(history.refusals) <= COUNTED
     assert History.of(history.text()).refusals == history.refusals
+    assert History.of(history.text()).reasons == history.reasons
+
+
+BESIDE = st.lists(
+    st.one_of(
+        st.from_regex(r"[a-z]{1,9}", fullmatch=True),
+        st.from_regex(r"/(tmp|srv/data)/[a-z0-9]{1,9}", fullmatch=True),
+        st.from_regex(r"[a-z]{1,4}=[0-9]{1,4}", fullmatch=True),
+        st.from_regex(r"/home/[a-z]{1,9}", fullmatch=True),
+    ),
+    max_size=6,
+)
+"""Words beside the one that a command is refused for; some would be refused themselves."""
+
+REFUSED = {"rm -rf": "/", "dd if=/dev/zero": "of=/dev/sda", "mkfs.ext4": "/dev/sda1", "shred -u": "/dev/sda"}
+
+
+@sample(60)
+@given(st.sampled_from(sorted(REFUSED)), st.lists(st.tuples(BESIDE, BESIDE, BESIDE), min_size=10, max_size=10))
+def test_no_words_before_behind_or_in_another_command_hide_what_is_refused_again(
+    command: str, junk: list[tuple[list[str], list[str], list[str]]]
+) -> None:
+    run = shield_for({"name": "refusing", "guards": [{"use": "shell"}, {"use": "loops"}]}).run("ann")
+    for at, (before, behind, other) in enumerate(junk, 1):
+        first = f"rm -rf {' '.join(other)}; " if other else ""
+        decision = run.check("bash", {"command": first + " ".join([command, *before, REFUSED[command], *behind])})
+        assert decision.action == (Action.HALT if at == 10 else Action.BLOCK), at

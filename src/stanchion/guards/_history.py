@@ -15,7 +15,7 @@ ENOUGH: Final = 64
 LASTING: Final = frozenset({"errors", "near"})
 """Kinds of loops of one tool: that another brings something new does not end them."""
 
-VERSION: Final = "3"
+VERSION: Final = "4"
 """What a history begins with; one that begins otherwise is not read."""
 
 LETTERS: Final = {
@@ -113,7 +113,8 @@ class History(msgspec.Struct):
     """The last calls of a run, oldest first, and their texts. `runs[p - 1]` is how many calls in a row were as the one
     `p` before them, with the same outcome; empty where none was. `told` is what the agent was told already; `asked`
     what the user asked for last. `refusals` is how often each refusal came since anything new did, the last one at
-    the end. What a field holds is replaced, never changed: histories share it."""
+    the end, and `reasons` the same for each guard and code, whatever they were about. What a field holds is replaced,
+    never changed: histories share it."""
 
     calls: list[Seen] = []
     texts: list[str] = []
@@ -123,6 +124,7 @@ class History(msgspec.Struct):
     checks: int = 0
     found: dict[str, int] = {}
     refusals: dict[str, int] = {}
+    reasons: dict[str, int] = {}
 
     @classmethod
     def of(cls, value: Any) -> History:
@@ -145,12 +147,13 @@ class History(msgspec.Struct):
             known.checks,
             known.found,
             known.refusals,
+            known.reasons,
         )
 
     @classmethod
     def read(cls, text: str) -> History:
         """The history that a text says."""
-        version, checks, found, runs, told, asked, refusals, *texts = text.split(" ")
+        version, checks, found, runs, told, asked, refusals, reasons, *texts = text.split(" ")
         if version != VERSION:
             raise ValueError("this is no history")
         return cls(
@@ -161,7 +164,8 @@ class History(msgspec.Struct):
             asked,
             int(checks),
             {_KINDS[one[0]]: int(one[1:]) for one in found.split(",")} if found else {},
-            {one[:8]: int(one[8:]) for one in refusals.split(",")} if refusals else {},
+            _counts(refusals),
+            _counts(reasons),
         )
 
     def text(self) -> str:
@@ -169,8 +173,8 @@ class History(msgspec.Struct):
         found = ",".join([f"{LETTERS[kind]}{count}" for kind, count in self.found.items()]) if self.found else ""
         told = ",".join([LETTERS[kind] + about for kind, about in self.told.items()]) if self.told else ""
         runs = ",".join(map(str, self.runs)) if self.runs else ""
-        refusals = ",".join([f"{what}{count}" for what, count in self.refusals.items()]) if self.refusals else ""
-        text = " ".join([VERSION, str(self.checks), found, runs, told, self.asked, refusals, *self.texts])
+        refused = [_written(self.refusals), _written(self.reasons)]
+        text = " ".join([VERSION, str(self.checks), found, runs, told, self.asked, *refused, *self.texts])
         LATELY.keep(text, self)
         return text
 
@@ -207,14 +211,14 @@ class History(msgspec.Struct):
         """Whether a call has been entered."""
         return self._find(call) is not None
 
-    def refuse(self, what: str) -> int:
-        """Count a refusal; says how often it came with nothing new in between."""
-        known = dict(self.refusals)
-        count = known.pop(what, 0)
-        if not count and len(known) >= COUNTED:
-            count = known.pop(min(known, key=known.__getitem__))
-        self.refusals = {**known, what: count + 1}
-        return count + 1
+    def refuse(self, objects: tuple[str, ...], reason: str) -> tuple[int, str, int]:
+        """Count a refusal; says how often the object that came most often did with nothing new in between, which one
+        it is, and how often its reason came."""
+        for what in objects:
+            self.refusals = _one_more(self.refusals, what)
+        self.reasons = _one_more(self.reasons, reason)
+        most = max(objects, key=self.refusals.__getitem__)
+        return self.refusals[most], most, self.reasons[reason]
 
     def came(self, call: str, tool: str, args: Any, outcome: str, marks: int, more: bool = False) -> bool:
         """Enter what came of a call; says whether the call is known. `more`: it is a further part of a result."""
@@ -229,7 +233,7 @@ class History(msgspec.Struct):
         if outcome not in [other.outcome for other in self.calls if other is not one]:
             marks |= Mark.NEWS
             if not marks & Mark.FAILED:
-                self.refusals = {}
+                self.refusals, self.reasons = {}, {}
             if self.told:
                 self.told = {kind: about for kind, about in self.told.items() if kind in LASTING}
         marks |= one.marks & LASTS
@@ -240,7 +244,7 @@ class History(msgspec.Struct):
 
     def cleared(self) -> None:
         """Forget the calls and what was refused, not what was counted of loops."""
-        self.calls, self.texts, self.runs, self.told, self.refusals = [], [], [], {}, {}
+        self.calls, self.texts, self.runs, self.told, self.refusals, self.reasons = [], [], [], {}, {}, {}
 
     def forget(self, kind: str) -> None:
         """Forget that the agent was told of a loop."""
@@ -354,6 +358,23 @@ class History(msgspec.Struct):
 
 LATELY: Final[Lately[str, History]] = Lately()
 """Histories by their texts, so that what was written a moment ago is not read again."""
+
+
+def _one_more(counts: dict[str, int], what: str) -> dict[str, int]:
+    """The counts with one more of something, at their end."""
+    known = dict(counts)
+    count = known.pop(what, 0)
+    if not count and len(known) >= COUNTED:
+        count = known.pop(min(known, key=known.__getitem__))
+    return {**known, what: count + 1}
+
+
+def _written(counts: dict[str, int]) -> str:
+    return ",".join([f"{what}{count}" for what, count in counts.items()]) if counts else ""
+
+
+def _counts(text: str) -> dict[str, int]:
+    return {one[:8]: int(one[8:]) for one in text.split(",")} if text else {}
 
 
 def _near(call: Seen, print_: Fingerprint) -> bool:

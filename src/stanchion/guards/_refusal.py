@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
+from unicodedata import category, normalize
 
 from stanchion.guards._fingerprint import digest, fingerprint
 from stanchion.kernel.events import ToolCall
@@ -12,22 +13,46 @@ AUTHORED: Final = frozenset({"rule.broken"})
 """Codes whose arguments are the policy's own words: they say what is asked of a call, and nothing of the call."""
 
 
-def refusal(event: ToolCall, finding: Finding) -> str:
-    """The guard, the code and the object of a refusal, in eight characters.
+INVISIBLE: Final = frozenset({"Cc", "Cf", "Mn", "Zl", "Zp"})
+"""Categories of characters that change what is written, and nothing of what one sees."""
 
-    The object is what the guard says it is about, or the texts that it names (a tool, a field, a host); numbers among
-    them count how often or how much. Where it names nothing, it is what the call says, whatever its tool, its order
-    and its numbers.
+OBJECTS: Final = 8
+"""How many objects of one refusal are counted: the shortest, because the more a path takes in the shorter it is."""
+
+
+class Refusal(NamedTuple):
+    """A refusal as it is counted, in eight characters each: by its guard, code and each of its objects, and by guard
+    and code alone."""
+
+    objects: tuple[str, ...]
+    reason: str
+
+
+def refusal(event: ToolCall, finding: Finding) -> Refusal:
+    """What a refusal is counted as.
+
+    Its objects are what the guard says it is about, a line each, or the texts that it names (a tool, a field, a host)
+    as one; numbers among them count how often or how much. Where it names nothing, it is what the call says, whatever
+    its tool, its order and its numbers.
     """
-    about = finding.about if finding.about else _named(finding)
-    if not about and (not finding.args or finding.code in AUTHORED):
-        about = fingerprint(event.tool, event.args).sketch
-    return digest(finding.guard, finding.code, about)
+    about = finding.about.split("\n") if finding.about else [_named(finding)]
+    if about == [""] and (not finding.args or finding.code in AUTHORED):
+        things = [fingerprint(event.tool, event.args).sketch]
+    else:
+        things = sorted({_plain(one) for one in about}, key=lambda one: (len(one), one))
+    objects = [digest(finding.guard, finding.code, thing) for thing in things[:OBJECTS]]
+    return Refusal(tuple(objects), digest(finding.guard, finding.code))
 
 
 def _named(finding: Finding) -> str:
-    """The texts among a finding's arguments, without case and needless spaces."""
+    """The texts among a finding's arguments."""
     if finding.code in AUTHORED:
         return ""
-    texts = [" ".join(arg.casefold().split()) for arg in finding.args if isinstance(arg, str)]
-    return "\n".join(texts)
+    return " ".join([" ".join(arg.split()) for arg in finding.args if isinstance(arg, str)])
+
+
+def _plain(text: str) -> str:
+    """A text without case, needless spaces and characters that nobody sees."""
+    if not text.isascii():
+        text = "".join([char for char in normalize("NFKC", text) if category(char) not in INVISIBLE])
+    return " ".join(text.casefold().split())

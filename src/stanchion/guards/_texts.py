@@ -15,11 +15,13 @@ LONG_NAME: Final = 12
 
 
 class Span(NamedTuple):
-    """Characters of a text that are something, and what: a word for people, such as `aws-access-token`."""
+    """Characters of a text that are something, and what: a word for people, such as `aws-access-token`. `called` is
+    the fingerprint of what they say, where that is not what stands there."""
 
     start: int
     end: int
     kind: str
+    called: str = ""
 
 
 class Leaf(NamedTuple):

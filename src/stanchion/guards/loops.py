@@ -75,7 +75,8 @@ class Loops(msgspec.Struct, frozen=True):
     """Finds calls that are repeated without gain: in a row, in circles, too often, almost, or failing alike.
 
     A call counts as repeated only while its result stays the same. What a user asks for anew is no loop. Calls that any
-    guard refuses are counted by what they are refused for: the agent is told, then a person, and then the run ends.
+    guard refuses are counted by what they are refused for, and by the reason alone: the agent is told, then a person,
+    and then the run ends.
     """
 
     name: ClassVar[str] = "loops"
@@ -96,6 +97,7 @@ class Loops(msgspec.Struct, frozen=True):
     refusals_told: OrNever = 2
     refusals_escalated: OrNever = 5
     refusals_halted: OrNever = 10
+    refusals_factor: OrNever = 3
     action: LoopAction = "block"
     error_action: LoopAction = "block"
     near_action: LoopAction = "warn"
@@ -137,15 +139,23 @@ class Loops(msgspec.Struct, frozen=True):
         history = History.of(value)
         if not history.knows(event.id):
             history.checks += 1
-        what = refusal(event, finding)
-        count = history.refuse(what)
-        action = next((action for least, action in self._steps() if 0 < least <= count), None)
-        if action is None:
+        told = refusal(event, finding)
+        count, what, whatever = history.refuse(told.objects, told.reason)
+        action = self._step(count)
+        if self.refusals_factor:
+            wider = self._step(whatever // self.refusals_factor)
+            if wider > action:
+                action, count, what = wider, whatever, told.reason
+        if action == Action.ALLOW:
             return Ruling(None, history.text())
         history.found = {**history.found, "refused": history.found.get("refused", 0) + 1}
         args = (count, finding.code, finding.guard)
         effects = (ASK,) if action == Action.ESCALATE else ()
         return Ruling(Finding(action, "loops.refused", args, effects=effects, about=what), history.text())
+
+    def _step(self, count: int) -> Action:
+        """What is done at so many refusals."""
+        return next((action for least, action in self._steps() if 0 < least <= count), Action.ALLOW)
 
     def _steps(self) -> tuple[tuple[int, Action], ...]:
         """From which refusal on what is done, the severest first; 0 stands for never."""

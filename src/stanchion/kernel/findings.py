@@ -74,7 +74,7 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     A guard gives the action, a code and its arguments; the engine adds who said it. `text` and `guidance`
     are words a rule's author wrote; where they are empty the words of the code are used. `hides` are edits of what is
     written down and shown to people; what goes ahead stays as it is. `about` is what the finding is about (a path, a
-    host, a field), the same however a call is worded; where it is empty the texts among `args` say it.
+    host, a field), a line for each, the same however a call is worded; where it is empty the texts among `args` say it.
     """
 
     action: Action

@@ -73,6 +73,8 @@ OPTIONS: Final[dict[str, str]] = {
     "loops.refusals_told": "From which refusal for the same thing on the agent is told so; 0: never.",
     "loops.refusals_escalated": "From which refusal for the same thing on a person is asked to look; 0: never.",
     "loops.refusals_halted": "With which refusal for the same thing the run ends; 0: never.",
+    "loops.refusals_factor": "After how many times as many refusals by one guard for one reason, whatever they are "
+    "about, the same happens; 0: never.",
     "loops.action": "What becomes of calls that are repeated in a row, in circles, or too often.",
     "loops.error_action": "What becomes of calls of a tool that keeps failing in the same way.",
     "loops.near_action": "What becomes of calls with almost the same arguments.",

@@ -116,7 +116,7 @@ class Veil:
                 spans = guard.in_name(name)
             except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
                 return ((name, _word(WITHHELD, name)),)
-            found += tuple([(name[at:end], _word(kind, name[at:end])) for at, end, kind in spans])
+            found += tuple([(name[at:end], _word(kind, name[at:end])) for at, end, kind, *_ in spans])
         return found
 
     def _patches(self, text: str) -> list[Patch]:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from stanchion.guards._scan import Engine, Hit, Kept, Pattern, Scanner
 from stanchion.guards._texts import Leaf, Span
 from stanchion.guards.secrets import decoding
+from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.guards.secrets.index import indexed
 from stanchion.guards.secrets.likeness import redactions, stands_in
 from stanchion.guards.secrets.rule import Rule
@@ -130,7 +131,8 @@ class Finder:
         for (at, run), here in zip(runs, hits, strict=True):
             for span in self._judged(run.text, here) if here else ():
                 start, end = run.span(span.start, span.end)
-                found.append((at, Span(start, end, span.kind)))
+                called = fingerprint(span.kind, run.text[span.start : span.end])
+                found.append((at, Span(start, end, span.kind, called)))
         return found
 
 

@@ -233,7 +233,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         if action == Action.QUARANTINE:
             terms = Isolate("tool", round(self.isolate_for_s * 1_000), self.isolate_after)
         finding = finding_about(action, code, said.args, patches, terms)
-        return msgspec.structs.replace(finding, about=" ".join(said.fingerprints))
+        return msgspec.structs.replace(finding, about="\n".join(said.secrets))
 
     def action_at(self, stage: Stage) -> Action:
         """What becomes of a secret at a stage."""

@@ -24,7 +24,7 @@ def in_name(finder: Finder, name: str, decode: bool, allowed: Names) -> list[Spa
     if found is None:
         return []
     spans = [
-        Span(at + span.start, at + span.end, span.kind)
+        Span(at + span.start, at + span.end, span.kind, span.called)
         for (at, text), here in zip(pieces, found, strict=True)
         for span in not_allowed(text, here, allowed, ())
     ]

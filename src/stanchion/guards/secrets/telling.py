@@ -26,10 +26,12 @@ LONGEST: Final = 60
 
 class Told(NamedTuple):
     """The arguments of a finding, and the fingerprints of all that was found: of what several rules find as one and the
-    same, one by each of its kinds, so that any of them can be allowed."""
+    same, one by each of its kinds, so that any of them can be allowed. `secrets` are those of what encoded ones say,
+    which are the same however they are encoded, and of the others as they stand."""
 
     args: tuple[str, ...]
     fingerprints: tuple[str, ...]
+    secrets: tuple[str, ...]
 
 
 def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) -> Told:
@@ -37,6 +39,7 @@ def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) 
     secret = {leaf.text for leaf, here in zip(leaves, spans, strict=True) if leaf.named and here}
     found: dict[tuple[str, str, str], None] = {}
     fingerprints: dict[str, None] = {}
+    secrets: dict[str, None] = {}
     for leaf, here in zip(leaves, spans, strict=True):
         end = -1
         named = (-1, -1)
@@ -44,6 +47,7 @@ def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) 
             if span.start >= end or (span.start, span.end) == named:
                 called = fingerprint(span.kind, leaf.text[span.start : span.end])
                 fingerprints[called] = None
+                secrets[span.called if span.called else called] = None
                 if span.start >= end:
                     found[span.kind, _place(stage, leaf, secret), called] = None
                     named = (span.start, span.end)
@@ -52,7 +56,7 @@ def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) 
     more = "".join([f"; {kind} in `{place}`, fingerprint {called}" for kind, place, called in others[: MOST - 1]])
     left = len(others) - (MOST - 1)
     more += f"; and {left} more" if left > 0 else ""
-    return Told((*first, more), tuple(fingerprints))
+    return Told((*first, more), tuple(fingerprints), tuple(secrets))
 
 
 def _place(stage: Stage, leaf: Leaf, secret: set[str]) -> str:

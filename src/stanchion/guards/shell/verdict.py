@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from posixpath import normpath
 from typing import TYPE_CHECKING, Final
 
 from stanchion.guards.shell.analysis import Analysis, analysed, analysed_words
+from stanchion.guards.shell.blaming import TRIED, blamed
 from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.judging import Danger, dangers
 from stanchion.guards.shell.opening import Open
@@ -23,6 +23,9 @@ BINARIES: Final = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/us
 
 NOISE: Final = 3
 """From how many expansions of nothing on a text is scrambled rather than written."""
+
+MOST: Final = 16
+"""Of how many equally dangerous commands it is said what they are about, and how many things, the shortest first."""
 
 
 class Verdict:
@@ -60,7 +63,7 @@ class Verdict:
         return worst
 
     def _worst(self, found: Analysis) -> Finding | None:
-        worst: Danger | None = None
+        broken: list[Danger] = []
         action = Action.ALLOW
         for command in found.commands:
             for danger in dangers(command, self.roots, self.options.strict):
@@ -68,11 +71,22 @@ class Verdict:
                     continue
                 own = self.own.get(danger.family.name, self.levels[danger.rule.level])
                 if own > action:
-                    worst, action = danger, own
-        if worst is None:
+                    broken, action = [danger], own
+                elif broken and own == action:
+                    broken.append(danger)
+        if not broken:
             return None
+        worst = broken[0]
         said = (worst.command.words, worst.command.place, worst.rule.why)
-        return Finding(action, worst.family.code, said, about=_target(worst))
+        alike = sorted([one for one in broken if one.family is worst.family], key=lambda one: len(one.command.argv))
+        about: set[str] = set()
+        tried = 0
+        for danger in alike[:MOST]:  # the short ones first: to try many words of many commands would cost too much
+            if tried < 2 * TRIED:
+                about.update(blamed(danger, found.commands, self.roots))
+            tried += len(danger.command.argv)
+        shortest = sorted(about, key=lambda one: (len(one), one))[:MOST]
+        return Finding(action, worst.family.code, said, about="\n".join(shortest))
 
     def _not_allowed(self, found: Analysis, shown: str) -> Finding | None:
         said = ", ".join(self.options.allow[:12]) if self.options.allow else "none"
@@ -94,14 +108,6 @@ class Verdict:
             return True
         folder, slash, name = first.rpartition("/")
         return bool(slash) and folder in BINARIES and name in self.allowed
-
-
-def _target(danger: Danger) -> str:
-    """What a dangerous command is about, however it is spelled: its operands and the files it opens, or its name."""
-    command = danger.command
-    operands = () if command.opens and danger.rule.names == ">" else command.operands
-    words = [*operands, *[target for _, target in command.opens]]
-    return " ".join([normpath(word.replace("//", "/")) if "/" in word else word for word in words] or [command.name])
 
 
 def _short(text: str | tuple[str, ...]) -> str:

@@ -23,6 +23,7 @@ from stanchion.guards.sql.places import (
     values_named,
 )  # fmt: skip
 from stanchion.guards.sql.recognising import is_sql
+from stanchion.guards.sql.statement import Statement
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
@@ -108,11 +109,8 @@ class Judge:
                 continue
             own = FOUND.index(what)
             if worst is None or action > worst.action or (action == worst.action and own < weight):
-                tables = [name for one in statements if one.at == args[0] for name in (*one.writes, *one.reads)]
-                worst, weight = (
-                    Finding(action, f"sql.{what}", args, about=" ".join([*map(str, args[1:]), *tables])),
-                    own,
-                )
+                about = _about(args, [one for one in statements if one.at == args[0]])
+                worst, weight = Finding(action, f"sql.{what}", args, about=about), own
         return worst
 
     def _fragment(self, event: ToolCall) -> Finding | None:
@@ -125,3 +123,11 @@ class Judge:
 
 def _lowered(patterns: tuple[str, ...]) -> Names:
     return names([pattern.lower() for pattern in patterns])
+
+
+def _about(args: tuple[str | int, ...], statements: list[Statement]) -> str:
+    """What a charge is about: each table that is written, or else all that are read, beside what is charged."""
+    charged = " ".join(map(str, args[1:]))
+    written = [name for one in statements for name in one.writes]
+    read = " ".join([name for one in statements for name in one.reads])
+    return "\n".join([f"{charged} {name}".strip() for name in (written or [read])])
