@@ -20,6 +20,12 @@ LONG_MS = 60_000
 FORCED = {"command": "push --force"}
 
 
+@pytest.fixture(autouse=True)
+def short_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that have nothing to do end at once: tests wait for their end."""
+    monkeypatch.setattr("stanchion.runtime.pool.IDLE_S", 0.01)
+
+
 class CallableObject:
     """An object that is called like a function."""
 
