@@ -46,14 +46,19 @@ def add_options(parser: Parser, why: bool = True) -> None:
     parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
 
 
+def loaded(args: argparse.Namespace) -> Shield:
+    """A shield on the store that is named; one that cannot be opened is bad input."""
+    try:
+        shield: Shield = args.load("default", store=args.store)
+    except StoreError as error:
+        raise BadInput(str(error)) from None
+    return shield
+
+
 def operate(args: argparse.Namespace, change: Callable[[Shield, str], Any]) -> int:
     """Change a state in the store, as somebody, and say what it is now."""
     by = args.by if args.by else who()
-    try:
-        shield = args.load("default", store=args.store)
-    except StoreError as error:
-        raise BadInput(str(error)) from None
-    with shield:
+    with loaded(args) as shield:
         try:
             change(shield, by)
             tenant, name = ("*", "") if args.scope == "fleet" else (args.tenant, args.scope)

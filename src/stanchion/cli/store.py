@@ -7,13 +7,12 @@ import sys
 from typing import Any, Final
 
 from stanchion.approvals.errors import TicketError
-from stanchion.cli.operating import who
+from stanchion.cli.operating import loaded, who
 from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import StateError
-from stanchion.stores.protocol import StoreError
 
 USAGE: Final = "stanchion store accepted|restored --why WORDS [--by NAME] [--store URL]"
 
@@ -51,11 +50,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Accept it."""
-    try:
-        shield = args.load("default", store=args.store)
-    except StoreError as error:
-        raise BadInput(str(error)) from None
-    with shield:
+    with loaded(args) as shield:
         try:
             restored = args.what == "restored"
             unused = shield.accept_store(args.why, restored=restored, by=args.by if args.by else who())

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, Action
-from stanchion.kernel.events import ModelReply
+from stanchion.kernel.events import ModelReply, RunInfo
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.patches import PatchError, apply
@@ -25,14 +25,12 @@ def clean(desk: Desk, value: Any) -> Any:
 
     Guards that only watch change nothing; what they would have redacted is kept out of the record of the run's end.
     """
-    plans = desk.plans
-    chain = plans.policy.guards(Stage.MODEL_REPLY, "", plans.run, "")
-    guards = [placed for placed in chain if hasattr(placed.guard, "settled")]
+    guards, run = _of_content(desk)
 
     def redacted(text: str) -> str:
         if len(text) > CEILING:
             return WITHHELD
-        event = ModelReply(id="", at=0, run=plans.run, text=text)
+        event = ModelReply(id="", at=0, run=run, text=text)
         patches: list[Patch] = []
         for placed in guards:
             try:
@@ -51,6 +49,13 @@ def clean(desk: Desk, value: Any) -> Any:
     return _mapped(value, redacted) if guards else value
 
 
+def _of_content(desk: Desk) -> tuple[list[Placed], RunInfo]:
+    """The guards that look for something in the texts of a reply, and the run for which they do."""
+    plans = desk.plans
+    chain = plans.policy.guards(Stage.MODEL_REPLY, "", plans.run, "")
+    return [placed for placed in chain if hasattr(placed.guard, "settled")], plans.run
+
+
 def hidden(desk: Desk, texts: Sequence[tuple[Path, str]]) -> tuple[tuple[Patch, ...], tuple[Finding, ...]]:
     """What guards of content find in texts that are handed on with a reply and are no words of it: patches that hide
     it, and refusals."""
@@ -58,12 +63,9 @@ def hidden(desk: Desk, texts: Sequence[tuple[Path, str]]) -> tuple[tuple[Patch, 
     refused: list[Finding] = []
     if not texts:
         return (), ()
-    plans = desk.plans
-    chain = plans.policy.guards(Stage.MODEL_REPLY, "", plans.run, "")
-    whole = ModelReply(id="", at=0, run=plans.run, text="\n".join([text for _, text in texts]))
-    for placed in chain:
-        if not hasattr(placed.guard, "settled"):
-            continue
+    guards, run = _of_content(desk)
+    whole = ModelReply(id="", at=0, run=run, text="\n".join([text for _, text in texts]))
+    for placed in guards:
         try:
             if placed.guard.judge(whole) is None:
                 continue

@@ -10,6 +10,7 @@ from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.cleaning import hidden
 from stanchion.runtime.desk import Desk
+from stanchion.runtime.discretion import WITHHELD
 from stanchion.runtime.unread import NOTHING, against, unreadable
 from stanchion.runtime.values import Read, Unreadable, read, restored
 from stanchion.runtime.values.texts import MAX_CHARS
@@ -38,7 +39,9 @@ class Reply(NamedTuple):
         try:
             changed = apply(content, (*spoken, *self.beside))
         except PatchError:
-            changed = apply(content, tuple([Patch(path, "") for path, _ in self.words.spoken(content)]))
+            withheld = [Patch(patch.path, WITHHELD) for patch in self.beside]
+            words = [Patch(path, WITHHELD) for path, _ in self.words.spoken(content)]
+            changed = apply(content, (*words, *withheld))
         return restored(self.seen.handed, content, changed)
 
 

@@ -205,11 +205,9 @@ def _put(made: Any, name: str, slot: Any, item: Any) -> bool:
     return True
 
 
-def overrides(kind: type[Any], names: frozenset[str], below: type[Any] = object) -> bool:
-    """Whether a class, or one of its bases in front of `below`, defines one of these names in code of its own."""
+def overrides(kind: type[Any], names: frozenset[str]) -> bool:
+    """Whether a class, or one of its bases that is not Python's own, defines one of these names in code of its own."""
     for each in mro_of(kind):
-        if each is below:
-            return False
         if not is_standard(each) and any(name in names and not is_native(item) for name, item in own(each).items()):
             return True
     return False

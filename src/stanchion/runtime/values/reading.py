@@ -73,11 +73,6 @@ def project(value: Any) -> Any:
     return _Reader(copies=False).whole(value).content
 
 
-def text_of(value: Any) -> str:
-    """A value as text: itself if it is one, its data as JSON otherwise."""
-    return value if type(value) is str else _encode(project(value)).decode()
-
-
 class _Reader:
     """One reading: how much more it may read, where it is, and what it could not read."""
 
