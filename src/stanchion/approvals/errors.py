@@ -1,4 +1,4 @@
-"""What goes wrong with tickets; each message says which one, why, and what to do."""
+"""What goes wrong with tickets and operators; each message says which one, why, and what to do."""
 
 from __future__ import annotations
 
@@ -15,3 +15,11 @@ class UnknownTicket(TicketError):
 
 class TicketClosed(TicketError):
     """A ticket was answered already, was used, or has expired."""
+
+
+class AnswerRefused(TicketError):
+    """An answer does not count: nobody may give it like that, it is late, or it is not what was asked."""
+
+
+class OperatorError(TicketError):
+    """Operators cannot be changed like that, or what is kept of them cannot be trusted."""

@@ -1,20 +1,25 @@
-"""Keeping tickets in a store: read, and changed by compare-and-set on the store's own time."""
+"""Keeping tickets in a store: opened and filed, read, and changed by compare-and-set on the store's own time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.ticket import Ticket, key_of
+from stanchion.approvals.filing import filed, pages_for
+from stanchion.approvals.grants import Grant, grants_key, grants_of
+from stanchion.approvals.ticket import State, Ticket, as_of, is_over, joined, key_of, reopen
 from stanchion.kernel import changing
-from stanchion.kernel.changing import LEFT
-from stanchion.kernel.state import Batch, Records, Reply
+from stanchion.kernel.actions import Action
+from stanchion.kernel.changing import LEFT, change_together
+from stanchion.kernel.state import ABSENT, Batch, Line, Records, Reply, key
 
 Step = Callable[[Ticket | None, int], Ticket | None]
 """Gives the ticket as it is to be from the ticket as it is and the store's time; the same one is left as it is."""
+
+MINUTE_MS: Final = 60_000
 
 
 class Kept(NamedTuple):
@@ -29,6 +34,80 @@ class Kept(NamedTuple):
     def changed(self) -> bool:
         """Whether it was written."""
         return self.ticket is not self.before
+
+
+class Limits(NamedTuple):
+    """How many tickets a run may open, and how many a minute an agent."""
+
+    for_a_run: int
+    a_minute: int
+
+
+class Found(NamedTuple):
+    """What an action finds: its ticket, or a grant that covers it, at which version of their record. Neither where it
+    has asked too often."""
+
+    kept: Kept | None
+    grant: Grant | None = None
+    version: int = 0
+
+
+def find(
+    records: Records,
+    batch_id: str,
+    wanted: Ticket,
+    covered: Callable[[Grant, int], bool],
+    life_ms: int,
+    limits: Limits,
+) -> Generator[Batch, Reply, Found]:
+    """The grant that covers an action, or its ticket: the one that was opened for it before, or a new one, filed with
+    the others of its tenant. One trip where nothing is written."""
+    tenant, grants = wanted.tenant, grants_key(wanted.tenant)
+    before: Ticket | None = None
+    after: Ticket | None = None
+    grant: Grant | None = None
+    opens = False
+
+    def keys() -> tuple[str, ...]:
+        return (wanted.key, grants, *pages_for(records, tenant)) if opens else (wanted.key, grants)
+
+    def new(now: int) -> dict[str, Any]:
+        nonlocal before, after, grant, opens
+        known = grants_of(records.get(grants, ABSENT)[1])
+        grant = next((one for one in known if now < one.until and covered(one, now)), None)
+        before = after = read(records.get(wanted.key, ABSENT)[1])
+        if grant is not None:
+            return {}
+        if before is not None and not is_over(before, now):
+            after = as_of(before, now)
+            if after.state is State.OPEN:
+                after = joined(after, wanted)
+            return {} if after is before else {wanted.key: msgspec.to_builtins(after)}
+        if not opens:
+            opens = True
+            return {wanted.key: LEFT}
+        after = reopen(wanted, before, now, life_ms)
+        page, written = filed(records, tenant, wanted.id, after.expires_at, now)
+        after = msgspec.structs.replace(after, page=page)
+        return {wanted.key: msgspec.to_builtins(after), **written}
+
+    made = yield from change_together(records, batch_id, tenant, keys, new, lambda: _counted(wanted, limits, opens))
+    if grant is not None:
+        return Found(None, grant, records[grants][0])
+    if after is not before and not made.written:
+        return Found(None)
+    return Found(Kept(after, records.get(wanted.key, ABSENT)[0], before, made.reply.now))
+
+
+def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
+    """What opening a ticket counts towards; each is refused where it would exceed its limit."""
+    if not opens:
+        return ()
+    agent = key(wanted.tenant, "asks", "agent", wanted.agent)
+    return (
+        Line(key(wanted.tenant, "asks", "run", wanted.run), ((limits.for_a_run, Action.BLOCK),)),
+        Line(f"{agent}/{MINUTE_MS}", ((limits.a_minute, Action.BLOCK),), window_ms=MINUTE_MS),
+    )
 
 
 def change(records: Records, batch_id: str, tenant: str, key: str, step: Step) -> Generator[Batch, Reply, Kept]:
@@ -61,9 +140,9 @@ class Looks(Protocol):
         """Every cell whose key begins so."""
 
 
-def all_in(store: Looks, tenant: str | None = None) -> Iterator[Ticket]:
-    """Every ticket in a store, or of one tenant, as it is kept; what cannot be read is left out."""
-    prefix = "{" if tenant is None else key_of(tenant, "")
+def all_in(store: Looks, tenant: str | None = None, beginning: str = "") -> Iterator[Ticket]:
+    """Every ticket in a store, or of one tenant whose id begins so, as it is kept; what cannot be read is left out."""
+    prefix = "{" if tenant is None else key_of(tenant, beginning)
     for cell in store.look(prefix):
         if cell.value is None or "}ticket:" not in cell.key:
             continue
@@ -71,5 +150,5 @@ def all_in(store: Looks, tenant: str | None = None) -> Iterator[Ticket]:
             ticket = msgspec.convert(cell.value, Ticket)
         except msgspec.ValidationError:
             continue
-        if ticket.key == cell.key:
+        if ticket.key == cell.key and ticket.id.startswith(beginning):
             yield ticket

@@ -7,7 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.approvals.errors import TicketClosed, TicketError
+from stanchion.approvals.act import Answer, Purpose
+from stanchion.approvals.answering import Wish
+from stanchion.approvals.digest import SHORT, Deed, hashed, is_whole
+from stanchion.approvals.errors import TicketClosed
+from stanchion.approvals.rules import Asked
+from stanchion.approvals.scope import Scope
 from stanchion.kernel.state import key
 
 GRANT_S: Final = 900.0
@@ -17,6 +22,9 @@ LONGEST_S: Final = 86_400.0
 """How long an approval can be used at most."""
 
 NO_REASON: Final = "no reason was given"
+
+MOST_ASKERS: Final = 32
+"""How many agents can wait for one ticket."""
 
 
 class State(StrEnum):
@@ -34,37 +42,39 @@ class State(StrEnum):
 class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What is asked of a person, why, and what became of it.
 
-    `digest` is what an approval is bound to. `content` is what would go ahead, fit to be shown, and `beside` the rest
-    of its event. Times are the store's, in milliseconds. An action that is asked for again when its ticket is over
-    opens it anew: `generation` counts how often that was.
+    `deed` is what an approval is bound to. `content` is what would go ahead, fit to be shown, and `beside` the rest
+    of its event. `askers` are the agents that wait for it, `above` those they work for. Times are the store's, in
+    milliseconds. An action that is asked for again when its ticket is over opens it anew: `generation` counts how
+    often that was, and an answer is for one of them. `page` is where it is listed.
     """
 
     id: str
     state: State = State.OPEN
     tenant: str = "default"
     run: str
-    agent: str = ""
-    task: str = ""
-    stage: str
-    tool: str = ""
-    risk: str = "medium"
+    deed: Deed
     content: Any = None
     beside: dict[str, Any] = {}
+    evidence: dict[str, Any] = {}
+    askers: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
     guard: str = ""
     code: str = ""
     message: str = ""
     roles: tuple[str, ...] = ()
-    policy: str
-    digest: str
+    mode: str = "normal"
     opened_at: int
     expires_at: int
     answered_by: str = ""
     answered_as: str = ""
     answered_at: int = 0
     comment: str = ""
+    scope: Scope = Scope.ONCE
     grant_until: int = 0
+    answer: Answer | None = None
     used_by: str = ""
     generation: int = 1
+    page: int = 0
 
     @property
     def key(self) -> str:
@@ -72,9 +82,82 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return key_of(self.tenant, self.id)
 
     @property
+    def stage(self) -> str:
+        """Where the action was caught."""
+        return self.deed.stage
+
+    @property
+    def tool(self) -> str:
+        """The tool that would be called."""
+        return self.deed.tool
+
+    @property
+    def task(self) -> str:
+        """What is worked on."""
+        return self.deed.task
+
+    @property
+    def risk(self) -> str:
+        """How bad it can be."""
+        return self.deed.risk
+
+    @property
+    def policy(self) -> str:
+        """The hash of the policy that asks."""
+        return self.deed.policy
+
+    @property
+    def agent(self) -> str:
+        """Who asked first."""
+        return self.askers[0] if self.askers else ""
+
+    @property
     def about(self) -> str:
         """What it is about, in a word: the tool, or the stage where there is none."""
         return self.tool if self.tool else self.stage
+
+    @property
+    def proven(self) -> bool:
+        """Whether a signature says who answered."""
+        return self.answer is not None and self.answer.way.proven
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is shown: nothing was too long, and what is shown is what was asked."""
+        kept = all(map(is_whole, (self.content, *self.beside.values())))
+        return kept and self.deed.shown == hashed(shown_of(self.content, self.beside))
+
+    @property
+    def asked(self) -> Asked:
+        """What matters of it for who may answer."""
+        critical, agents = self.risk == "critical", (*self.askers, *self.above)
+        return Asked(self.roles, critical, self.deed.irreversible, self.mode, agents)
+
+
+def shown_of(content: Any, beside: dict[str, Any]) -> list[Any]:
+    """What a person sees of an action, as it is hashed."""
+    return [content, beside]
+
+
+def id_of(deed: Deed) -> str:
+    """The id of the ticket about an action."""
+    return hashed([deed.what, deed.task, deed.guards, deed.policy])[:SHORT]
+
+
+def wish_of(ticket: Ticket, scope: str = "once") -> Wish:
+    """What somebody is asked who answers a ticket, as far as a yes would reach."""
+    return Wish(
+        purpose=Purpose.TICKET,
+        tenant=ticket.tenant,
+        subject=ticket.id,
+        generation=ticket.generation,
+        digest=ticket.deed.digest,
+        said=ticket,
+        policy=ticket.policy,
+        asked=ticket.asked,
+        scope=scope,
+        agents=ticket.askers,
+    )
 
 
 def key_of(tenant: str, ticket_id: str) -> str:
@@ -91,27 +174,38 @@ def as_of(ticket: Ticket, now: int) -> Ticket:
 
 
 def is_over(ticket: Ticket, now: int) -> bool:
-    """Whether the action can be asked for anew: the ticket was used, or is known to have expired. A denial stands for
-    as long as the ticket would have been open."""
+    """Whether the action can be asked for anew: the ticket was used, is known to have expired, or was answered for
+    others (a grant, which is kept apart). A denial stands for as long as the ticket would have been open."""
     if ticket.state in (State.DENIED, State.WITHDRAWN):
         return now >= ticket.expires_at
+    if ticket.state is State.APPROVED:
+        return ticket.scope is not Scope.ONCE
     return ticket.state in (State.USED, State.EXPIRED)
 
 
-def approve(
-    ticket: Ticket, now: int, by: str, comment: str = "", role: str = "", for_ms: int = int(GRANT_S * 1000)
-) -> Ticket:
-    """The ticket with a person's yes, which can be used once, for so long."""
-    _may_answer(ticket, by, role)
-    return _answered(_open(ticket, now), now, State.APPROVED, by, comment, role, now + for_ms)
-
-
-def deny(ticket: Ticket, now: int, by: str, comment: str = "", role: str = "") -> Ticket:
-    """The ticket with a person's no; an approval that nobody has used yet is taken back."""
-    _may_answer(ticket, by, role)
-    if as_of(ticket, now).state is State.APPROVED:
-        return _answered(ticket, now, State.WITHDRAWN, by, comment, role)
-    return _answered(_open(ticket, now), now, State.DENIED, by, comment, role)
+def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE) -> Ticket:
+    """The ticket with somebody's answer. A no to an approval that nobody has used yet takes it back."""
+    standing = as_of(ticket, now)
+    if answer.act.generation != ticket.generation:
+        raise TicketClosed(
+            f"the answer is for ticket `{ticket.id}` as it was asked for the {answer.act.generation}. time, and that is"
+            f" over: look at it again, it is the {ticket.generation}. now"
+        )
+    taken_back = standing.state is State.APPROVED and not answer.act.yes
+    if standing.state is not State.OPEN and not taken_back:
+        raise TicketClosed(f"ticket `{ticket.id}` {_fate(standing)}")
+    state = State.APPROVED if answer.act.yes else State.WITHDRAWN if taken_back else State.DENIED
+    return msgspec.structs.replace(
+        ticket,
+        state=state,
+        answered_by=answer.act.operator,
+        answered_as=answer.act.role,
+        answered_at=now,
+        comment=answer.act.comment,
+        scope=scope,
+        grant_until=answer.act.until if answer.act.yes else 0,
+        answer=answer,
+    )
 
 
 def use(ticket: Ticket, call: str) -> Ticket:
@@ -127,21 +221,13 @@ def reopen(ticket: Ticket, before: Ticket | None, now: int, for_ms: int) -> Tick
     return msgspec.structs.replace(ticket, opened_at=now, expires_at=now + for_ms, generation=generation)
 
 
-def _may_answer(ticket: Ticket, by: str, role: str) -> None:
-    if not by.strip():
-        raise TicketError("nobody is named: say who answers, with `by`")
-    if by.strip().casefold() == ticket.agent.strip().casefold():
-        raise TicketError(f"`{by}` asked for ticket `{ticket.id}` itself: somebody else has to answer it")
-    if role and ticket.roles and role not in ticket.roles:
-        asked = ", ".join(f"`{one}`" for one in ticket.roles)
-        raise TicketError(f"ticket `{ticket.id}` is not for the role `{role}`: it asks for {asked}")
-
-
-def _open(ticket: Ticket, now: int) -> Ticket:
-    standing = as_of(ticket, now)
-    if standing.state is State.OPEN:
-        return standing
-    raise TicketClosed(f"ticket `{ticket.id}` {_fate(standing)}")
+def joined(ticket: Ticket, wanted: Ticket) -> Ticket:
+    """An open ticket that one more agent waits for; the same one where that is known, or too many do."""
+    askers = tuple(dict.fromkeys((*ticket.askers, *wanted.askers)))
+    above = tuple(dict.fromkeys((*ticket.above, *wanted.above)))
+    if (askers, above) == (ticket.askers, ticket.above) or len(askers) > MOST_ASKERS or len(above) > MOST_ASKERS:
+        return ticket
+    return msgspec.structs.replace(ticket, askers=askers, above=above)
 
 
 def _fate(ticket: Ticket) -> str:
@@ -156,15 +242,3 @@ def _fate(ticket: Ticket) -> str:
             return f"was approved by `{ticket.answered_by}` and is used: {again}"
         case _:
             return f"has expired: {again}"
-
-
-def _answered(ticket: Ticket, now: int, state: State, by: str, comment: str, role: str, until: int = 0) -> Ticket:
-    return msgspec.structs.replace(
-        ticket,
-        state=state,
-        answered_by=by,
-        answered_as=role,
-        answered_at=now,
-        comment=comment,
-        grant_until=until,
-    )

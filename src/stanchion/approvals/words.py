@@ -10,6 +10,7 @@ WAITING: Final = "approval.waiting"
 DENIED: Final = "approval.denied"
 EXPIRED: Final = "approval.expired"
 USED: Final = "approval.used"
+TOO_MANY: Final = "approval.too_many"
 
 CODES: Final = declare(
     {
@@ -24,6 +25,10 @@ CODES: Final = declare(
         EXPIRED: Words(
             "ticket `{}` has expired: {}",
             "repeat the call to ask again, when somebody is there to answer; or do something else",
+        ),
+        TOO_MANY: Words(
+            "people were asked too often by this run or this agent",
+            "do without the action, or do something that needs nobody's approval; ask again later",
         ),
         USED: Words(
             "the approval of ticket `{}` was used by another call; it is for one alone",

@@ -101,7 +101,15 @@ def moment_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, be
         )
         events = (*events, charge)
     return Moment(
-        events, entry.amounts, entry.settles, entry.late, entry.attempt, entry.stakes, entry.granted, entry.again
+        events,
+        entry.amounts,
+        entry.settles,
+        entry.late,
+        entry.attempt,
+        entry.stakes,
+        entry.granted,
+        entry.again,
+        entry.lifts,
     )
 
 

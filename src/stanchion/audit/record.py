@@ -127,6 +127,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     actions: tuple[int, ...] = ()
     settled: tuple[str, ...] = ()
     refused: tuple[tuple[str, int, Any], ...] = ()
+    lifts: tuple[str, ...] = ()
 
 
 UNASKED: Final = (0, True, (), (), ())
@@ -225,6 +226,7 @@ def entry_of(
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers]) if inputs.answers else (),
         *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else UNASKED),
         _redacted(inputs.refused, redact) if inputs.refused else (),
+        moment.lifts,
     )
 
 

@@ -73,14 +73,14 @@ class Plan:
     """A chain for one run and tool, built once: judgements bound, lines and keys made."""
 
     __slots__ = (
-        "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lines", "meters",
+        "_lifted", "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lifts", "lines", "meters",
         "passes", "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "slices", "switches", "taken",
         "tallied",
         "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
-        self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...], granted: bool = False
+        self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...], lifts: tuple[str, ...] = ()
     ) -> None:
         self.policy = policy.hash
         self.shadow = policy.shadow
@@ -96,7 +96,9 @@ class Plan:
             self.event_of += [index] * len(chain)
         self.end = len(self.guards)
         self.passes = tuple(dict.fromkeys([placed.id for placed in self.guards if placed.log_pass]))
-        self.cells = [_carried(event.stage, can, mode, granted) for event in events]
+        self.cells = [_carried(event.stage, can, mode) for event in events]
+        self.lifts = frozenset(lifts)
+        self._lifted = [_lifted(cells) for cells in self.cells] if lifts else []
         self.redacts = Action.REDACT in can
         self.tallied = [event.stage not in UNTALLIED for event in events]
         self.taken: set[str] = set()
@@ -185,7 +187,7 @@ class Plan:
     def _lines(self, pos: int, lines: tuple[Line, ...]) -> tuple[Line, ...]:
         """A meter's lines as they stand here: actions as they are carried out, shadow keys apart, its tally behind."""
         shadow = pos + 1 if self.guards[pos].shadow else 0
-        cells = self.cells[self.event_of[pos]]
+        cells = self.cells_for(self.guards[pos].id, self.event_of[pos])
         made: list[Line] = []
         for line in lines:
             if line.hold_ms and line.when == When.JUDGED:
@@ -204,6 +206,10 @@ class Plan:
             made.append(self.tally(pos, len(made)))
         return tuple(made)
 
+    def cells_for(self, guard: str, event: int) -> tuple[Action, ...]:
+        """What each action of a guard becomes; where a person has said yes to what it asks for, nothing waits."""
+        return self._lifted[event] if guard in self.lifts else self.cells[event]
+
     @property
     def redactors(self) -> list[tuple[int, Callable[[Any], Any], int]]:
         """The pure guards that may want something hidden; found when they are first needed."""
@@ -221,7 +227,7 @@ class Plan:
         run = self.run
         scope = ("task", run.task) if run.task else ("run", run.id)
         name = ("~" if shadow else "") + key(run.tenant, "warn", *scope, guard)
-        band = (self.warnings - 1, self.cells[event][Action.ESCALATE])
+        band = (self.warnings - 1, self.cells_for(guard, event)[Action.ESCALATE])
         return Line(name, (band,), when=When.JUDGED, follows=follows, shadow=shadow)
 
 
@@ -232,12 +238,13 @@ def _may_redact(guard: Any) -> bool:
     return answers is None or getattr(guard, "veils", False) or Action.REDACT in answers()
 
 
-def _carried(stage: Stage, can: tuple[Action, ...], mode: str, granted: bool) -> tuple[Action, ...]:
-    """What each action becomes at a stage: where little is left of a budget a warning refuses, and where a person has
-    said yes nothing waits for one."""
+def _lifted(cells: tuple[Action, ...]) -> tuple[Action, ...]:
+    return tuple([Action.ALLOW if action == Action.ESCALATE else action for action in cells])
+
+
+def _carried(stage: Stage, can: tuple[Action, ...], mode: str) -> tuple[Action, ...]:
+    """What each action becomes at a stage; where little is left of a budget a warning refuses."""
     cells = carried(stage, can)
-    if granted:
-        cells = tuple([Action.ALLOW if action == Action.ESCALATE else action for action in cells])
     if mode not in (LOCKDOWN, EXHAUSTED):
         return cells
     return tuple([cells[Action.BLOCK] if action == Action.WARN else cells[action] for action in Action])
@@ -312,19 +319,19 @@ class Plans:
         )
         return self.watch
 
-    def of(self, events: tuple[Event, ...], mode: str, granted: bool = False) -> Plan:
+    def of(self, events: tuple[Event, ...], mode: str, lifts: tuple[str, ...] = ()) -> Plan:
         """The plan for these events: by their stages, tool and mode, whose fault a failure is, whether a result reports
-        one, and whether a person has said yes."""
+        one, and to whose questions a person has said yes."""
         first = events[0]
         shape: tuple[Any, ...]
-        if len(events) == 1 and not granted and type(first) is not Failure and FAILED not in first.traits:
+        if len(events) == 1 and not lifts and type(first) is not Failure and FAILED not in first.traits:
             shape = (type(first), first.tool, mode)
         else:
             told = first.fault if type(first) is Failure else FAILED in first.traits
-            shape = (*map(type, events), first.tool, mode, granted, told)
+            shape = (*map(type, events), first.tool, mode, lifts, told)
         plan = self._plans.get(shape)
         if plan is None:
             if len(self._plans) >= 1_024:
                 self._plans.clear()
-            plan = self._plans[shape] = Plan(self.policy, events, mode, self.can, granted)
+            plan = self._plans[shape] = Plan(self.policy, events, mode, self.can, lifts)
         return plan

@@ -1,12 +1,12 @@
-"""Changing one record by compare-and-set, on the store's own time."""
+"""Changing records by compare-and-set, on the store's own time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.engine import TRIES
-from stanchion.kernel.state import ABSENT, CLOCK, Batch, Records, Reply, StoreLost, When
+from stanchion.kernel.state import ABSENT, CLOCK, Batch, Line, Records, Reply, StoreLost, When
 
 LEFT: Final = object()
 """What a record is to become where it is to stay as it is."""
@@ -46,3 +46,55 @@ def change(
             records[key] = (version + 1, wanted)
             return Changed(wanted, version + 1, value, reply.now, True)
     raise StoreLost(f"`{key}` changed {TRIES} times meanwhile: try again")
+
+
+class Together(NamedTuple):
+    """What came of changing several records: the store's last reply, and whether they were written."""
+
+    reply: Reply
+    written: bool
+
+
+def change_together(
+    records: Records,
+    batch_id: str,
+    tenant: str,
+    keys: Callable[[], tuple[str, ...]],
+    new: Callable[[int], Mapping[str, Any]],
+    lines: Callable[[], tuple[Line, ...]] = tuple,
+) -> Generator[Batch, Reply, Together]:
+    """Write several records of a tenant at once, or none. `keys` says which ones are looked at, by what is known of
+    them; `new` gets the store's time and gives those that are to change, or `LEFT` for one where more has to be looked
+    at first. `lines` are counted where they are written; one that stops leaves all of them as they are.
+
+    All of them read `records`, where whatever they ask for is as the store had it: where it was not, they are asked again.
+    """
+    looked: set[str] = set()
+    reply, wanted = Reply(0), keys()
+    for turn in range(2 * TRIES):
+        wanted = keys()
+        expects = tuple([(key, records.get(key, ABSENT)[0], records.get(key, ABSENT)[0] + 1) for key in wanted])
+        if not looked.issuperset(wanted):
+            reply = yield Batch(f"{batch_id}.{turn}", tenant, False, (*expects, (CLOCK, 0, 1)))
+            looked.update(wanted)
+            _refresh(records, reply)
+            continue
+        changed = new(reply.now)
+        if not changed:
+            return Together(reply, False)
+        if any(value is LEFT for value in changed.values()):
+            continue
+        puts = tuple([(key, value, When.PROCEED, 0, 0) for key, value in changed.items()])
+        reply = yield Batch(f"{batch_id}.{turn}", tenant, True, expects, lines=lines(), puts=puts)
+        if not reply.stale:
+            if reply.go:
+                records.update({key: (records.get(key, ABSENT)[0] + 1, value) for key, value in changed.items()})
+            return Together(reply, reply.go)
+        _refresh(records, reply)
+    raise StoreLost(f"`{wanted[0]}` changed {TRIES} times meanwhile: try again")
+
+
+def _refresh(records: Records, reply: Reply) -> None:
+    for fresh in reply.fresh:
+        if fresh.key != CLOCK:
+            records[fresh.key] = (fresh.number, fresh.value)

@@ -88,7 +88,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             used += known_of
             spent = exhausted(first) if mode == EXHAUSTED else None
         fixed = len(expects)
-        plan = plans.of(events, mode, moment.granted != "")
+        plan = plans.of(events, mode, moment.lifts)
         if plan is not judged:
             judged = plan
             before, before_cut = judge_pure(plan, events)
@@ -154,7 +154,9 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if moment.stakes:
             expects += [(stake.key, stake.version, stake.version + 1) for stake in moment.stakes]
             expects += [(CLOCK, 0, stake.until) for stake in moment.stakes if stake.until < FOREVER]
-            puts += tuple([(stake.key, stake.value, stake.when, 0, 0) for stake in moment.stakes])
+            puts += tuple(
+                [(stake.key, stake.value, stake.when, 0, 0) for stake in moment.stakes if stake.when != When.LOOK]
+            )
         stateful = len(expects) > fixed
         aged = plans.confirmed < 0 or not 0 <= first.at - plans.confirmed <= plans.max_age_ms
         if not (lines or stateful or moment.settles or gate is not None or spent is not None or aged):
@@ -232,7 +234,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             return joined(made, entry)
         return (yield from enter(plan, moment, records, made, TRIES, plans.polite)) if plan.refusals else made
 
-    plan = plans.of(events, mode, moment.granted != "")
+    plan = plans.of(events, mode, moment.lifts)
     refusal = Finding(Action.BLOCK, "kernel.contention", (TRIES,), guard="kernel", shadow=plan.shadow)
     return _resolve(plan, moment, [(-1, refusal)], -1, Inputs(mode=mode, now=now, stale=TRIES, can=plans.limited))
 
@@ -246,10 +248,11 @@ def _lost_stake(moment: Moment, reply: Reply) -> str:
 
 def _keep_stakes(records: Records, moment: Moment, puts: tuple[Put, ...], reply: Reply) -> tuple[Put, ...]:
     """Remember the stakes that were written; returns the puts of guards alone."""
-    for stake in moment.stakes:
+    written = [stake for stake in moment.stakes if stake.when != When.LOOK]
+    for stake in written:
         if reply.go or stake.when == When.JUDGED:
             records[stake.key] = (stake.version + 1, stake.value)
-    return puts[: len(puts) - len(moment.stakes)]
+    return puts[: len(puts) - len(written)]
 
 
 def _gate(plans: Plans, watch: Watch, event: Event, now: int) -> Gate:

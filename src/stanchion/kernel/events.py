@@ -207,7 +207,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
 
     `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
     action was judged before, because it waited or was degraded, and has had its warnings. `stakes` are records that it
-    rests on. `granted` names the ticket by which a person has said yes to what would wait for one.
+    rests on. `granted` names the ticket by which a person has said yes, and `lifts` the guards that asked for one: what
+    another guard asks for still waits.
     """
 
     events: tuple[Event, ...]
@@ -218,6 +219,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     stakes: tuple[Stake, ...] = ()
     granted: str = ""
     again: bool = False
+    lifts: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

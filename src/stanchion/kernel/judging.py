@@ -69,7 +69,7 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
     if not isinstance(finding, Finding):
         raise TypeError(f"a guard gives a Finding or None, not {type(finding).__name__}")
     placed = plan.guards[pos]
-    cells = plan.cells[plan.event_of[pos]]
+    cells = plan.cells_for(placed.id, plan.event_of[pos])
     action = cells[finding.action]
     if finding.patches and not plan.redacts and placed.kind is not Kind.METER:
         # Whatever else it says, it goes ahead only as patched, and the host cannot patch it. Meters word what the
@@ -105,9 +105,10 @@ def with_late(plan: Plan, late: tuple[Finding, ...], found: Found, cut: int) -> 
     """Late answers stand before the chain; one that stops skips all of it."""
     early: Found = []
     for finding in late:
-        action = plan.cells[0][finding.action]
+        cells = plan.cells_for(finding.guard, 0)
+        action = cells[finding.action]
         if action != finding.action:
-            worded = refusing(finding, plan.cells[0]) if finding.action == Action.WARN and action >= STOPS else finding
+            worded = refusing(finding, cells) if finding.action == Action.WARN and action >= STOPS else finding
             finding = msgspec.structs.replace(worded, action=action, said=finding.action)
         early.append((-1, finding))
     if any(finding.action >= STOPS and not finding.shadow for _, finding in early):

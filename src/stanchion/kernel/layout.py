@@ -113,7 +113,7 @@ def word(
             cut = _escalate(plan, part, Action(action), values[0] + 1, lines[part.start], found, cut)
             continue
         event = events[plan.event_of[part.pos]]
-        cells = plan.cells[plan.event_of[part.pos]]
+        cells = plan.cells_for(plan.guards[part.pos].id, plan.event_of[part.pos])
         try:
             guard = plan.guards[part.pos].guard
             said = reply.actions[part.start : part.end]

@@ -71,8 +71,9 @@ STANDING: Final = "}shield"
 """How the key of the shield's state ends."""
 EPOCH: Final = "{*}epoch"
 """The key of the record by which a store is known to be the one it was; it is the whole fleet's."""
-KEPT: Final = (STANDING, "}allowed", "}epoch")
-"""How the keys of records end that are never garbage, however long nobody writes them: states, allowances, epoch."""
+KEPT: Final = (STANDING, "}allowed", "}epoch", "}operators", "}trusted")
+"""How the keys of records end that are never garbage, however long nobody writes them: states, allowances, epoch,
+operators, and the policies they trust."""
 
 Put = tuple[str, Any, When, int, int]
 """A new value of a record: key, value, when it is written, how many lines stand before it (a stop among those
@@ -91,7 +92,7 @@ ABSENT: Final[tuple[int, Any]] = (0, None)
 
 class Stake(NamedTuple):
     """A record that an action rests on: it must be at that version, and becomes `value` when the action starts, or
-    (`JUDGED`) in any case, before `until` by the store's clock. Where somebody was first, or it is too late, the action
+    (`JUDGED`) in any case, or stays as it is (`LOOK`), before `until` by the store's clock. Where somebody was first, or it is too late, the action
     is refused, and nothing is judged again."""
 
     key: str

@@ -14,7 +14,7 @@ from stanchion.policy.sequences import Sequence
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Level = Annotated[int, msgspec.Meta(ge=0)]
-Annotation = Literal["read_only", "destructive", "idempotent", "poll", "open_world", "once"]
+Annotation = Literal["read_only", "destructive", "irreversible", "idempotent", "poll", "open_world", "once"]
 UnreadName = Literal["block", "media", "allow"]
 RiskName = Literal["low", "medium", "high", "critical"]
 StageName = Literal[
@@ -97,6 +97,17 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
     timeout_s: Seconds = 1800.0
     wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    tickets_for_a_run: Annotated[int, msgspec.Meta(ge=1)] = 100
+    tickets_a_minute: Annotated[int, msgspec.Meta(ge=1)] = 30
+
+
+class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Somebody who may do what an agent may not: their public key as OpenSSH writes it, what they may answer as, and
+    the agents that work for them, whose requests somebody else answers."""
+
+    key: str
+    roles: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("human_operator",)
+    agents: tuple[str, ...] = ()
 
 
 class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -192,4 +203,5 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     guards: tuple[GuardEntry, ...] = ()
     limits: Limits = Limits()
     escalation: Escalation = Escalation()
+    operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()

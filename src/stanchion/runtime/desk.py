@@ -114,6 +114,8 @@ class Desk:
         self.decided = [0] * len(Action)
         self.counting = threading.Lock()
         self.partial = PartialResults()
+        self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
+        """The agents that this run works for, the nearest first."""
         self.undos: Undos = Undos(None if above is None else above.undos)
         self.places: dict[str, int] = {}
         """How often the run has got the result of each call that happens once."""
@@ -220,6 +222,7 @@ class Desk:
         stakes: tuple[Stake, ...] = (),
         granted: str = "",
         again: bool = False,
+        lifts: tuple[str, ...] = (),
     ) -> Moment:
         """An event with what enters beside it: its cost, late answers, the run's end, its deadline, what the runtime
         itself has against it, what it rests on, and the ticket by which a person has said yes to it."""
@@ -227,13 +230,13 @@ class Desk:
         if self._charges and spent is not JUST_ONE and _costs(event.stage, spent):
             events = (event, self._charge(event, spent))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
-            return Moment(events, spent, settles, refused, attempt, stakes, granted, again)
+            return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts)
         late = [*refused, *[self._late.popleft() for _ in range(len(self._late))]]
         if self.ended is not None:
             late.append(Finding(Action.HALT, self.ended.code, (self.ended.why,), guard="kernel"))
         elif self.deadline_at_ms is not None and event.at >= self.deadline_at_ms:
             late.append(Finding(Action.BLOCK, "kernel.deadline", guard="kernel"))
-        return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again)
+        return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again, lifts)
 
     def _charge(self, event: Event, spent: Amounts) -> Event:
         _, tokens, cost, _, _ = spent

@@ -6,22 +6,29 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from stanchion.approvals.digest import SHORT, bounded, digest_of
+from stanchion.approvals.digest import bounded, deed_of, hashed
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.keeping import Kept, change
-from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, is_over, reopen, use
-from stanchion.approvals.words import DENIED, EXPIRED, USED
+from stanchion.approvals.filing import TENANTS, tenants_of, with_tenant
+from stanchion.approvals.grants import Grant, covers, grants_key, is_as_signed
+from stanchion.approvals.keeping import Kept, Limits, change, find
+from stanchion.approvals.operators import Roster
+from stanchion.approvals.scope import Scope
+from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, id_of, reopen, shown_of, use, wish_of
+from stanchion.approvals.words import DENIED, EXPIRED, TOO_MANY, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
-from stanchion.audit.record import BESIDE, RISKS, patched
+from stanchion.audit.record import BESIDE, patched
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
+from stanchion.kernel.changing import LEFT, change as change_record
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.lookups import Answered
-from stanchion.kernel.state import Stake, StoreLost
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
+from stanchion.kernel.states import NORMAL
 from stanchion.policy.veil import renamed
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import arguments
@@ -37,21 +44,33 @@ LOOKED_AT: Final = "stanchion-run-1"
 
 
 class Granted(NamedTuple):
-    """A person's yes to one action under one policy; it is used up when the action starts, and only in time."""
+    """A person's yes to one action under one policy, which lifts what those guards asked for. An approval of one call
+    is used up when the action starts; a grant stays, and must still hold then."""
 
     ticket: str
     policy: str
-    approved: Ticket
+    lifts: tuple[str, ...]
+    key: str
     version: int
+    until: int
+    approved: Ticket | None = None
 
     def covers(self, policy: str) -> bool:
         """Whether it still holds for its action under a policy that may have changed since."""
         return policy == self.policy
 
     def stake(self, event: Event) -> Stake:
-        """The record that the start of the action uses up."""
+        """The record that the start of the action uses up, or rests on."""
+        if self.approved is None:
+            return Stake(self.key, self.version, None, When.LOOK, self.until)
         used = msgspec.to_builtins(use(self.approved, event.id))
-        return Stake(self.approved.key, self.version, used, until=self.approved.grant_until)
+        return Stake(self.key, self.version, used, until=self.until)
+
+
+def asking(decision: Decision) -> tuple[str, ...]:
+    """The guards that ask for a person, those included to whose questions one has said yes already."""
+    asks = [one for one in decision.findings if Action.ESCALATE in (one.action, one.said)]
+    return tuple(dict.fromkeys([one.guard for one in asks]))
 
 
 def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Granted | Finding | None]:
@@ -60,57 +79,124 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
     `waits` says whether the caller stays until somebody has, for as long as the policy lets it.
     """
     wanted = _asked(desk, event, decision)
-    life_ms = max(1, int(desk.shield.policy.file.escalation.timeout_s * 1000))
-
-    def opened(ticket: Ticket | None, now: int) -> Ticket:
-        if ticket is None or is_over(ticket, now):
-            return reopen(wanted, ticket, now, life_ms)
-        return as_of(ticket, now)
-
+    terms = desk.shield.policy.file.escalation
+    life_ms = max(1, int(terms.timeout_s * 1000))
+    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
-        kept = yield from change(desk.shield.records, f"{decision.id}.ask", wanted.tenant, wanted.key, opened)
-        if kept.ticket is None or kept.ticket.digest != wanted.digest:
-            desk.tell(f"ticket `{wanted.id}` is open for something else: repeat the call when it is answered")
+        roster = yield from desk.shield.authority.roster()
+
+        def covered(grant: Grant, _now: int) -> bool:
+            return covers(grant, event, wanted.deed, wanted.agent) and not _doubt(desk, roster, grant, wanted)
+
+        found = yield from find(desk.shield.records, f"{decision.id}.ask", wanted, covered, life_ms, limits)
+        if found.grant is not None:
+            return _granted(found.grant, grants_key(wanted.tenant), found.version)
+        kept = found.kept
+        if kept is None:
+            return Finding(Action.BLOCK, TOO_MANY, guard="kernel")
+        if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
+            desk.tell("a person is asked about something else just now: repeat the call later")
             return None
         desk.waits_for(decision, wanted.id)
-        if kept.changed and kept.ticket.state is State.OPEN:
+        if kept.changed and kept.ticket.state is State.OPEN and kept.ticket.opened_at == kept.now:
+            yield from _make_known(desk, wanted.tenant)
             _write_down(desk, kept.ticket, decision)
         if kept.ticket.state is State.OPEN and waits:
             kept = yield from _wait(desk, kept.ticket, kept, decision)
+        if kept.ticket is not None and kept.ticket.state is State.APPROVED:
+            kept = yield from _taken(desk, kept, wanted, decision)
     except (StoreLost, TicketError) as error:
         desk.tell(f"no ticket could be opened, because the store cannot be used: {error}; repeat the call later")
         return None
-    return _answer(desk, kept, decision)
+    return _answer(kept, decision, wanted)
+
+
+def _granted(grant: Grant, key: str, version: int) -> Granted:
+    return Granted(grant.id, grant.deed.policy, grant.deed.guards, key, version, grant.until)
+
+
+def _doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str:
+    """Why a grant does not count, though it would cover an action; empty where it does."""
+    if not is_as_signed(grant) or grant.answer.act.tenant != wanted.tenant:
+        return "it is not what was answered"
+    return desk.shield.authority.doubt(roster, grant.answer, wanted.asked, grant.scope)
+
+
+def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision) -> Flow[Kept]:
+    """An approved ticket whose answer counts; one whose answer does not is open again, and that is written down."""
+    ticket = kept.ticket
+    assert ticket is not None
+    roster = yield from desk.shield.authority.roster()
+    why = _wrong(desk, roster, ticket, wanted)
+    if not why:
+        return kept
+    life_ms = max(1, int(desk.shield.policy.file.escalation.timeout_s * 1000))
+
+    def again(now_kept: Ticket | None, now: int) -> Ticket | None:
+        same = now_kept is not None and (now_kept.generation, now_kept.state) == (ticket.generation, ticket.state)
+        page = 0 if now_kept is None else now_kept.page
+        return msgspec.structs.replace(reopen(wanted, now_kept, now, life_ms), page=page) if same else now_kept
+
+    made = yield from change(desk.shield.records, f"{decision.id}.again", ticket.tenant, ticket.key, again)
+    fact = Fact(made.now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why)
+    tell(desk.shield, fact._replace(data={"purpose": "ticket", "generation": ticket.generation}))
+    return made
+
+
+def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
+    """Why the answer that is kept with a ticket does not let an action go ahead; empty where it does."""
+    answer = ticket.answer
+    if answer is None:
+        return "there is no answer"
+    if ticket.scope is not Scope.ONCE or ticket.deed != wanted.deed:
+        return "it is for something else"
+    if not answer.act.yes or not wish_of(ticket).is_answered_by(answer.act) or answer.act.until != ticket.grant_until:
+        return "the ticket is not as it was when it was answered"
+    asked = msgspec.structs.replace(wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents))
+    return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
+
+
+def _make_known(desk: Desk, tenant: str) -> Flow[None]:
+    """Have a tenant among those that have asked people, once for each process."""
+    known = tenants_of(desk.shield.records.get(TENANTS, ABSENT)[1])
+    if tenant not in known:
+        batch = f"asking-{desk.new_id()}"
+        yield from change_record(desk.shield.records, batch, FLEET, TENANTS, lambda value, _: _with(value, tenant))
+
+
+def _with(value: Any, tenant: str) -> Any:
+    more = with_tenant(value, tenant)
+    return LEFT if more is None else more
 
 
 def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     """Open a ticket about a run that goes on with what is refused, once for each thing. Its answer lets nothing
     through: it is bound to the run and to what the finding is about, and no action can start on it."""
-    from hashlib import sha256
-
     asks = next(finding for finding in decision.findings if ASK in finding.effects)
-    digest = sha256("\0".join([LOOKED_AT, event.run.tenant, event.run.id, asks.guard, asks.about]).encode()).hexdigest()
+    about = hashed([LOOKED_AT, event.run.tenant, event.run.id, asks.guard, asks.about])
+    asked = _asked(desk, event, decision)
+    deed = msgspec.structs.replace(asked.deed, what=about, guards=(asks.guard,))
     wanted = msgspec.structs.replace(
-        _asked(desk, event, decision),
-        id=digest[:SHORT],
-        digest=digest,
-        guard=asks.guard,
-        code=asks.code,
-        message=asks.message,
+        asked, id=id_of(deed), deed=deed, guard=asks.guard, code=asks.code, message=asks.message
     )
-    life_ms = max(1, int(desk.shield.policy.file.escalation.timeout_s * 1000))
-
-    def opened(ticket: Ticket | None, now: int) -> Ticket:
-        return reopen(wanted, None, now, life_ms) if ticket is None else ticket
-
+    terms = desk.shield.policy.file.escalation
+    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
+    life_ms = max(1, int(terms.timeout_s * 1000))
+    batch = f"{decision.id}.report"
     try:
-        kept = yield from change(desk.shield.records, f"{decision.id}.report", wanted.tenant, wanted.key, opened)
+        kept = (yield from find(desk.shield.records, batch, wanted, _never, life_ms, limits)).kept
+        if kept is not None and kept.changed:
+            yield from _make_known(desk, wanted.tenant)
     except (StoreLost, TicketError) as error:
         desk.tell(f"nobody could be asked to look at this run, because the store cannot be used: {error}")
         return
-    if kept.changed and kept.ticket is not None:
+    if kept is not None and kept.changed and kept.ticket is not None and kept.before is None:
         desk.tell(f"{asks.message}; a person is asked to look at this run")
         _write_down(desk, kept.ticket, decision)
+
+
+def _never(_grant: Grant, _now: int) -> bool:
+    return False
 
 
 def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
@@ -118,7 +204,7 @@ def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
     event = desk.renewed(moment.events[0])
     if isinstance(answer, Finding):
         return desk.moment(event, moment.amounts, refused=(answer,))
-    return desk.moment(event, moment.amounts, stakes=(answer.stake(event),), granted=answer.ticket)
+    return desk.moment(event, moment.amounts, stakes=(answer.stake(event),), granted=answer.ticket, lifts=answer.lifts)
 
 
 def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision) -> Flow[Kept]:
@@ -144,13 +230,16 @@ def _standing(ticket: Ticket | None, now: int) -> Ticket | None:
     return None if ticket is None else as_of(ticket, now)
 
 
-def _answer(desk: Desk, kept: Kept, decision: Decision) -> Granted | Finding | None:
+def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding | None:
     ticket = kept.ticket
     if ticket is None or ticket.state is State.OPEN:
         return None
     match ticket.state:
         case State.APPROVED:
-            return Granted(ticket.id, decision.policy, ticket, kept.version)
+            if ticket.answer is None or wanted.agent not in ticket.answer.act.agents:
+                return None
+            until = ticket.grant_until
+            return Granted(ticket.id, decision.policy, ticket.deed.guards, ticket.key, kept.version, until, ticket)
         case State.DENIED | State.WITHDRAWN:
             said = (ticket.id, ticket.answered_by, ticket.comment if ticket.comment else NO_REASON)
             return Finding(Action.BLOCK, DENIED, said, guard="kernel")
@@ -169,34 +258,35 @@ def _how_expired(ticket: Ticket) -> str:
 
 def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
     """What is asked of a person, fit to be shown; it is not open yet."""
-    digest = digest_of(event, decision.policy)
     determining = decision.determining
     run = event.run
+    content = bounded(masked(patched(content_of(event), decision)))
+    beside = {name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]}
+    deed = deed_of(event, decision.policy, asking(decision), shown_of(content, beside))
+    mode = decision.inputs.mode if decision.inputs.mode else NORMAL
     ticket = Ticket(
-        id=digest[:SHORT],
+        id=id_of(deed),
         tenant=run.tenant,
         run=run.id,
-        agent=run.agent,
-        task=run.task,
-        stage=event.stage.value,
-        tool=event.tool,
-        risk=RISKS[event.risk],
-        content=bounded(masked(patched(content_of(event), decision))),
-        beside={
-            **{name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]},
-            **_evidence(desk, decision),
-        },
+        deed=deed,
+        content=content,
+        beside=beside,
+        evidence=_evidence(desk, decision),
+        askers=(run.agent,),
+        above=desk.lineage,
         guard="" if determining is None else determining.guard,
         code=decision.code,
         message=decision.message,
         roles=desk.shield.policy.file.escalation.roles,
-        policy=decision.policy,
-        digest=digest,
+        mode=mode,
         opened_at=0,
         expires_at=0,
     )
-    # The tenant's name is part of the place where the ticket is kept.
-    return msgspec.structs.replace(renamed(ticket, hidden_names(desk.plans, event)), tenant=run.tenant)
+    pairs = hidden_names(desk.plans, event)
+    # The tenant's name is part of the place where the ticket is kept, and the hash is that of what is shown.
+    shown = msgspec.structs.replace(renamed(ticket, pairs), tenant=run.tenant)
+    deed = msgspec.structs.replace(shown.deed, shown=hashed(shown_of(shown.content, shown.beside)), parts=deed.parts)
+    return msgspec.structs.replace(shown, id=id_of(deed), deed=deed)
 
 
 def _beside(desk: Desk, event: Event, name: str) -> Any:
@@ -220,7 +310,7 @@ def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
 
 def _write_down(desk: Desk, ticket: Ticket, decision: Decision) -> None:
     """Write down that a ticket was opened, and for which call."""
-    data = {"call": decision.id, "digest": ticket.digest, "about": ticket.about, "expires_at": ticket.expires_at}
+    data = {"call": decision.id, "digest": ticket.deed.digest, "about": ticket.about, "expires_at": ticket.expires_at}
     opened = Fact(ticket.opened_at, "ticket.opened", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message)
     try:
         tell(desk.shield, opened._replace(data=data))

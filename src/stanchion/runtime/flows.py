@@ -74,7 +74,7 @@ def judge(
         desk.learn(moment, decision)
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
-    if decision.action == Action.ESCALATE and not moment.granted:
+    if decision.action == Action.ESCALATE:
         from stanchion.runtime.escalating import ask, resumed
 
         stands = formless(moment.events[0])
@@ -151,7 +151,8 @@ def assess(
             granted = None
         rests = stakes if granted is None else (*stakes, granted.stake(event))
         ticket = "" if granted is None else granted.ticket
-        moment = desk.moment(event, spent, (), 1 if degraded is None else 2, refused, rests, ticket, event.id != first)
+        attempt, lifts = 1 if degraded is None else 2, () if granted is None else granted.lifts
+        moment = desk.moment(event, spent, (), attempt, refused, rests, ticket, event.id != first, lifts)
         moment = desk.fitted(moment, plans)
         event = moment.events[0]
         memory = desk.shield.memory
@@ -189,7 +190,7 @@ def assess(
             granted = None
             event = desk.renewed(event)
             continue
-        if decision.action == Action.ESCALATE and granted is None:
+        if decision.action == Action.ESCALATE:
             from stanchion.runtime.escalating import ask
 
             stands = formless(event)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
+from stanchion.approvals.act import answer_of
+from stanchion.approvals.operators import Operator
+from stanchion.approvals.scope import Scope
 from stanchion.audit.journal import Journal, MemoryJournal
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import EVERY_ACTION
@@ -15,6 +18,7 @@ from stanchion.kernel.names import names
 from stanchion.kernel.state import ABSENT, FOREVER, Records
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, Signal, Terms
 from stanchion.runtime.accepting import accept_store
+from stanchion.runtime.authority import Authority
 from stanchion.runtime.describing import described
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import drive
@@ -37,6 +41,8 @@ from stanchion.stores.protocol import Store
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from stanchion.approvals.answering import By
+    from stanchion.approvals.grants import Grant
     from stanchion.approvals.ticket import Ticket
     from stanchion.policy.compiled import CompiledPolicy
     from stanchion.runtime.children import Carved
@@ -68,6 +74,7 @@ class Shield:
         env: str | None = None,
         resolver: Resolver | None = None,
         answer_threads: int = SIZE,
+        operators: Iterable[Operator] = (),
     ) -> None:
         brake = asked_for_safe_mode(os.environ) if safe_mode is None else safe_mode
         from stanchion.runtime.ingesting import Ingesting
@@ -89,6 +96,7 @@ class Shield:
         self.clock = clock
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
+        self.authority = Authority(self, operators)
         self.turns = Turns()
         self.waiting = Waiting()
         self._nonces, self.chance = nonces, chance
@@ -188,6 +196,7 @@ class Shield:
         A child spends from its parent's budgets, unless something was `carved` out of them for it (`run.spawn`).
         """
         self._ingesting.begin()
+        self.authority.begin()
         above = None if parent is None else parent.desk
         if deadline_s is not None and not 0 < deadline_s < 1e9:
             raise ValueError(f"deadline_s is `{deadline_s}`: give a positive number of seconds")
@@ -339,27 +348,74 @@ class Shield:
         if state == HALTED != wanted:
             raise StateError(f"`{scope if scope else tenant}` is halted: only `resume` lets it go on")
 
-    def tickets(self, tenant: str | None = None, state: str | None = None) -> list[Ticket]:
-        """What people were asked, as it stands (`open`, `approved`, `used`, …); the most urgent comes first."""
-        return self._tickets().listed(tenant, state)
+    def tickets(self, tenant: str | None = None, state: str | None = None, *, most: int = 50) -> list[Ticket]:
+        """What waits for a person, and what was approved and is not used yet; the most urgent comes first. With a
+        `state` (`open`, `approved`, `used`, …; `all` for every one) all that are kept are read."""
+        kept = self.ticketing()
+        if state is None:
+            return kept.waiting(tenant, most)
+        return [one for one in kept.every(tenant) if state in ("all", one.state)]
 
-    def ticket(self, id: str) -> Ticket:
+    def ticket(self, id: str, tenant: str | None = None) -> Ticket:
         """One ticket, by its id or by as much of it as is unique; `UnknownTicket` where there is none."""
-        return self._tickets().find(id)
+        return self.ticketing().find(id, tenant)
 
-    def approve(self, id: str, *, by: str, comment: str = "", for_s: float = 900.0, role: str = "") -> Ticket:
-        """Say yes to a ticket: the very action it is about may start once, within `for_s` seconds. `TicketError` where
-        it is not open any more, or `by` is the agent that asks."""
-        return self._tickets().approve(id, by, comment, for_s, role)
+    def grants(self, tenant: str | None = None) -> list[tuple[str, Grant]]:
+        """Every yes that reaches further than one call and still holds, with its tenant."""
+        return self.ticketing().grants(tenant)
 
-    def deny(self, id: str, *, by: str, comment: str = "", role: str = "") -> Ticket:
+    def approve(
+        self,
+        id: str,
+        *,
+        by: By,
+        comment: str = "",
+        for_s: float = 900.0,
+        scope: str = "once",
+        pattern: Mapping[str, str] | None = None,
+        tenant: str | None = None,
+        generation: int | None = None,
+    ) -> Ticket:
+        """Say yes to a ticket: the very action it is about may start once, within `for_s` seconds, or as often as
+        `scope` lets it (`run`, `task`, `time`, `pattern`). `TicketError` where it is not open any more, or `by` may
+        not answer it. `generation` is that of the ticket as it was shown."""
+        return self.ticketing().answer(
+            id,
+            by,
+            yes=True,
+            comment=comment,
+            for_s=for_s,
+            scope=Scope(scope),
+            pattern=None if pattern is None else dict(pattern),
+            tenant=tenant,
+            generation=generation,
+        )
+
+    def deny(self, id: str, *, by: By, comment: str = "", tenant: str | None = None) -> Ticket:
         """Say no to a ticket, or take back an approval that is not used yet; the agent reads the comment."""
-        return self._tickets().deny(id, by, comment, role)
+        return self.ticketing().answer(id, by, yes=False, comment=comment, tenant=tenant)
 
-    def _tickets(self) -> Tickets:
+    def answer(self, data: bytes) -> Ticket:
+        """Take an answer to a ticket that an operator has signed elsewhere; any process may carry it here."""
+        return self.ticketing().carried(answer_of(data))
+
+    def revoke(self, grant: str, *, by: str, why: str = "", tenant: str = "default") -> bool:
+        """Take back a yes that reaches further than one call, by its id; says whether there was one."""
+        return self.ticketing().revoke(grant, by, why, tenant)
+
+    def ticketing(self) -> Tickets:
+        """The tickets of this shield's store, for people."""
         from stanchion.runtime.tickets import Tickets
 
-        return Tickets(self.store, self.journal, self.clock, self.waiting, self.policy.veil)
+        return Tickets(self)
+
+    def pinned(self) -> tuple[Operator, ...]:
+        """The operators whom the policy in force names."""
+        named = self.policy.file.operators.items()
+        return tuple([Operator(name=one, key=it.key, roles=it.roles, agents=it.agents) for one, it in named])
+
+    def nobody_beside(self) -> None:
+        """Raise where an answer without a key would be given beside an open run."""
 
     @property
     def answering(self) -> Any:

@@ -1,120 +1,232 @@
-"""Answering tickets: found in the store, changed there, and written down; what cannot be recorded is not answered."""
+"""Tickets for people: what waits, and their answers; what cannot be recorded is not answered."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.approvals.errors import TicketError
-from stanchion.approvals.finding import named
-from stanchion.approvals.keeping import Kept, all_in, change
-from stanchion.approvals.ticket import GRANT_S, LONGEST_S, State, Ticket, approve, as_of, deny
+import msgspec
+
+from stanchion.approvals.act import Answer
+from stanchion.approvals.answering import By, Wish
+from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
+from stanchion.approvals.filing import TENANTS, head_key, head_of, listed, page_key, relisted, tenants_of
+from stanchion.approvals.finding import LEAST, named as one_of
+from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of
+from stanchion.approvals.keeping import all_in, read
+from stanchion.approvals.scope import Scope, checked_pattern, said
+from stanchion.approvals.ticket import GRANT_S, State, Ticket, answered, as_of, key_of, wish_of
 from stanchion.audit.errors import AuditLost
-from stanchion.audit.journal import Fact, Journal
-from stanchion.kernel.state import Records
-from stanchion.policy.veil import Veil
+from stanchion.audit.journal import Fact
+from stanchion.kernel.changing import change_together
+from stanchion.kernel.state import ABSENT
+from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import drive
-from stanchion.runtime.errors import NoRun
-from stanchion.runtime.turns import Turns
-from stanchion.runtime.veiling import NO_VEIL, fact_veiled
-from stanchion.runtime.waiting import Waiting
-from stanchion.stores.protocol import Store
+from stanchion.runtime.veiling import tell
 
-Answer = Callable[[Ticket, int], Ticket]
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
+FIRST: Final = 50
+"""How many tickets are listed unless more are asked for."""
+
+LIVE: Final = frozenset({State.OPEN, State.APPROVED})
 
 
 class Tickets:
     """The tickets in a store, for people: what waits, and their answers."""
 
-    def __init__(
-        self,
-        store: Store,
-        journal: Journal,
-        clock: Callable[[], int],
-        waiting: Waiting | None = None,
-        veil: Veil = NO_VEIL,
-    ) -> None:
-        self.store = store
-        self._journal = journal
-        self._clock = clock
-        self._veil = veil
-        self._waiting = Waiting() if waiting is None else waiting
-        self._records: Records = {}
+    def __init__(self, shield: Shield) -> None:
+        self._shield = shield
+        self._store = shield.store
 
-    @property
-    def answering(self) -> Any:
-        """Nothing here asks: only runs do."""
-        raise NoRun("lookups belong to a run")
+    def waiting(self, tenant: str | None = None, most: int = FIRST) -> list[Ticket]:
+        """What waits for a person, and what was approved and is not used yet, the one that ends first at the top."""
+        now = self._shield.clock()
+        found: list[Ticket] = []
+        for one in self._tenants() if tenant is None else (tenant,):
+            live = (ticket for ticket in self._filed(one, now) if as_of(ticket, now).state in LIVE)
+            found += islice(live, most)
+        return sorted(found, key=urgency)[:most]
 
-    @property
-    def turns(self) -> Turns:
-        """Nothing here races: a change is tried again by itself."""
-        return Turns()
+    def count(self, tenant: str | None = None) -> int:
+        """How many tickets are listed as waiting; some of them may be over by now."""
+        tenants = self._tenants() if tenant is None else (tenant,)
+        return sum([head_of(self._store.read(head_key(one))[1]).count for one in tenants])
 
-    def listed(self, tenant: str | None = None, state: State | str | None = None) -> list[Ticket]:
-        """Tickets as they stand, the one that ends first at the top; those over come last, the newest first."""
-        now = self._clock()
-        wanted = None if state is None else State(state)
-        found = [as_of(ticket, now) for ticket in all_in(self.store, tenant)]
-        found = [ticket for ticket in found if wanted is None or ticket.state is wanted]
-        return sorted(found, key=_urgency)
+    def every(self, tenant: str | None = None) -> list[Ticket]:
+        """Every ticket that is kept, those that are over last; reads all of them."""
+        now = self._shield.clock()
+        return sorted([as_of(ticket, now) for ticket in all_in(self._store, tenant)], key=urgency)
 
-    def find(self, ticket_id: str) -> Ticket:
+    def grants(self, tenant: str | None = None) -> list[tuple[str, Grant]]:
+        """What holds beyond one call, with the tenant it holds for."""
+        now = self._shield.clock()
+        tenants = self._tenants() if tenant is None else (tenant,)
+        kept = [(one, grants_of(self._store.read(grants_key(one))[1])) for one in tenants]
+        return [(one, grant) for one, grants in kept for grant in grants if now < grant.until]
+
+    def find(self, ticket_id: str, tenant: str | None = None) -> Ticket:
         """A ticket by its id, or by as much of it as is unique, as it stands."""
-        return as_of(named(all_in(self.store), ticket_id), self._clock())
+        wanted = ticket_id.strip().lower()
+        if len(wanted) < LEAST:
+            raise UnknownTicket(f"`{ticket_id}` is too short: write at least {LEAST} digits of the id")
+        tenants = self._tenants() if tenant is None else (tenant,)
+        exact = [read(self._store.read(key_of(one, wanted))[1]) for one in tenants]
+        known = [ticket for ticket in exact if ticket is not None and ticket.id == wanted]
+        if not known:
+            known = [ticket for one in tenants for ticket in all_in(self._store, one, wanted)]
+        return as_of(one_of(known, ticket_id), self._shield.clock())
 
-    def approve(self, ticket_id: str, by: str, comment: str = "", for_s: float = GRANT_S, role: str = "") -> Ticket:
-        """Say yes to a ticket: its action may start once, within `for_s` seconds."""
-        if not 0 < for_s <= LONGEST_S:
-            most = f"give a number of seconds up to {LONGEST_S:g}, or approve it again later"
-            raise TicketError(f"an approval cannot be used for `{for_s:g}` s: {most}")
-        for_ms = max(1, int(for_s * 1000))
-        found, by, comment = self.find(ticket_id), self._veil.name(by), self._veil.words(comment)
-        return self._answer(found, lambda ticket, now: approve(ticket, now, by, comment, role, for_ms))
+    def wish(self, ticket: Ticket, scope: Scope = Scope.ONCE, pattern: dict[str, str] | None = None) -> Wish:
+        """What somebody is asked who answers a ticket; `TicketError` where a yes cannot reach so far."""
+        pattern = checked_pattern(pattern if pattern else {}, ticket.content) if scope is Scope.PATTERN else {}
+        if scope is Scope.TASK and not ticket.task:
+            raise TicketError("the run has no task: say yes for the run, or for a time")
+        if not ticket.whole:
+            whole = "it is too long to be shown as a whole, or was changed since it was asked"
+            raise TicketError(f"ticket `{ticket.id}` can only be denied: {whole}")
+        return wish_of(ticket, said(scope, ticket.run, pattern))
 
-    def deny(self, ticket_id: str, by: str, comment: str = "", role: str = "") -> Ticket:
-        """Say no to a ticket, or take an approval back that is not used yet."""
-        found, by, comment = self.find(ticket_id), self._veil.name(by), self._veil.words(comment)
-        return self._answer(found, lambda ticket, now: deny(ticket, now, by, comment, role))
+    def answer(
+        self,
+        ticket_id: str,
+        by: By,
+        *,
+        yes: bool,
+        comment: str = "",
+        for_s: float = GRANT_S,
+        scope: Scope = Scope.ONCE,
+        pattern: dict[str, str] | None = None,
+        tenant: str | None = None,
+        generation: int | None = None,
+    ) -> Ticket:
+        """Say yes or no to a ticket, or take an approval back that is not used yet."""
+        veil = self._shield.policy.veil
+        ticket = self.find(ticket_id, tenant)
+        if generation is not None and generation != ticket.generation:
+            raise AnswerRefused(f"ticket `{ticket.id}` was asked for again meanwhile: look at it again")
+        by = veil.name(by) if isinstance(by, str) else by
+        wish = self.wish(ticket, scope, pattern) if yes else wish_of(ticket)
+        answer = self._shield.authority.said(wish, by, yes=yes, comment=veil.words(comment), for_s=for_s)
+        return self._keep(ticket, answer, scope, {} if pattern is None else pattern)
 
-    def _answer(self, found: Ticket, answer: Answer) -> Ticket:
-        try:
-            if self._journal.trouble:
-                self._journal.probe()
-            kept = self._change(found, lambda ticket, now: None if ticket is None else answer(ticket, now))
-            ticket = kept.ticket
+    def carried(self, answer: Answer) -> Ticket:
+        """Take an answer to a ticket that was signed elsewhere."""
+        act = answer.act
+        ticket = self.find(act.subject, act.tenant)
+        kind, _, rest = act.scope.partition(" ")
+        scope = Scope(kind) if kind in list(Scope) else Scope.ONCE
+        pattern = msgspec.json.decode(rest, type=dict[str, str]) if scope is Scope.PATTERN else {}
+        wish = self.wish(ticket, scope, pattern) if act.yes else wish_of(ticket, act.scope)
+        return self._keep(ticket, self._shield.authority.said(wish, answer, yes=act.yes), scope, pattern)
+
+    def revoke(self, grant_id: str, by: str, why: str = "", tenant: str = "default") -> bool:
+        """Take a grant back; says whether there was one. Anybody may: it lets nothing through."""
+        records, name = self._shield.records, grants_key(tenant)
+        gone: list[Grant] = []
+
+        def without(_now: int) -> dict[str, Any]:
+            known = grants_of(records.get(name, ABSENT)[1])
+            gone[:] = [one for one in known if one.id == grant_id]
+            left = [one for one in known if one.id != grant_id]
+            return {name: msgspec.to_builtins(left)} if gone else {}
+
+        batch = f"revoke-{os.urandom(8).hex()}"
+        drive(change_together(records, batch, tenant, lambda: (name,), without), self._shield)
+        for one in gone:
+            fact = Fact(self._shield.clock(), "grant.revoked", one.id, tenant, one.run, by, why)
+            tell(self._shield, fact._replace(data={"scope": str(one.scope), "about": one.deed.tool}))
+        return bool(gone)
+
+    def _keep(self, found: Ticket, answer: Answer, scope: Scope, pattern: dict[str, str]) -> Ticket:
+        """Keep an answer with its ticket, and a grant with the others, in one step; then write it down."""
+        shield, records, tenant = self._shield, self._shield.records, found.tenant
+        grants, page = grants_key(tenant), page_key(tenant, found.page)
+        changed: list[tuple[Ticket, Ticket]] = []
+
+        def new(now: int) -> dict[str, Any]:
+            ticket = read(records.get(found.key, ABSENT)[1])
             if ticket is None:
                 raise TicketError(f"ticket `{found.id}` is gone: let the action be repeated, which opens it again")
-            self._write_down(kept, ticket)
+            after = answered(ticket, now, answer, scope)
+            changed[:] = [(ticket, after)]
+            until = after.grant_until if answer.act.yes else 0
+            listing = relisted(records.get(page, ABSENT)[1], found.id, until)
+            written = {found.key: msgspec.to_builtins(after), page: listing}
+            if answer.act.yes and scope is not Scope.ONCE:
+                known = added(grants_of(records.get(grants, ABSENT)[1]), grant_of(after, pattern), now)
+                written[grants] = msgspec.to_builtins(known)
+            return written
+
+        try:
+            if shield.journal.trouble:
+                shield.journal.probe()
+            keys = (found.key, page, grants)
+            drive(change_together(records, f"ticket-{os.urandom(8).hex()}", tenant, lambda: keys, new), shield)
+            self._write_down(*changed[0], answer)
         except AuditLost as lost:
             why = f"the audit trail cannot be written: {lost}"
             raise TicketError(f"ticket `{found.id}` is not answered, because {why}; answer it when it can be") from lost
-        self._waiting.wake(ticket.key)
-        return ticket
+        except TicketError as error:
+            self._refused(found, answer, str(error))
+            raise
+        shield.waiting.wake(found.key)
+        return changed[0][1]
 
-    def _write_down(self, kept: Kept, ticket: Ticket) -> None:
+    def _write_down(self, before: Ticket, ticket: Ticket, answer: Answer) -> None:
         data = {
-            "digest": ticket.digest,
+            "digest": ticket.deed.digest,
             "about": ticket.about,
-            "agent": ticket.agent,
+            "agents": ticket.askers,
             "as": ticket.answered_as,
+            "generation": ticket.generation,
+            "scope": answer.act.scope,
             "grant_until": ticket.grant_until,
+            **told(answer),
         }
         fact = Fact(ticket.answered_at, f"ticket.{ticket.state}", ticket.id, ticket.tenant, ticket.run)
         try:
-            fact = fact._replace(by=ticket.answered_by, why=ticket.comment, data=data)
-            self._journal.tell(fact_veiled(self._veil, fact))
+            tell(self._shield, fact._replace(by=ticket.answered_by, why=ticket.comment, data=data))
         except AuditLost:
-            self._change(ticket, lambda now_kept, _: kept.before if now_kept == ticket else now_kept)
+            self._put_back(before, ticket)
             raise
 
-    def _change(self, found: Ticket, step: Callable[[Ticket | None, int], Ticket | None]) -> Kept:
+    def _put_back(self, before: Ticket, ticket: Ticket) -> None:
+        """Have a ticket as it was before an answer that could not be recorded, unless something came of it since."""
+        records, name = self._shield.records, grants_key(ticket.tenant)
+
+        def back(_now: int) -> dict[str, Any]:
+            if read(records.get(ticket.key, ABSENT)[1]) != ticket:
+                return {}
+            known = grants_of(records.get(name, ABSENT)[1])
+            left = [one for one in known if (one.ticket, one.generation) != (ticket.id, ticket.generation)]
+            return {ticket.key: msgspec.to_builtins(before), name: msgspec.to_builtins(left)}
+
         batch = f"ticket-{os.urandom(8).hex()}"
-        return drive(change(self._records, batch, found.tenant, found.key, step), self)
+        flow = change_together(records, batch, ticket.tenant, lambda: (ticket.key, name), back)
+        drive(flow, self._shield)
+
+    def _refused(self, ticket: Ticket, answer: Answer, why: str) -> None:
+        fact = Fact(self._shield.clock(), "answer.refused", ticket.id, ticket.tenant, ticket.run, answer.act.operator)
+        tell(self._shield, fact._replace(why=why, data={"purpose": "ticket", "generation": answer.act.generation}))
+
+    def _tenants(self) -> tuple[str, ...]:
+        return tenants_of(self._store.read(TENANTS)[1])
+
+    def _filed(self, tenant: str, now: int) -> Iterator[Ticket]:
+        """A tenant's tickets that are worth listing, page after page."""
+        for number, _ in head_of(self._store.read(head_key(tenant))[1]).pages:
+            for ticket_id in listed(self._store.read(page_key(tenant, number))[1], now):
+                ticket = read(self._store.read(key_of(tenant, ticket_id))[1])
+                if ticket is not None:
+                    yield ticket
 
 
-def _urgency(ticket: Ticket) -> tuple[int, int, str]:
+def urgency(ticket: Ticket) -> tuple[int, int, str]:
+    """What tickets are sorted by: those that wait, those approved, those that are over."""
     match ticket.state:
         case State.OPEN:
             return 0, ticket.expires_at, ticket.id

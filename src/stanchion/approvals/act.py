@@ -1,0 +1,108 @@
+"""Acts: what only an operator may do, in the form that is signed, and the answers that carry it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.approvals.errors import AnswerRefused
+
+FORM: Final = b"stanchion-answer-1\n"
+"""What every signed message begins with: a signature made for anything else is none for an answer."""
+
+LARGEST: Final = 65_536
+"""How long an answer can be at most, in bytes."""
+
+
+class Purpose(StrEnum):
+    """What an answer is about. An answer to one thing is none to another."""
+
+    TICKET = "ticket"
+    REVOKE = "revoke"
+    RESUME = "resume"
+    SAFE_MODE_OFF = "safe-mode-off"
+    ALLOW = "allow"
+    RESET = "reset"
+    SETTLE = "settle"
+    STORE = "store"
+    TOOL = "tool"
+    POLICY = "policy"
+    RETENTION = "retention"
+    OPERATORS = "operators"
+
+
+class Way(StrEnum):
+    """How somebody answers, and so what is known of who it was."""
+
+    KEY = "key"
+    SSH_AGENT = "ssh-agent"
+    TERMINAL = "terminal"
+    """Somebody typed a code at a terminal. It may have been a program."""
+    PROGRAM = "program"
+    """The program that holds the state in its own memory says so."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether a signature says who it was."""
+        return self in (Way.KEY, Way.SSH_AGENT)
+
+
+class Act(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody's yes or no, whole. `subject` is what it is about (a ticket's id, a scope, a fingerprint), `generation`
+    which one of that name, `digest` the hash of all that they were shown of it, `agents` for whom it is, and `until`
+    when it is no answer any more."""
+
+    purpose: Purpose
+    tenant: str
+    subject: str
+    generation: int
+    digest: str
+    operator: str
+    role: str
+    until: int
+    policy: str = ""
+    scope: str = "once"
+    yes: bool = True
+    comment: str = ""
+    agents: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> bytes:
+        """What is signed."""
+        return FORM + _encode(self)
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An act, and how it is known whose it is: `signature` and the fingerprint of the key, in hexadecimal digits and
+    as OpenSSH writes it. Without a signature it is unproven."""
+
+    act: Act
+    way: Way
+    key: str = ""
+    signature: str = ""
+
+    @property
+    def bytes(self) -> bytes:
+        """It as any process can carry it."""
+        return _encode(self) + b"\n"
+
+
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+
+
+def digest_of(said: Any) -> str:
+    """The hash of plain data that somebody is shown."""
+    return sha256(_encode(said)).hexdigest()
+
+
+def answer_of(data: bytes) -> Answer:
+    """The answer that was carried here; `AnswerRefused` where it is none."""
+    if len(data) > LARGEST:
+        raise AnswerRefused(f"this is no answer: it has more than {LARGEST:,} bytes")
+    try:
+        return msgspec.json.decode(data, type=Answer)
+    except msgspec.MsgspecError as error:
+        raise AnswerRefused(f"this is no answer: {error}; take it as `stanchion tickets sign` wrote it") from None

@@ -1,0 +1,128 @@
+"""Grants: a yes that reaches further than one call, kept beside the tickets while it holds."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.approvals.act import Answer
+from stanchion.approvals.digest import Deed
+from stanchion.approvals.errors import TicketError
+from stanchion.approvals.scope import Scope, matches, said
+from stanchion.approvals.ticket import Ticket
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import Event
+from stanchion.kernel.state import key
+
+MOST: Final = 256
+"""How many grants hold for a tenant at the most."""
+
+
+class Grant(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Somebody's yes to an action (`deed`) for `agents`, as far as its scope reaches, until its time is over. It comes
+    from the ticket of that id and generation."""
+
+    ticket: str
+    generation: int
+    scope: Scope
+    deed: Deed
+    agents: tuple[str, ...]
+    run: str = ""
+    pattern: dict[str, str] = {}
+    until: int
+    answer: Answer
+
+    @property
+    def id(self) -> str:
+        """What it is called: its ticket and which one of that id."""
+        return f"{self.ticket}.{self.generation}"
+
+
+def grants_key(tenant: str) -> str:
+    """Where a tenant's grants are kept."""
+    return key(tenant, "grants")
+
+
+def grants_of(value: Any) -> tuple[Grant, ...]:
+    """The grants that a record tells; none where it cannot be read."""
+    try:
+        return msgspec.convert([] if value is None else value, tuple[Grant, ...])
+    except msgspec.ValidationError:
+        return ()
+
+
+def grant_of(ticket: Ticket, pattern: dict[str, str]) -> Grant:
+    """The grant that an approved ticket amounts to."""
+    assert ticket.answer is not None
+    return Grant(
+        ticket=ticket.id,
+        generation=ticket.generation,
+        scope=ticket.scope,
+        deed=ticket.deed,
+        agents=ticket.answer.act.agents,
+        run=ticket.run if ticket.scope is Scope.RUN else "",
+        pattern=pattern,
+        until=ticket.grant_until,
+        answer=ticket.answer,
+    )
+
+
+def added(grants: tuple[Grant, ...], grant: Grant, now: int) -> tuple[Grant, ...]:
+    """The grants that hold, with one more; `TicketError` where they are too many."""
+    holding = tuple([one for one in grants if now < one.until and one.id != grant.id])
+    if len(holding) >= MOST:
+        raise TicketError(f"{MOST} grants hold already: revoke some, `stanchion tickets list` shows them")
+    return (*holding, grant)
+
+
+def covers(grant: Grant, event: Event, deed: Deed, agent: str) -> bool:
+    """Whether a grant is for an action: of the same tool under the same policy, asked for by the same guards or fewer,
+    by one of its agents, and within its scope. Whether its time is over the store says."""
+    given = grant.deed
+    same = (given.stage, given.tool, given.policy) == (deed.stage, deed.tool, deed.policy)
+    if not same or not set(deed.guards) <= set(given.guards) or agent not in grant.agents:
+        return False
+    if deed.risk == "critical" or deed.irreversible:
+        return False
+    match grant.scope:
+        case Scope.RUN:
+            return grant.run in (event.run.id, *event.run.parents) and _same_call(given, deed)
+        case Scope.TASK:
+            return bool(given.task) and given.task == deed.task and _same_call(given, deed)
+        case Scope.TIME:
+            return _same_call(given, deed)
+        case Scope.PATTERN:
+            return given.task == deed.task and _fits(grant.pattern, given, deed, content_of(event))
+        case _:
+            return False
+
+
+def is_as_signed(grant: Grant) -> bool:
+    """Whether a grant says what was answered, and nothing else."""
+    act = grant.answer.act
+    return (
+        act.yes
+        and act.subject == grant.ticket
+        and act.generation == grant.generation
+        and act.digest == grant.deed.digest
+        and act.policy == grant.deed.policy
+        and act.agents == grant.agents
+        and act.until == grant.until
+        and act.scope == said(grant.scope, grant.run, grant.pattern)
+    )
+
+
+def _same_call(given: Deed, deed: Deed) -> bool:
+    """Whether two actions are the same but for the guards that ask, the task and what is shown of them."""
+    return given.what == deed.what
+
+
+def _fits(pattern: dict[str, str], given: Deed, deed: Deed, args: Any) -> bool:
+    """Whether a call's arguments fit: those that a pattern names fit it, and all others are the same."""
+    if not isinstance(args, dict) or not pattern or given.parts.keys() != deed.parts.keys():
+        return False
+    return all(
+        matches(pattern[name], args[name]) if name in pattern else given.parts[name] == part
+        for name, part in deed.parts.items()
+    )

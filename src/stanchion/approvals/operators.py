@@ -1,0 +1,147 @@
+"""Operators: people who may do what an agent may not, each known by a key; the first is pinned, the rest are signed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import Any, Final, Literal
+
+import msgspec
+
+from stanchion.approvals.errors import OperatorError
+from stanchion.kernel.autonomy import OPERATOR
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import key
+
+NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9._@-]{0,62}[a-z0-9])?")
+"""Names have one spelling each, so that nobody looks like somebody else."""
+
+MOST: Final = 500
+"""How many changes are kept. Whoever has had so many pins the keys in the policy."""
+
+FORM: Final = b"stanchion-operators-1\n"
+
+RECORD: Final = key(FLEET, "operators")
+"""Where the changes are kept: operators are the whole fleet's."""
+
+
+class Operator(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Somebody with a key (a line as OpenSSH writes it). `agents` are those who work for them: what those ask for
+    somebody else has to answer."""
+
+    name: str
+    key: str
+    roles: tuple[str, ...] = (OPERATOR,)
+    agents: tuple[str, ...] = ()
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One change of who is an operator: `before` is the hash of the one before it, `by` who signed it. The first
+    alone may be unsigned, where the policy pins nobody."""
+
+    kind: Literal["add", "revoke", "rotate"]
+    operator: Operator
+    at: int
+    before: str = ""
+    by: str = ""
+    signature: str = ""
+
+    @property
+    def message(self) -> bytes:
+        """What is signed."""
+        return FORM + _encode(msgspec.structs.replace(self, signature=""))
+
+    @property
+    def hash(self) -> str:
+        """What the next one names."""
+        return sha256(_encode(self)).hexdigest()
+
+
+class Roster(msgspec.Struct, frozen=True):
+    """Who is an operator, after so many changes, and what is wrong with those behind them."""
+
+    operators: dict[str, Operator] = {}
+    changes: tuple[Change, ...] = ()
+    trouble: str = ""
+
+    @property
+    def last(self) -> str:
+        """The hash of the last change."""
+        return self.changes[-1].hash if self.changes else ""
+
+    @property
+    def enrolled(self) -> bool:
+        """Whether anybody is, or was: then nobody answers without a key."""
+        return bool(self.operators or self.changes or self.trouble)
+
+
+Verify = Callable[[str, bytes, bytes], bool]
+"""Whether a signature is a key's, for a message."""
+
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+
+
+def roster_of(pinned: Iterable[Operator], changes: Iterable[Change], verify: Verify) -> Roster:
+    """Who is an operator by what is pinned and by the changes since, each signed by one who was an operator then.
+    From the first that is not, none counts."""
+    operators = {one.name: one for one in pinned}
+    good: list[Change] = []
+    for number, change in enumerate(changes):
+        trouble = _wrong(operators, good, change, verify)
+        if trouble:
+            return Roster(operators, tuple(good), f"change {number + 1} of the operators {trouble}")
+        operators = applied(operators, change)
+        good.append(change)
+    return Roster(operators, tuple(good))
+
+
+def applied(operators: dict[str, Operator], change: Change) -> dict[str, Operator]:
+    """Who is an operator after a change."""
+    others = {name: one for name, one in operators.items() if name != change.operator.name}
+    return others if change.kind == "revoke" else {**others, change.operator.name: change.operator}
+
+
+def changes_of(value: Any) -> tuple[Change, ...]:
+    """The changes that a record tells; `OperatorError` where it cannot be read."""
+    try:
+        return msgspec.convert([] if value is None else value, tuple[Change, ...])
+    except msgspec.ValidationError as error:
+        raise OperatorError(f"the operators in the store cannot be read: {error}; restore the store") from None
+
+
+def checked(change: Change, roster: Roster) -> Change:
+    """A change that makes sense for those who are operators now; `OperatorError` where it does not."""
+    name, known = change.operator.name, change.operator.name in roster.operators
+    if NAME.fullmatch(name) is None:
+        raise OperatorError(f"`{name}` is no name for an operator: use up to 64 of a-z, 0-9, `.`, `_`, `-`, `@`")
+    if change.kind == "add" and known:
+        raise OperatorError(f"`{name}` is an operator already: `rotate` gives them another key")
+    if change.kind != "add" and not known:
+        raise OperatorError(f"`{name}` is no operator: `stanchion operators list` shows who is")
+    if change.kind == "revoke" and len(roster.operators) == 1:
+        raise OperatorError(f"`{name}` is the last operator: add another one first, or nobody can undo it")
+    if change.kind != "revoke":
+        twin = [one.name for one in roster.operators.values() if one.key == change.operator.key]
+        if twin:
+            raise OperatorError(f"this key is `{twin[0]}`'s already: everybody has a key of their own")
+        if not change.operator.roles:
+            raise OperatorError(f"`{name}` would have no role: name one, such as `{OPERATOR}`")
+    if len(roster.changes) >= MOST:
+        raise OperatorError(f"the operators changed {MOST} times: pin their keys in the policy from now on")
+    return change
+
+
+def _wrong(operators: dict[str, Operator], good: list[Change], change: Change, verify: Verify) -> str:
+    if change.before != (good[-1].hash if good else ""):
+        return "does not follow from the one before it"
+    if not change.by:
+        return "" if not good and not operators and change.kind == "add" else "is not signed"
+    signer = operators.get(change.by)
+    if signer is None or OPERATOR not in signer.roles:
+        return f"is signed by `{change.by}`, who could not"
+    try:
+        signature = bytes.fromhex(change.signature)
+    except ValueError:
+        return "has no signature that can be read"
+    return "" if verify(signer.key, change.message, signature) else f"is not signed by `{change.by}`'s key"

@@ -1,0 +1,80 @@
+"""Who may answer what, and how: one table, asked where an answer is given and again where it is used."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+import msgspec
+
+from stanchion.approvals.act import Way
+from stanchion.approvals.scope import Scope
+from stanchion.kernel.autonomy import BYPASSERS, OPERATOR, may_bypass
+
+UNPROVEN_SCOPES: Final = frozenset({Scope.ONCE, Scope.RUN})
+"""How far the yes of somebody reaches who has not proven who they are."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What is asked of people, as far as it matters who answers: whose answer counts, how bad it can be, in which
+    mode of autonomy, and which agents ask."""
+
+    roles: tuple[str, ...] = (OPERATOR,)
+    critical: bool = False
+    irreversible: bool = False
+    mode: str = "normal"
+    agents: tuple[str, ...] = ()
+
+    @property
+    def once_only(self) -> bool:
+        """Whether a yes can only be for one call."""
+        return self.critical or self.irreversible
+
+
+class Answering(msgspec.Struct, frozen=True):
+    """Who answers, and how: with which role, and for which agents they stand. `enrolled` says whether operators have
+    keys here."""
+
+    way: Way
+    name: str
+    role: str
+    agents: tuple[str, ...] = ()
+    enrolled: bool = False
+    yes: bool = True
+
+
+def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> str:
+    """Why somebody may not answer like that; empty where they may. A no is judged less strictly than a yes: it lets
+    nothing through."""
+    if not answering.way.proven and answering.enrolled:
+        return "operators have keys here: answer with one"
+    if _same(answering, asked.agents):
+        return f"`{answering.name}` asked for it, or stands for the agent that did: somebody else has to answer"
+    if asked.roles and answering.role not in asked.roles:
+        wanted = " or ".join(f"`{one}`" for one in asked.roles)
+        return f"it is not for the role `{answering.role}`: it asks for {wanted}"
+    if not answering.yes:
+        return ""
+    if not may_bypass(asked.mode, answering.role):
+        allowed = BYPASSERS.get(asked.mode, frozenset()) or frozenset()
+        who = " or ".join(f"`{one}`" for one in sorted(allowed)) if allowed else "nobody"
+        return f"with so little left of a budget {who} can say yes"
+    if asked.critical and not answering.way.proven:
+        return "it is critical: only an operator with a key can say yes"
+    if asked.once_only and scope is not Scope.ONCE:
+        return "it is critical or cannot be undone: a yes is for one call"
+    if not answering.way.proven and scope not in UNPROVEN_SCOPES:
+        return f"without a key a yes is for one call or for one run, not for a {scope}"
+    return ""
+
+
+def _same(answering: Answering, agents: tuple[str, ...]) -> bool:
+    """Whether somebody answers what they, or an agent of theirs, asked for; however an agent spells its name."""
+    own = {folded(one) for one in (answering.name, *answering.agents)}
+    return any(folded(agent) in own for agent in agents if agent)
+
+
+def folded(name: str) -> str:
+    """A name without what only looks different: case, width, marks, spaces and what cannot be seen."""
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    return "".join(char for char in plain if unicodedata.category(char)[0] not in "MZC")

@@ -1,0 +1,200 @@
+"""Authority: who may do what only an operator may, on the store of one shield; every refusal is written down."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stanchion.approvals.act import Answer, Purpose, Way, digest_of
+from stanchion.approvals.answering import By, Person, Signer, Wish, named
+from stanchion.approvals.errors import AnswerRefused
+from stanchion.approvals.operators import RECORD, Operator, Roster, changes_of, roster_of
+from stanchion.approvals.rules import Answering, Asked, refusal
+from stanchion.approvals.scope import Scope
+from stanchion.approvals.ticket import GRANT_S, LONGEST_S
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import Fact
+from stanchion.kernel.autonomy import OPERATOR, may_bypass
+from stanchion.kernel.changing import LEFT, change
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import StoreLost
+from stanchion.runtime.drivers import Flow, drive
+from stanchion.runtime.veiling import tell
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
+FUTURE_MS: Final = 60_000
+"""By how much the clock of whoever signs may be ahead of the store's."""
+
+
+class Authority:
+    """The operators that a shield knows: those its program and its policy pin, and those in the store who follow from
+    them. The first operator of a store counts only where it was there before the shield's first run."""
+
+    def __init__(self, shield: Shield, pinned: Iterable[Operator]) -> None:
+        self._shield = shield
+        self._pinned = tuple(pinned)
+        self._begun: str | None = None
+        self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
+
+    def begin(self) -> None:
+        """Remember who was first, before anything is judged; called when a run begins."""
+        if self._begun is None:
+            with contextlib.suppress(StoreLost, AnswerRefused):
+                drive(self.roster(), self._shield)
+
+    def roster(self) -> Flow[Roster]:
+        """Who is an operator, as the store has it now."""
+        batch = f"operators-{os.urandom(8).hex()}"
+        kept = yield from change(self._shield.records, batch, FLEET, RECORD, lambda _value, _now: LEFT)
+        return self._read(kept.version, kept.value)
+
+    def said(self, wish: Wish, by: By, *, yes: bool = True, comment: str = "", for_s: float = GRANT_S) -> Answer:
+        """Somebody's answer to a wish, if they may give it: `AnswerRefused` otherwise, which is written down."""
+        try:
+            return self._answer(wish, by, yes, comment, for_s)
+        except AnswerRefused as error:
+            self._refused(wish, named(by) if not isinstance(by, str) or by.strip() else "", str(error))
+            raise
+
+    def doubt(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope) -> str:
+        """Why an answer that was kept does not count after all; empty where it does."""
+        return self._wrong(roster, answer, asked, scope)
+
+    def permit(
+        self,
+        purpose: Purpose,
+        tenant: str,
+        subject: str,
+        said: Any,
+        by: By,
+        *,
+        generation: int = 0,
+        critical: bool = False,
+        comment: str = "",
+    ) -> Answer:
+        """Somebody's yes to something that lets more through than before. `generation` is the version of what it
+        changes, so that it can be said once."""
+        whole = {"purpose": purpose, "tenant": tenant, "subject": subject, "said": said}
+        wish = Wish(
+            purpose=purpose,
+            tenant=tenant,
+            subject=subject,
+            generation=generation,
+            digest=digest_of(whole),
+            said=said,
+            asked=Asked((OPERATOR,), critical),
+        )
+        return self.said(wish, by, comment=comment)
+
+    def told(self, answer: Answer) -> dict[str, Any]:
+        """What the trail says of who answered."""
+        return told(answer)
+
+    def _answer(self, wish: Wish, by: By, yes: bool, comment: str, for_s: float) -> Answer:
+        roster = drive(self.roster(), self._shield)
+        now = self._shield.clock()
+        if not 0 < for_s <= LONGEST_S:
+            most = f"give a number of seconds up to {LONGEST_S:g}"
+            raise AnswerRefused(f"an answer cannot stand for `{for_s:g}` s: {most}")
+        until = now + max(1, int(for_s * 1000))
+        match by:
+            case Answer():
+                answer = by
+                if not wish.is_answered_by(answer.act):
+                    raise AnswerRefused("this answer is to something else: show it again, and sign what is shown")
+                if not now < answer.act.until <= now + int(LONGEST_S * 1000) + FUTURE_MS:
+                    raise AnswerRefused("this answer is late: sign it again")
+            case Signer():
+                role = by.role if by.role else _role(roster.operators.get(by.name), wish.asked)
+                answer = by.signed(wish.act(by.name, role, until, yes, comment))
+            case Person():
+                self._shield.nobody_beside()
+                answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
+            case _:
+                answer = self._by_program(wish.act(named(by), OPERATOR, until, yes, comment))
+        why = self._wrong(roster, answer, wish.asked, _scope(wish.scope))
+        if why:
+            raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
+        if isinstance(by, Person):
+            by.asked(wish)
+        return answer
+
+    def _by_program(self, act: Any) -> Answer:
+        if self._shield.memory is not None:
+            raise AnswerRefused(
+                "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
+            )
+        self._shield.nobody_beside()
+        return Answer(act=act, way=Way.PROGRAM)
+
+    def _wrong(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope) -> str:
+        act = answer.act
+        operator = roster.operators.get(act.operator)
+        agents = () if operator is None else operator.agents
+        answering = Answering(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
+        if answer.way.proven:
+            if operator is None:
+                return roster.trouble if roster.trouble else "no operator of that name is known here"
+            if act.role not in operator.roles:
+                return f"they do not have the role `{act.role}`"
+            if not _verified(operator.key, act.message, answer.signature):
+                return "the signature is not theirs, or not of this"
+        return refusal(asked, answering, scope)
+
+    def _read(self, version: int, value: Any) -> Roster:
+        """The roster by what the store has; what this shield knew before cannot be taken from under it."""
+        pinned = (*self._pinned, *self._shield.pinned())
+        seen, at, known = self._known
+        if (version, pinned) == (seen, at) and self._begun is not None:
+            return known
+        changes = changes_of(value)
+        roster = roster_of(pinned, changes, lambda key, message, mark: _verified(key, message, mark.hex()))
+        first = changes[0].hash if changes else ""
+        if self._begun is None:
+            self._begun = first
+        elif not pinned and first != self._begun:
+            late = "the first operator was added after this process began: restart it" if not self._begun else ""
+            roster = Roster({}, (), late if late else "the operators are not those that this process knew")
+        elif len(roster.changes) < len(known.changes):
+            roster = msgspec.structs.replace(known, trouble="changes of the operators have disappeared")
+        self._known = (version, pinned, roster)
+        return roster
+
+    def _refused(self, wish: Wish, by: str, why: str) -> None:
+        shield = self._shield
+        data = {"purpose": str(wish.purpose), "generation": wish.generation, "why": why}
+        with contextlib.suppress(AuditLost):
+            fact = Fact(shield.clock(), "answer.refused", wish.subject, wish.tenant, by=shield.policy.veil.name(by))
+            tell(shield, fact._replace(why=shield.policy.veil.words(why), data=data))
+
+
+def told(answer: Answer) -> dict[str, Any]:
+    """What the trail says of who answered, and how that is known."""
+    proof = {"key": answer.key, "signature": answer.signature} if answer.way.proven else {}
+    return {"way": str(answer.way), "proven": answer.way.proven, "role": answer.act.role, **proof}
+
+
+def _scope(text: str) -> Scope:
+    return Scope(text.partition(" ")[0])
+
+
+def _role(operator: Operator | None, asked: Asked) -> str:
+    """The role in which somebody answers who does not say: the first that counts, or the first that they have."""
+    roles = () if operator is None else operator.roles
+    counts = [role for role in asked.roles if role in roles and may_bypass(asked.mode, role)]
+    return next(iter((*counts, *roles)), OPERATOR)
+
+
+def _verified(key: str, message: bytes, signature: str) -> bool:
+    from stanchion.approvals.keys import public_of, verify
+
+    try:
+        return verify(public_of(key), message, bytes.fromhex(signature))
+    except ValueError:
+        return False
