@@ -15,3 +15,7 @@ class UnknownTicket(TicketError):
 
 class TicketClosed(TicketError):
     """A ticket was answered already, was used, or has expired."""
+
+
+class OperatorKeyError(TicketError):
+    """An operator's key cannot be read, made or used."""
