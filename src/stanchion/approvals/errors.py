@@ -23,3 +23,7 @@ class AnswerRefused(TicketError):
 
 class OperatorError(TicketError):
     """Operators cannot be changed like that, or what is kept of them cannot be trusted."""
+
+
+class OperatorKeyError(TicketError):
+    """An operator's key cannot be read, made or used."""

@@ -73,10 +73,9 @@ class Plan:
     """A chain for one run and tool, built once: judgements bound, lines and keys made."""
 
     __slots__ = (
-        "_lifted", "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lifts", "lines", "meters",
-        "passes", "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "slices", "switches", "taken",
-        "tallied",
-        "warnings", "watchers",
+        "_lifted", "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lifts",
+        "lines", "meters", "passes", "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "slices",
+        "switches", "taken", "tallied", "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(

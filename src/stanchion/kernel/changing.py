@@ -67,7 +67,7 @@ def change_together(
     them; `new` gets the store's time and gives those that are to change, or `LEFT` for one where more has to be looked
     at first. `lines` are counted where they are written; one that stops leaves all of them as they are.
 
-    All of them read `records`, where whatever they ask for is as the store had it: where it was not, they are asked again.
+    All of them read `records`, where everything that `keys` names is as the store had it.
     """
     looked: set[str] = set()
     reply, wanted = Reply(0), keys()

@@ -154,9 +154,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if moment.stakes:
             expects += [(stake.key, stake.version, stake.version + 1) for stake in moment.stakes]
             expects += [(CLOCK, 0, stake.until) for stake in moment.stakes if stake.until < FOREVER]
-            puts += tuple(
-                [(stake.key, stake.value, stake.when, 0, 0) for stake in moment.stakes if stake.when != When.LOOK]
-            )
+            puts += tuple([(stake.key, stake.value, stake.when, 0, 0) for stake in moment.stakes if stake.when])
         stateful = len(expects) > fixed
         aged = plans.confirmed < 0 or not 0 <= first.at - plans.confirmed <= plans.max_age_ms
         if not (lines or stateful or moment.settles or gate is not None or spent is not None or aged):
@@ -248,7 +246,7 @@ def _lost_stake(moment: Moment, reply: Reply) -> str:
 
 def _keep_stakes(records: Records, moment: Moment, puts: tuple[Put, ...], reply: Reply) -> tuple[Put, ...]:
     """Remember the stakes that were written; returns the puts of guards alone."""
-    written = [stake for stake in moment.stakes if stake.when != When.LOOK]
+    written = [stake for stake in moment.stakes if stake.when]
     for stake in written:
         if reply.go or stake.when == When.JUDGED:
             records[stake.key] = (stake.version + 1, stake.value)

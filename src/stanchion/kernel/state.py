@@ -91,9 +91,9 @@ ABSENT: Final[tuple[int, Any]] = (0, None)
 
 
 class Stake(NamedTuple):
-    """A record that an action rests on: it must be at that version, and becomes `value` when the action starts, or
-    (`JUDGED`) in any case, or stays as it is (`LOOK`), before `until` by the store's clock. Where somebody was first, or it is too late, the action
-    is refused, and nothing is judged again."""
+    """A record that an action rests on: it must be at that version, before `until` by the store's clock, and becomes
+    `value` when the action starts, in any case (`JUDGED`), or never (`LOOK`). Where somebody was first, or it is too
+    late, the action is refused, and nothing is judged again."""
 
     key: str
     version: int

@@ -1,0 +1,169 @@
+"""The file of an operator's private key, as OpenSSH writes it: unlocked for one signature at a time."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import re
+import shlex
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.approvals.errors import OperatorKeyError
+from stanchion.approvals.public_key import MAKE_ONE, NEEDED, PublicKey, of_blob
+from stanchion.approvals.wire import Malformed, Reader
+
+LARGEST: Final = 64 * 1024
+"""How many bytes a key file has at most."""
+
+_BODY: Final = re.compile(
+    rb"\A\s*-----BEGIN OPENSSH PRIVATE KEY-----\s(.*?)-----END OPENSSH PRIVATE KEY-----\s*\Z", re.DOTALL
+)
+_MAGIC: Final = b"openssh-key-v1\0"
+_OPEN: Final = b"none"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Whose a key file is. With `shields_own` the user of this process is the one that agents work as: what this
+    process can read, they can read as well."""
+
+    shields_own: bool
+
+
+OURS: Final = Place(shields_own=True)
+
+
+class _Locked(msgspec.Struct, frozen=True):
+    """A key file as it can be read without its passphrase."""
+
+    data: bytes
+    public: PublicKey
+    encrypted: bool
+
+
+class KeyFile:
+    """An operator's private key in a file. `passphrase` is asked for every signature, and nothing of it is kept.
+
+    Where agents could read the file it has to be encrypted.
+    """
+
+    def __init__(self, path: Path, passphrase: Callable[[], bytes] | None, place: Place = OURS) -> None:
+        self.path = path
+        self._passphrase = passphrase
+        self._place = place
+
+    @property
+    def public(self) -> PublicKey:
+        """The public half, for which no passphrase is needed."""
+        return self._read().public
+
+    def sign(self, message: bytes) -> bytes:
+        """The key's signature of a message."""
+        locked = self._read()
+        private = self._unlocked(locked)
+        signature: bytes = private.sign(message)
+        return signature
+
+    def _read(self) -> _Locked:
+        data = _bytes_of(self.path)
+        try:
+            public, encrypted = _opened(data)
+        except (Malformed, binascii.Error) as error:
+            raise OperatorKeyError(
+                f"the key file `{self.path}` is no private key of OpenSSH ({error}): name another, or {MAKE_ONE}"
+            ) from None
+        if self._place.shields_own and not encrypted:
+            raise OperatorKeyError(
+                f"the key file `{self.path}` has no passphrase, and an agent of this user could sign with it: "
+                f"give it one with `ssh-keygen -p -f {_typed(self.path)}`"
+            )
+        return _Locked(data, public, encrypted)
+
+    def _unlocked(self, locked: _Locked) -> Any:
+        try:
+            from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
+            from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_private_key
+        except ImportError:
+            raise OperatorKeyError(NEEDED) from None
+        passphrase = None
+        if locked.encrypted:
+            _need_bcrypt()
+            passphrase = b"" if self._passphrase is None else self._passphrase()
+            if not passphrase:
+                raise OperatorKeyError(f"the key file `{self.path}` is locked: give its passphrase")
+        try:
+            private = load_ssh_private_key(locked.data, passphrase)
+        except UnsupportedAlgorithm as error:
+            raise OperatorKeyError(
+                f"the key file `{self.path}` cannot be unlocked ({error}): write it anew with "
+                f"`ssh-keygen -p -Z aes256-ctr -f {_typed(self.path)}`"
+            ) from None
+        except (ValueError, TypeError, InvalidTag):
+            raise OperatorKeyError(_cannot_unlock(self.path, locked.encrypted)) from None
+        if private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw) != locked.public.raw:
+            raise OperatorKeyError(f"the key file `{self.path}` holds two different keys: name another, or {MAKE_ONE}")
+        return private
+
+
+def _typed(path: Path) -> str:
+    """A path as it is typed in a shell."""
+    return shlex.quote(str(path))
+
+
+def _cannot_unlock(path: Path, encrypted: bool) -> str:
+    if encrypted:
+        return f"the passphrase does not unlock `{path}`: try again"
+    return f"the key file `{path}` is damaged: name another, or {MAKE_ONE}"
+
+
+def _need_bcrypt() -> None:
+    try:
+        import bcrypt  # noqa: F401 # cryptography looks for it by itself, and says nothing of how to get it
+    except ImportError:
+        raise OperatorKeyError(NEEDED) from None
+
+
+def _opened(data: bytes) -> tuple[PublicKey, bool]:
+    """What stands in front of the private half: the public one, and whether a passphrase locks the rest."""
+    body = _BODY.match(data)
+    if body is None:
+        raise Malformed("it does not begin and end like one")
+    whole = Reader(base64.b64decode(b"".join(body[1].split()), validate=True))
+    if whole.take(len(_MAGIC)) != _MAGIC:
+        raise Malformed("it has another format")
+    cipher, kdf = whole.string(), whole.string()
+    whole.string()
+    if whole.number() != 1:
+        raise Malformed("it holds several keys")
+    return of_blob(whole.string()), _OPEN not in (cipher, kdf)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        # Without O_NONBLOCK a pipe in the file's place would wait for a writer.
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+        try:
+            return _checked(path, file)
+        finally:
+            os.close(file)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise OperatorKeyError(f"the key file `{path}` cannot be read ({why}): name one that can") from None
+
+
+def _checked(path: Path, file: int) -> bytes:
+    about = os.fstat(file)
+    if not stat.S_ISREG(about.st_mode):
+        raise OperatorKeyError(f"`{path}` is no file: name the file of a private key")
+    if os.name != "nt" and about.st_mode & 0o077:
+        raise OperatorKeyError(f"other users can reach the key file `{path}`: run `chmod 600 {_typed(path)}`")
+    with open(file, "rb", closefd=False) as opened:
+        data = opened.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise OperatorKeyError(f"`{path}` is too large for a key: name the file of a private key")
+    return data

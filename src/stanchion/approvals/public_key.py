@@ -1,0 +1,101 @@
+"""Operators' public keys: read from a line of OpenSSH, named by a fingerprint; and whether one has signed something."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from typing import Final
+
+import msgspec
+
+from stanchion.approvals.curve import proves
+from stanchion.approvals.errors import OperatorKeyError
+from stanchion.approvals.wire import Malformed, Reader, string
+
+KIND: Final = "ssh-ed25519"
+
+LONGEST: Final = 4096
+"""How many characters a line has at most; one of Ed25519 has 80 and its comment."""
+
+SIGNATURE: Final = 64
+"""How many bytes a signature has."""
+
+MAKE_ONE: Final = "make one with `ssh-keygen -t ed25519`"
+
+NEEDED: Final = "operators' keys need a package: `pip install 'stanchion[signing]'`"
+
+
+class PublicKey(msgspec.Struct, frozen=True):
+    """The public half of an operator's key: its line without a comment, and its 32 bytes."""
+
+    line: str
+    raw: bytes
+
+    @property
+    def blob(self) -> bytes:
+        """The key as SSH sends it."""
+        return string(KIND.encode()) + string(self.raw)
+
+    @property
+    def fingerprint(self) -> str:
+        """The key's name, as `ssh-keygen -l` shows it."""
+        digest = hashlib.sha256(self.blob).digest()
+        return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
+
+
+def public_of(text: str) -> PublicKey:
+    """Read a public key as OpenSSH writes it: `ssh-ed25519 AAAA… comment`, on one line."""
+    line = text.strip(" \t\r\n")
+    if not line:
+        raise OperatorKeyError("the public key is empty: give the line of a `.pub` file")
+    if len(line) > LONGEST or "\n" in line or "\r" in line:
+        raise OperatorKeyError("that is more than one public key: give one line, as it stands in a `.pub` file")
+    kind, _, rest = line.partition(" ")
+    words = rest.split()
+    if kind.startswith("-----"):
+        raise OperatorKeyError(
+            "that is no public key: give the line of the `.pub` file, and keep the other to yourself"
+        )
+    if kind != KIND:
+        raise OperatorKeyError(f"the public key is of kind `{kind[:60]}`, and only `{KIND}` is taken: {MAKE_ONE}")
+    if not words:
+        raise OperatorKeyError(f"the public key ends after `{KIND}`: give the whole line of the `.pub` file")
+    try:
+        blob = base64.b64decode(words[0].encode("ascii"), validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        raise OperatorKeyError("the public key is no base64: give the line of the `.pub` file as it is") from None
+    return of_blob(blob)
+
+
+def of_blob(blob: bytes) -> PublicKey:
+    """Read a public key as SSH sends it."""
+    reader = Reader(blob)
+    try:
+        kind = reader.string()
+        if kind != KIND.encode():
+            shown = kind[:60].decode("ascii", "backslashreplace")
+            raise OperatorKeyError(f"the key is of kind `{shown}`, and only `{KIND}` is taken: {MAKE_ONE}")
+        raw = reader.string()
+        reader.end()
+    except Malformed as error:
+        raise OperatorKeyError(f"the public key is cut or damaged ({error}): give it as it is in its file") from None
+    if not proves(raw):
+        raise OperatorKeyError(f"the public key is no key that proves who signed: {MAKE_ONE}")
+    return PublicKey(f"{KIND} {base64.b64encode(blob).decode()}", raw)
+
+
+def verify(key: PublicKey, message: bytes, signature: bytes) -> bool:
+    """Whether a signature is this key's, for that message."""
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ImportError:
+        raise OperatorKeyError(NEEDED) from None
+    if len(signature) != SIGNATURE or not proves(key.raw):
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(key.raw).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
