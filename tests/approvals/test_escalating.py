@@ -69,7 +69,20 @@ def test_an_approval_is_used_up() -> None:
     assert paid.amounts == [5]
 
 
-@pytest.mark.parametrize("other", [{"amount": 6}, {"agent": "other"}, {"task": "other"}])
+def test_equal_requests_of_parallel_agents_are_one_ticket_and_its_yes_is_for_those_who_asked() -> None:
+    shield, paid = shield_for(policy()), Paid()
+    first = refused(shield, paid, agent="one").ticket
+    assert refused(shield, paid, agent="two").ticket == first
+    (ticket,) = shield.tickets()
+    assert ticket.askers == ("one", "two")
+    shield.approve(ticket.id, by="ann")
+    assert refused(shield, paid, agent="three").waits
+    assert pays(shield, paid, agent="two") == 5
+    assert refused(shield, paid, agent="one").waits
+    assert paid.amounts == [5]
+
+
+@pytest.mark.parametrize("other", [{"amount": 6}, {"task": "other"}])
 def test_an_approval_covers_nothing_else(other: dict[str, Any]) -> None:
     shield, paid = shield_for(policy()), Paid()
     first = refused(shield, paid).ticket
@@ -344,14 +357,14 @@ def test_the_answer_and_its_use_are_in_the_trail() -> None:
     shield, paid = shield_for(policy()), Paid()
     first = refused(shield, paid).ticket
     assert first is not None
-    shield.approve(first, by="ann", comment="fine", role="reviewer")
+    shield.approve(first, by="ann", comment="fine", for_s=60)
     shield.deny(first, by="bob", comment="no more")
     facts = shield.journal.facts()
     assert [(fact.what, fact.about, fact.by, fact.why) for fact in facts[1:]] == [
         ("ticket.approved", first, "ann", "fine"),
         ("ticket.withdrawn", first, "bob", "no more"),
     ]
-    assert facts[1].data["as"] == "reviewer"
+    assert (facts[1].data["as"], facts[1].data["proven"]) == ("human_operator", False)
     assert facts[0].data["call"] == shield.journal.kept()[0].read().id
 
 
@@ -381,10 +394,10 @@ def test_errors_of_answers() -> None:
     assert first is not None
     with pytest.raises(UnknownTicket):
         shield.approve("nowhere", by="ann")
-    with pytest.raises(TicketError, match="itself"):
+    with pytest.raises(TicketError, match="asked for it"):
         shield.approve(first, by="bot")
     for for_s in (0, -1, 86_401):
-        with pytest.raises(TicketError, match="cannot be used for"):
+        with pytest.raises(TicketError, match="cannot stand for"):
             shield.approve(first, by="ann", for_s=for_s)
     shield.approve(first[:4], by="ann")
     with pytest.raises(TicketClosed, match="approved already, by `ann`"):
@@ -403,7 +416,7 @@ def test_a_start_that_the_store_lost_leaves_the_approval_as_the_store_has_it(
     first = refused(shield, paid).ticket
     assert first is not None
     shield.approve(first, by="ann")
-    stakes = len(store.batches) + 3
+    stakes = len(store.batches) + 4
     store.on = (stakes,)
     assert refused(shield, paid).decision.code == "kernel.store_lost"
     assert [put[0] for put in store.batches[stakes - 1].puts] == [key_of("default", first)]
@@ -436,7 +449,7 @@ def test_a_ticket_of_something_else_in_its_place_is_left_alone() -> None:
     assert first is not None
     key = key_of("default", first)
     version, value = store.read(key)
-    other = {**value, "digest": "f" * 64, "state": "approved", "grant_until": clock() + 1_000}
+    other = {**value, "deed": {**value["deed"], "what": "f" * 64}, "state": "approved", "grant_until": clock() + 1_000}
     store.carry(Batch("other", puts=((key, other, When.JUDGED, 0, 0),)))
     error = refused(shield, paid)
     assert error.waits

@@ -17,7 +17,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed, Ruling
 from stanchion.kernel.replay import replay
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import Batch, Line, Records, Stake, When
+from stanchion.kernel.state import Batch, Records, Stake, When
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock
 
@@ -115,8 +115,8 @@ class World:
             return made
 
 
-def call(name: str, stakes: tuple[Stake, ...] = (), granted: str = "") -> Moment:
-    return Moment((ToolCall(id=name, at=1, run=RUN, tool="pay"),), stakes=stakes, granted=granted)
+def call(name: str, stakes: tuple[Stake, ...] = (), granted: str = "", lifts: tuple[str, ...] = ()) -> Moment:
+    return Moment((ToolCall(id=name, at=1, run=RUN, tool="pay"),), stakes=stakes, granted=granted, lifts=lifts)
 
 
 def failure(name: str, fault: str) -> Moment:
@@ -174,11 +174,18 @@ def test_something_else_that_moved_is_judged_again() -> None:
 
 def test_a_person_s_yes_lets_what_waits_go_ahead_and_nothing_severer() -> None:
     assert World(Says(Action.ESCALATE)).decide(call("c1")).action == Action.ESCALATE
-    granted = World(Says(Action.ESCALATE)).decide(call("c1", granted="t1"))
+    granted = World(Says(Action.ESCALATE)).decide(call("c1", granted="t1", lifts=("g0",)))
     assert granted.action == Action.ALLOW
     assert [(f.action, f.said) for f in granted.findings] == [(Action.ALLOW, Action.ESCALATE)]
-    assert World(Says(Action.BLOCK)).decide(call("c1", granted="t1")).action == Action.BLOCK
-    assert World(Says(Action.ESCALATE), Says(Action.BLOCK)).decide(call("c1", granted="t1")).action == Action.BLOCK
+    assert World(Says(Action.BLOCK)).decide(call("c1", granted="t1", lifts=("g0",))).action == Action.BLOCK
+    two = World(Says(Action.ESCALATE), Says(Action.ESCALATE))
+    other = two.decide(call("c1", granted="t1", lifts=("g0",)))
+    assert (other.action, [(f.guard, f.action) for f in other.findings]) == (
+        Action.ESCALATE,
+        [("g0", Action.ALLOW), ("g1", Action.ESCALATE)],
+    )
+    assert two.decide(call("c2", granted="t1", lifts=("g0", "g1"))).action == Action.ALLOW
+    assert World(Says(Action.ESCALATE), Says(Action.BLOCK)).decide(call("c1", granted="t1", lifts=("g0",))).action == Action.BLOCK
 
 
 def test_a_record_is_written_as_its_stage_says() -> None:
@@ -196,3 +203,15 @@ def test_failures_are_counted_by_fault_and_watched() -> None:
     third = world.decide(failure("e3", "system"))
     assert third.action == Action.ALLOW, "what a watcher says never refuses: it has happened"
     assert [(f.guard, f.code, f.args) for f in third.findings] == [("g0", "test.watched", (1,))]
+
+
+def test_an_action_can_rest_on_a_record_that_stays_as_it_is() -> None:
+    world = World()
+    assert world.decide(call("c1", (Stake(KEY, 0, "written"),))).action == Action.ALLOW
+    looks = Stake(KEY, 1, None, When.LOOK)
+    assert [world.decide(call(name, (looks,))).action for name in ("c2", "c3")] == [Action.ALLOW, Action.ALLOW]
+    assert world.store.read(KEY) == (1, "written")
+    world.store.carry(Batch("other", puts=((KEY, "changed", When.JUDGED, 0, 0),)))
+    assert world.decide(call("c4", (looks,))).code == "kernel.taken"
+    late = Stake(KEY, 2, None, When.LOOK, until=world.clock())
+    assert world.decide(call("c5", (late,))).code == "kernel.taken"

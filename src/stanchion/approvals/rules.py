@@ -44,8 +44,9 @@ class Answering(msgspec.Struct, frozen=True):
 
 
 def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> str:
-    """Why somebody may not answer like that; empty where they may. A no is judged less strictly than a yes: it lets
-    nothing through."""
+    """Why somebody may not answer like that; empty where they may. A no is everybody's: it lets nothing through."""
+    if not answering.yes:
+        return ""
     if not answering.way.proven and answering.enrolled:
         return "operators have keys here: answer with one"
     if _same(answering, asked.agents):
@@ -53,8 +54,6 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
     if asked.roles and answering.role not in asked.roles:
         wanted = " or ".join(f"`{one}`" for one in asked.roles)
         return f"it is not for the role `{answering.role}`: it asks for {wanted}"
-    if not answering.yes:
-        return ""
     if not may_bypass(asked.mode, answering.role):
         allowed = BYPASSERS.get(asked.mode, frozenset()) or frozenset()
         who = " or ".join(f"`{one}`" for one in sorted(allowed)) if allowed else "nobody"

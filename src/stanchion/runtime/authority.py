@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Answer, Purpose, Way, digest_of
+from stanchion.approvals.act import Act, Answer, Purpose, Way, digest_of
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
-from stanchion.approvals.errors import AnswerRefused
+from stanchion.approvals.errors import AnswerRefused, TicketError
 from stanchion.approvals.operators import RECORD, Operator, Roster, changes_of, roster_of
 from stanchion.approvals.rules import Answering, Asked, refusal
 from stanchion.approvals.scope import Scope
@@ -45,14 +45,18 @@ class Authority:
     def begin(self) -> None:
         """Remember who was first, before anything is judged; called when a run begins."""
         if self._begun is None:
-            with contextlib.suppress(StoreLost, AnswerRefused):
-                drive(self.roster(), self._shield)
+            with contextlib.suppress(StoreLost, TicketError):
+                self._read(*self._shield.store.read(RECORD))
 
     def roster(self) -> Flow[Roster]:
         """Who is an operator, as the store has it now."""
+        return (yield from self._now())[0]
+
+    def _now(self) -> Flow[tuple[Roster, int]]:
+        """Who is an operator, and the store's time."""
         batch = f"operators-{os.urandom(8).hex()}"
         kept = yield from change(self._shield.records, batch, FLEET, RECORD, lambda _value, _now: LEFT)
-        return self._read(kept.version, kept.value)
+        return self._read(kept.version, kept.value), kept.now
 
     def said(self, wish: Wish, by: By, *, yes: bool = True, comment: str = "", for_s: float = GRANT_S) -> Answer:
         """Somebody's answer to a wish, if they may give it: `AnswerRefused` otherwise, which is written down."""
@@ -97,8 +101,7 @@ class Authority:
         return told(answer)
 
     def _answer(self, wish: Wish, by: By, yes: bool, comment: str, for_s: float) -> Answer:
-        roster = drive(self.roster(), self._shield)
-        now = self._shield.clock()
+        roster, now = drive(self._now(), self._shield)
         if not 0 < for_s <= LONGEST_S:
             most = f"give a number of seconds up to {LONGEST_S:g}"
             raise AnswerRefused(f"an answer cannot stand for `{for_s:g}` s: {most}")
@@ -125,12 +128,13 @@ class Authority:
             by.asked(wish)
         return answer
 
-    def _by_program(self, act: Any) -> Answer:
-        if self._shield.memory is not None:
+    def _by_program(self, act: Act) -> Answer:
+        """A program's answer. A no lets nothing through, so anybody may give it; a yes counts where nobody else can
+        reach the state: it is in this process's memory."""
+        if act.yes and self._shield.memory is not None:
             raise AnswerRefused(
                 "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
             )
-        self._shield.nobody_beside()
         return Answer(act=act, way=Way.PROGRAM)
 
     def _wrong(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope) -> str:

@@ -83,6 +83,7 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
     life_ms = max(1, int(terms.timeout_s * 1000))
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
+        yield from _make_known(desk, wanted.tenant)
         roster = yield from desk.shield.authority.roster()
 
         def covered(grant: Grant, _now: int) -> bool:
@@ -99,12 +100,12 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
             return None
         desk.waits_for(decision, wanted.id)
         if kept.changed and kept.ticket.state is State.OPEN and kept.ticket.opened_at == kept.now:
-            yield from _make_known(desk, wanted.tenant)
             _write_down(desk, kept.ticket, decision)
         if kept.ticket.state is State.OPEN and waits:
             kept = yield from _wait(desk, kept.ticket, kept, decision)
+            roster = yield from desk.shield.authority.roster()
         if kept.ticket is not None and kept.ticket.state is State.APPROVED:
-            kept = yield from _taken(desk, kept, wanted, decision)
+            kept = yield from _taken(desk, kept, wanted, decision, roster)
     except (StoreLost, TicketError) as error:
         desk.tell(f"no ticket could be opened, because the store cannot be used: {error}; repeat the call later")
         return None
@@ -122,11 +123,10 @@ def _doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str:
     return desk.shield.authority.doubt(roster, grant.answer, wanted.asked, grant.scope)
 
 
-def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision) -> Flow[Kept]:
+def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
     """An approved ticket whose answer counts; one whose answer does not is open again, and that is written down."""
     ticket = kept.ticket
     assert ticket is not None
-    roster = yield from desk.shield.authority.roster()
     why = _wrong(desk, roster, ticket, wanted)
     if not why:
         return kept
@@ -184,9 +184,8 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     life_ms = max(1, int(terms.timeout_s * 1000))
     batch = f"{decision.id}.report"
     try:
+        yield from _make_known(desk, wanted.tenant)
         kept = (yield from find(desk.shield.records, batch, wanted, _never, life_ms, limits)).kept
-        if kept is not None and kept.changed:
-            yield from _make_known(desk, wanted.tenant)
     except (StoreLost, TicketError) as error:
         desk.tell(f"nobody could be asked to look at this run, because the store cannot be used: {error}")
         return
