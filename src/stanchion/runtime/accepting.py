@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from stanchion.approvals.act import Answer, Purpose
+from stanchion.approvals.answering import By
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.scopes import FLEET
+from stanchion.runtime.acts import Request
+from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import StateError
 
@@ -15,21 +19,29 @@ if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
 
 
-def accept_store(shield: Shield, why: str, *, restored: bool = False, by: str = "an operator") -> int:
+def accept_store(shield: Shield, why: str, *, restored: bool = False, by: By = "an operator") -> int:
     """Let everybody go on with the store as it is, although it has lost what it held (`kernel.store_forgot`).
 
     `restored` says that it is a backup: then approvals in it that are not used yet are taken back first, because they
     may have been used since it was made. Says how many those are. What the store holds stays held: spend is charged
-    until it is settled, and permits come back when their time is over.
+    until it is settled, and permits come back when their time is over. `AnswerRefused` where `by` is no operator.
     """
+    request = Request(purpose=Purpose.STORE, tenant=FLEET, subject="store", said={"restored": restored, "why": why})
+    return int(shield.act(request, by))
+
+
+def accepted(shield: Shield, why: str, restored: bool, answer: Answer) -> int:
+    """Accept the store, as an operator has said."""
     if shield.memory is None:
         raise StateError("this store ends with its process: there is nothing to accept")
-    how = "restored" if restored else "accepted"
-    unused = shield.tickets(state="approved") if restored else []
+    how, by = "restored" if restored else "accepted", answer.act.operator
+    unused = [one for one in shield.tickets(state="approved") if restored]
     for ticket in unused:
-        shield.deny(ticket.id, by=by, comment=f"the store was restored from a backup: {why}")
+        shield.deny(ticket.id, by=by, comment=f"the store was restored from a backup: {why}", tenant=ticket.tenant)
+    for tenant, grant in shield.grants() if restored else []:
+        shield.revoke(grant.id, by=by, why="the store was restored from a backup", tenant=tenant)
     epoch = drive(shield.memory.begin(how, by, why), shield)
     with contextlib.suppress(AuditLost):
-        data = {"epoch_at": epoch.at, "approvals_taken_back": len(unused)}
+        data = {"epoch_at": epoch.at, "approvals_taken_back": len(unused), **told(answer)}
         shield.journal.tell(Fact(shield.clock(), f"store.{how}", "store", FLEET, "", by, why, data))
     return len(unused)

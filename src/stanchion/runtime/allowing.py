@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion.approvals.act import Answer, Purpose, digest_of
+from stanchion.approvals.answering import By
+from stanchion.approvals.errors import TicketError
+from stanchion.approvals.operators import Roster
+from stanchion.approvals.rules import Asked
+from stanchion.approvals.scope import Scope
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.chain import Plans
@@ -21,6 +27,8 @@ from stanchion.kernel.guard import Placed
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake, StoreLost, key
+from stanchion.runtime.acts import Request
+from stanchion.runtime.authority import told
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.veiling import tell
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
 
 MOST: Final = 1_000
 """How many allowances a tenant can have."""
+OPERATORS_ONLY: Final = Asked()
 FINGERPRINT: Final = re.compile(r"[0-9a-f]{12}")
 
 
@@ -42,6 +51,7 @@ class Allowance(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str = ""
     by: str = ""
     at: int = 0
+    answer: Answer | None = None
 
     def covers(self, event: Event) -> bool:
         """Whether it counts for an event."""
@@ -89,7 +99,14 @@ def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
         known = allowances_of(kept.value)
     except (StoreLost, msgspec.ValidationError):
         return moment
-    used = [known[one] for one in found if one in known and known[one].covers(event)]
+    wanted = [known[one] for one in found if one in known and known[one].covers(event)]
+    if not wanted:
+        return moment
+    try:
+        roster = yield from desk.shield.authority.roster()
+    except (StoreLost, TicketError):
+        return moment
+    used = [one for one in wanted if one.answer is not None and _stands(desk, roster, tenant, one, one.answer)]
     if not used:
         return moment
     event = msgspec.structs.replace(event, cleared=tuple([one.fingerprint for one in used]))
@@ -99,6 +116,14 @@ def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
         left = {name: one for name, one in known.items() if name not in spent}
         stakes = (*stakes, Stake(name, kept.version, msgspec.to_builtins(left)))
     return msgspec.structs.replace(moment, events=(event, *moment.events[1:]), stakes=stakes)
+
+
+def _stands(desk: Desk, roster: Roster, tenant: str, one: Allowance, answer: Answer) -> bool:
+    """Whether an allowance is what somebody said who could say it, and nothing else."""
+    said = {"once": one.once, "tool": one.tool, "why": answer.act.comment}
+    request = Request(purpose=Purpose.ALLOW, tenant=tenant, subject=one.fingerprint, said=said)
+    same = answer.act.yes and answer.act.digest == digest_of(msgspec.to_builtins(request))
+    return same and not desk.shield.authority.doubt(roster, answer, OPERATORS_ONLY, Scope.ONCE)
 
 
 def _found(plans: Plans, event: Event) -> tuple[str, ...]:
@@ -140,12 +165,25 @@ class Allowances:
         known = allowances_of(self._change(lambda _: LEFT))
         return sorted(known.values(), key=lambda one: (-one.at, one.fingerprint))
 
-    def allow(self, fingerprint: str, once: bool = False, tool: str = "", why: str = "", by: str = "") -> Allowance:
-        """Let what has this fingerprint pass from now on, or once. `ValueError` where it is no fingerprint."""
+    def allow(
+        self, fingerprint: str, once: bool = False, tool: str = "", why: str = "", by: By = "an operator"
+    ) -> Allowance:
+        """Let what has this fingerprint pass from now on, or once. An operator's: `AnswerRefused` where `by` is none,
+        `ValueError` where it is no fingerprint."""
         if FINGERPRINT.fullmatch(fingerprint) is None:
             raise ValueError(f"`{fingerprint}` is no fingerprint: give the 12 digits that the finding shows")
+        said = {"once": once, "tool": tool, "why": why}
+        made = self._shield.act(Request(purpose=Purpose.ALLOW, tenant=self._tenant, subject=fingerprint, said=said), by)
+        assert isinstance(made, Allowance)
+        return made
+
+    def entered(self, fingerprint: str, once: bool, tool: str, answer: Answer) -> Allowance:
+        """Enter an allowance, as an operator has said."""
         veil = self._shield.policy.veil
-        made = Allowance(fingerprint, once, tool, veil.words(why), veil.name(by), self._shield.clock())
+        act = answer.act
+        made = Allowance(
+            fingerprint, once, tool, veil.words(act.comment), veil.name(act.operator), self._shield.clock(), answer
+        )
 
         def added(known: dict[str, Allowance]) -> Any:
             if len(known) >= MOST and fingerprint not in known:
@@ -180,7 +218,7 @@ class Allowances:
         ).value
 
     def _tell(self, what: str, one: Allowance) -> None:
-        data = {"once": one.once, "tool": one.tool}
+        data = {"once": one.once, "tool": one.tool, **({} if one.answer is None else told(one.answer))}
         with contextlib.suppress(AuditLost):
             fact = Fact(self._shield.clock(), what, one.fingerprint, self._tenant, by=one.by, why=one.why, data=data)
             tell(self._shield, fact)

@@ -8,27 +8,36 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from stanchion.approvals.act import Answer
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.guards.breaker import CLOSED, circuit_of
 from stanchion.kernel.changing import LEFT, change
 from stanchion.kernel.state import key
+from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.veiling import tell
+from stanchion.stores.seen import Seen
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
 
 
-def reset(shield: Shield, tool: str, tenant: str, why: str, by: str) -> bool:
-    """Close every breaker of a tool, those in shadow mode included, and write that down; says whether there was
-    anything to close."""
+def breakers_of(shield: Shield, tool: str, tenant: str) -> list[Seen]:
+    """Every breaker of a tool, those in shadow mode included."""
     beginning = f"{key(tenant, 'breaker', tool)}:"
-    found = [cell.key for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]
+    return [cell for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]
+
+
+def reset(shield: Shield, tool: str, tenant: str, why: str, answer: Answer) -> bool:
+    """Close every breaker of a tool, as an operator said, and write that down; says whether there was anything to
+    close."""
+    found = [cell.key for cell in breakers_of(shield, tool, tenant)]
     closed = [name for name in found if drive(_close(shield, tenant, name), shield)]
     if closed:
         with contextlib.suppress(AuditLost):
-            tell(shield, Fact(shield.clock(), "breaker.reset", f"tool:{tool}", tenant, "", by, why))
+            fact = Fact(shield.clock(), "breaker.reset", f"tool:{tool}", tenant, "", answer.act.operator, why)
+            tell(shield, fact._replace(data=told(answer)))
     return bool(closed)
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 import msgspec
 
+from stanchion.approvals.act import Purpose
+from stanchion.approvals.answering import By
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.guards._jsonschema.checker import canonical
@@ -20,6 +22,7 @@ from stanchion.guards.schema.tools import EVERYBODY, Definition, Known, differin
 from stanchion.kernel.changing import LEFT, change
 from stanchion.kernel.state import key
 from stanchion.policy.definitions import Hook, reads_definitions, with_tools
+from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.validation_cache import ValidationCache, ValidationStats
@@ -73,12 +76,13 @@ class Ingesting:
                 self._learnt.clear()
             return with_tools(policy, dict(self._given), dict(self._hooks), self._ask, self._cache)
 
-    def ingest(self, tools: Any, *, tenant: str = EVERYBODY, repin: bool = False) -> Ingested:
+    def ingest(self, tools: Any, *, tenant: str = EVERYBODY, repin: bool = False, by: By = "an operator") -> Ingested:
         """Take in definitions of tools: an MCP `tools/list` result, OpenAI or Anthropic definitions, functions.
 
         The first time a tool is seen its definition is pinned, for every process on the store. One that is not as it
-        was pinned is used, and its calls escalate, until it is pinned anew with `repin`. Raises `ValueError` where
-        something is no definition, or no guard of the policy reads definitions.
+        was pinned is used, and its calls escalate, until it is pinned anew with `repin`, which is an
+        operator's (`AnswerRefused` where `by` is none). Raises `ValueError` where something is no definition, or no
+        guard of the policy reads definitions.
         """
         if not reads_definitions(self._shield.policy):
             raise ValueError("nothing would act on definitions: add a guard with `use: schema` to the policy")
@@ -88,7 +92,7 @@ class Ingesting:
         with self._lock:
             if len({*self._given, *[(tenant, each.name) for each in found]}) > MOST:
                 raise ValueError(f"a shield knows {MOST:,} definitions at the most: ingest those that are used")
-            pinned = self._pinned([each for each in found if each.source != "python"], tenant, repin)
+            pinned = self._pinned([each for each in found if each.source != "python"], tenant, by if repin else None)
             known = {each.name: Known(each, pinned.changed.get(each.name, "")) for each in found}
             self._given |= {(tenant, name): each for name, each in known.items()}
             self._shield.renew()
@@ -178,13 +182,21 @@ class Ingesting:
             self._cache.put(keyed, answer, at)
         return answer
 
-    def _pinned(self, found: list[Definition], tenant: str, repin: bool) -> Ingested:
-        """Pin what is new, and say what is not as it was pinned."""
+    def _pinned(self, found: list[Definition], tenant: str, by: By | None) -> Ingested:
+        """Pin what is new, and say what is not as it was pinned; with an operator's yes it is pinned anew."""
         parts: dict[str, dict[str, str]] = {}
         for each in found:
             with contextlib.suppress(SchemaFault):
                 parts[each.name] = each.parts()
-        outcome = Ingested()
+        outcome, repin, proof = Ingested(), False, {}
+        if by is not None:
+            version, value = self._shield.store.read(key(tenant, "pins"))
+            known = value["tools"] if isinstance(value, dict) else {}
+            anew = {name: own for name, own in parts.items() if name in known and differing(own, known[name])}
+            if anew:
+                names = ", ".join(sorted(anew))
+                answer = self._shield.authority.permit(Purpose.TOOL, tenant, names, anew, by, generation=version)
+                repin, proof = True, told(answer)
 
         def pinned(value: Any, now: int) -> Any:
             nonlocal outcome
@@ -205,21 +217,21 @@ class Ingesting:
 
         if parts:
             drive(self._write(tenant, pinned), self._shield)
-            self._tell(outcome, tenant)
+            self._tell(outcome, tenant, proof)
         return outcome
 
     def _write(self, tenant: str, new: Callable[[Any, int], Any]) -> Flow[None]:
         name = key(tenant, "pins")
         yield from change(self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, name, new)
 
-    def _tell(self, outcome: Ingested, tenant: str) -> None:
+    def _tell(self, outcome: Ingested, tenant: str, proof: Mapping[str, Any]) -> None:
         """Write down what was found to be changed, and what was pinned anew."""
         said = [*[("changed", name, why) for name, why in outcome.changed.items()]]
         said += [("repinned", name, "") for name in outcome.repinned]
         for what, name, why in said:
             with contextlib.suppress(AuditLost):
                 fact = Fact(self._shield.clock(), f"definition.{what}", f"tool:{name}", tenant, why=why)
-                tell(self._shield, fact)
+                tell(self._shield, fact._replace(data=dict(proof)) if what == "repinned" else fact)
 
 
 def _awaitable(value: Any) -> bool:

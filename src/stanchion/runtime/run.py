@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import httpx
     import requests.adapters
 
+    from stanchion.approvals.answering import By
     from stanchion.guards.loops import Metrics
     from stanchion.runtime.recovering import Trouble
     from stanchion.runtime.undoing import Undone
@@ -130,7 +131,7 @@ class Run(Reporting):
             raise TypeError(f"`{known.name}` gives many items, and only a call with one result can happen once")
         return known
 
-    def settle_effect(self, key: str, happened: bool, *, result: Any = None, by: str = "an operator") -> None:
+    def settle_effect(self, key: str, happened: bool, *, result: Any = None, by: By = "an operator") -> None:
         """Say whether something happened whose outcome nobody knew: by the key of `call_once`, or by the id that the
         refusal names. What has not happened can start again."""
         info = self._desk.info

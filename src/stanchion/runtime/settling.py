@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion.approvals.act import Answer, Purpose
+from stanchion.approvals.answering import By
 from stanchion.audit.journal import Fact
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import CLOCK, Batch, Put, Reply, StoreLost, When, key
+from stanchion.runtime.acts import Request
+from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.ledger import DONE, FAILED, STARTED, UNKNOWN, Effect, id_of, kept
@@ -40,25 +44,32 @@ def settle_effect(
     happened: bool,
     *,
     result: Any = None,
-    by: str = "an operator",
+    by: By = "an operator",
     tenant: str = "default",
 ) -> None:
     """Say whether something happened whose outcome nobody knew; `effect` is the id that the refusal names.
 
     What has happened is never done again, and answers with `result` where one is given; what has not can start. Say so
-    only when nothing of it is still at work. `EffectError` where there is nothing to settle.
+    only when nothing of it is still at work. `EffectError` where there is nothing to settle, `AnswerRefused` where `by`
+    is no operator.
     """
+    said = {"happened": happened, "result": project(result)}
+    shield.act(Request(purpose=Purpose.SETTLE, tenant=tenant, subject=effect, said=said), by)
+
+
+def settle(shield: Shield, effect: str, happened: bool, result: Any, answer: Answer, tenant: str) -> None:
+    """Put an effect to what an operator has said of it."""
     from secrets import token_hex
 
-    drive(_settle(shield, f"settle-{token_hex(8)}", tenant, effect, happened, result, by), shield)
+    drive(_settle(shield, f"settle-{token_hex(8)}", tenant, effect, happened, result, answer), shield)
 
 
 def _settle(
-    shield: Shield, batch_id: str, tenant: str, effect_id: str, happened: bool, result: Any, by: str
+    shield: Shield, batch_id: str, tenant: str, effect_id: str, happened: bool, result: Any, answer: Answer
 ) -> Flow[Effect]:
     """Put an effect whose outcome is open to what a person says of it, and write that down first."""
     cell = key(tenant, "effect", effect_id)
-    data, by = project(result), shield.policy.veil.name(by)
+    data, by = result, shield.policy.veil.name(answer.act.operator)
     for turn in range(TRIES):
         reply: Reply = yield Batch(f"{batch_id}.look{turn}", tenant, True, ((cell, 0, 1), (CLOCK, 0, 1)))
         found = next((fresh for fresh in reply.fresh if fresh.key == cell), None)
@@ -72,7 +83,7 @@ def _settle(
             effect, state=DONE if happened else FAILED, until=0, by=by, kept=keeps, result=data if keeps else None
         )
         what = "effect.happened" if happened else "effect.not_happened"
-        said = {"tool": effect.tool, "call": effect.call}
+        said = {"tool": effect.tool, "call": effect.call, **told(answer)}
         put: Put = (cell, msgspec.to_builtins(new), When.JUDGED, 0, 0)
         tell(shield, Fact(shield.clock(), what, effect_id, tenant, effect.run, by, data=said))
         expects = ((cell, found.number, found.number + 1),)

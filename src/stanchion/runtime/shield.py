@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from stanchion.approvals.act import answer_of
+from stanchion.approvals.act import Answer, Purpose, answer_of
+from stanchion.approvals.answering import By, Wish, named
 from stanchion.approvals.operators import Operator
 from stanchion.approvals.scope import Scope
 from stanchion.audit.journal import Journal, MemoryJournal
@@ -16,9 +17,10 @@ from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Standing, standing_key, standing_of
 from stanchion.kernel.names import names
 from stanchion.kernel.state import ABSENT, FOREVER, Records
-from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, Signal, Terms
+from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
 from stanchion.runtime.accepting import accept_store
-from stanchion.runtime.authority import Authority
+from stanchion.runtime.acts import Request, carry_out, wish_for
+from stanchion.runtime.authority import Authority, told
 from stanchion.runtime.describing import described
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import drive
@@ -41,7 +43,6 @@ from stanchion.stores.protocol import Store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stanchion.approvals.answering import By
     from stanchion.approvals.grants import Grant
     from stanchion.approvals.ticket import Ticket
     from stanchion.policy.compiled import CompiledPolicy
@@ -51,9 +52,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 RiskName = Literal["low", "medium", "high", "critical"]
-
-BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
-"""What an operator signals to have something back to normal, whatever state it is in."""
 
 
 class Shield:
@@ -281,22 +279,26 @@ class Shield:
         return price(self.policy, model).cost_usd(input_tokens, output_tokens, cached_tokens)
 
     def safe_mode(
-        self, on: bool, why: str = "", tenant: str = "default", scope: str = "", by: str = "an operator"
+        self, on: bool, why: str = "", tenant: str = "default", scope: str = "", by: By = "an operator"
     ) -> None:
         """Switch safe mode on or off for every process on this store: tool calls and retries are refused.
 
-        `scope` narrows it to `tool:NAME`, `agent:NAME` or `run:ID`, or widens it to the `fleet`. Off also releases the
-        brake that this shield was started with (by its argument or the environment), which is its own and never in
-        the store: it does not outlive the process. `StateError` where a halt stands in the way.
+        `scope` narrows it to `tool:NAME`, `agent:NAME` or `run:ID`, or widens it to the `fleet`. On is everybody's, off
+        an operator's (`AnswerRefused` where `by` is none). Off also releases the brake that this shield was started
+        with (by its argument or the environment), which is its own and never in the store: it does not outlive the
+        process. `StateError` where a halt stands in the way.
         """
-        if not on and not scope and self._policies.brake:
+        if on:
+            self.signal(tenant, scope, (Signal.SAFE_ON,), SAFE, why, named(by))
+            return
+        self.act(Request(purpose=Purpose.SAFE_MODE_OFF, tenant=tenant, subject=scope, said={"why": why}), by)
+        if not scope and self._policies.brake:
             self._policies.brake = False
             self.renew()
-        self._signal(tenant, scope, (Signal.SAFE_ON,) if on else (Signal.SAFE_OFF,), SAFE if on else NORMAL, why, by)
 
     def halt(self, why: str = "", tenant: str = "default", scope: str = "", by: str = "an operator") -> None:
         """Stop everything, or everything of a `scope`; only `resume` lets it go on."""
-        self._signal(tenant, scope, (Signal.HALT,), HALTED, why, by)
+        self.signal(tenant, scope, (Signal.HALT,), HALTED, why, by)
 
     def quarantine(
         self, scope: str, for_s: float = 300.0, why: str = "", tenant: str = "default", by: str = "an operator"
@@ -305,21 +307,30 @@ class Shield:
         if not 0 < for_s < 1e9:
             raise ValueError(f"for_s is `{for_s}`: give a positive number of seconds")
         terms = Terms(quarantine_ms=int(for_s * 1000), halt_after=FOREVER)
-        self._signal(tenant, scope, (Signal.FAILING, Signal.REPEATED), QUARANTINE, why, by, terms)
+        self.signal(tenant, scope, (Signal.FAILING, Signal.REPEATED), QUARANTINE, why, by, terms)
 
-    def resume(self, tenant: str = "default", scope: str = "", by: str = "an operator") -> None:
-        """Back to normal after a halt, safe mode, a quarantine or a warning; other scopes stay as they are."""
-        self._signal(tenant, scope, BACK, NORMAL, "", by)
+    def resume(self, tenant: str = "default", scope: str = "", by: By = "an operator", why: str = "") -> None:
+        """Back to normal after a halt, safe mode, a quarantine or a warning; other scopes stay as they are. An
+        operator's: `AnswerRefused` where `by` is none."""
+        self.act(Request(purpose=Purpose.RESUME, tenant=tenant, subject=scope, said={"why": why}), by)
+
+    def act(self, request: Request, by: By) -> Any:
+        """Have something done that only an operator may; `shield.wish` says what they are asked."""
+        return carry_out(self, request, by)
+
+    def wish(self, request: Request) -> Wish:
+        """What an operator is asked, who would have something done now."""
+        return wish_for(self, request)
 
     def standing(self, tenant: str = "default") -> Standing:
         """The states of a tenant and of what is in it, as the store has them; `*` is the fleet."""
         return standing_of(self.store.read(standing_key(tenant))[1])
 
-    def reset_tool(self, name: str, tenant: str = "default", why: str = "", by: str = "an operator") -> bool:
-        """Let a tool be called again at once: its breakers are closed, in every process. Says whether one was not."""
-        from stanchion.runtime.breakers import reset
-
-        return reset(self, name, tenant, why, by)
+    def reset_tool(self, name: str, tenant: str = "default", why: str = "", by: By = "an operator") -> bool:
+        """Let a tool be called again at once: its breakers are closed, in every process. Says whether one was not. An
+        operator's: `AnswerRefused` where `by` is none."""
+        request = Request(purpose=Purpose.RESET, tenant=tenant, subject=name, said={"why": why})
+        return bool(self.act(request, by))
 
     def health(self, tool: str, tenant: str = "default") -> int | None:
         """How well a tool has worked lately, from 0 to 100; `None` where a `health` guard has seen no call of it."""
@@ -327,21 +338,24 @@ class Shield:
 
         return score(self.store.read(health_key(tenant, tool))[0])
 
-    def _signal(
+    def signal(
         self,
         tenant: str,
         scope: str,
         signals: tuple[Signal, ...],
         wanted: str,
         why: str,
-        by: str,
+        by: str | Answer,
         terms: Terms = TERMS,
     ) -> None:
+        """Give signals to a state, and write down what has changed; `StateError` where a halt stands in the way."""
         tenant, name = scope_of(tenant, scope)
-        why, by = self.policy.veil.words(why), self.policy.veil.name(by)
-        flow = shift(self.records, f"state-{_random(8)}", tenant, name, signals, why if why else f"by {by}", terms)
+        who = self.policy.veil.name(named(by))
+        why = self.policy.veil.words(why)
+        flow = shift(self.records, f"state-{_random(8)}", tenant, name, signals, why if why else f"by {who}", terms)
         for one in drive(flow, self):
-            record_shift(self, tenant, one._replace(why=why), by)
+            proof = told(by) if isinstance(by, Answer) else {}
+            record_shift(self, tenant, one._replace(why=why), who, proof=proof)
         drive(changed(self.memory, self.clock()), self)
         standing = standing_of(self.records.get(standing_key(tenant), ABSENT)[1])
         state = (standing.marks.get(name, Mark()) if name else standing.own).state

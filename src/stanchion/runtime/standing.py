@@ -186,10 +186,12 @@ def signal_state(desk: Desk, name: str, signals: tuple[Signal, ...], why: str, t
     return True
 
 
-def record_shift(shield: Shield, tenant: str, one: Shift, by: str = "", run: str = "") -> None:
+def record_shift(
+    shield: Shield, tenant: str, one: Shift, by: str = "", run: str = "", proof: Mapping[str, Any] | None = None
+) -> None:
     """Write down that a state has changed; where it cannot be, the state has changed all the same."""
     about = one.name if one.name else "fleet" if tenant == FLEET else f"tenant:{tenant}"
-    data = {"before": shown(one.before), "after": shown(one.after)}
+    data = {"before": shown(one.before), "after": shown(one.after), **({} if proof is None else proof)}
     with contextlib.suppress(AuditLost):
         tell(shield, Fact(shield.clock(), f"state.{shown(one.after)}", about, tenant, run, by, one.why, data))
 

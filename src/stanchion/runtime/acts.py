@@ -1,0 +1,181 @@
+"""Acts: what lets more through than before, and so is an operator's. Each is asked for, answered, and carried out by
+whichever process the answer reaches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from stanchion.approvals.act import Answer, Purpose, digest_of
+from stanchion.approvals.answering import By, Wish
+from stanchion.approvals.errors import AnswerRefused
+from stanchion.approvals.rules import Asked
+from stanchion.audit.journal import Fact
+from stanchion.kernel.autonomy import OPERATOR
+from stanchion.kernel.changing import change
+from stanchion.kernel.gates import standing_key
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import EPOCH, key
+from stanchion.kernel.states import NORMAL, Signal
+from stanchion.runtime.authority import told
+from stanchion.runtime.drivers import drive
+from stanchion.runtime.veiling import tell
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
+BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
+"""What is signalled to have something back to normal, whatever state it is in."""
+
+TRUSTED: Final = key(FLEET, "trusted")
+"""Where the policies are kept that operators trust, by their hashes, each with the answer that says so."""
+MOST_TRUSTED: Final = 1_000
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that only an operator may have done: to what (`subject`), and how (`said`, plain data)."""
+
+    purpose: Purpose
+    tenant: str = "default"
+    subject: str = ""
+    said: dict[str, Any] = {}
+
+
+class Act(NamedTuple):
+    """How something is carried out. `number` is the version of what it changes: an answer fits that one alone."""
+
+    number: Callable[[Shield, Request], int]
+    done: Callable[[Shield, Request, Answer], Any]
+    critical: bool = False
+
+
+def wish_for(shield: Shield, request: Request) -> Wish:
+    """What an operator is asked, who would have something done now."""
+    act, request = _act(request), _fit(shield, request)
+    return Wish(
+        purpose=request.purpose,
+        tenant=request.tenant,
+        subject=request.subject,
+        generation=act.number(shield, request),
+        digest=digest_of(msgspec.to_builtins(request)),
+        said=request.said,
+        asked=Asked((OPERATOR,), act.critical),
+    )
+
+
+def carry_out(shield: Shield, request: Request, by: By) -> Any:
+    """Have something done that somebody may have done: `AnswerRefused` where they may not, which is written down."""
+    request = _fit(shield, request)
+    comment = str(request.said.get("why", ""))
+    answer = shield.authority.said(wish_for(shield, request), by, comment=comment)
+    return _act(request).done(shield, request, answer)
+
+
+def _fit(shield: Shield, request: Request) -> Request:
+    """A request whose words are fit to be kept: secrets are hidden in them."""
+    why = request.said.get("why")
+    if not isinstance(why, str):
+        return request
+    return msgspec.structs.replace(request, said={**request.said, "why": shield.policy.veil.words(why)})
+
+
+def _act(request: Request) -> Act:
+    act = ACTS.get(request.purpose)
+    if act is None:
+        raise AnswerRefused(f"`{request.purpose}` is nothing that can be asked for like that")
+    return act
+
+
+def _standing(shield: Shield, request: Request) -> int:
+    tenant = FLEET if request.subject == "fleet" else request.tenant
+    number: int = shield.store.read(standing_key(tenant))[0]
+    return number
+
+
+def _resume(shield: Shield, request: Request, answer: Answer) -> None:
+    shield.signal(request.tenant, request.subject, BACK, NORMAL, answer.act.comment, answer)
+
+
+def _safe_mode_off(shield: Shield, request: Request, answer: Answer) -> None:
+    shield.signal(request.tenant, request.subject, (Signal.SAFE_OFF,), NORMAL, answer.act.comment, answer)
+
+
+def _reset(shield: Shield, request: Request, answer: Answer) -> bool:
+    from stanchion.runtime.breakers import reset
+
+    return reset(shield, request.subject, request.tenant, answer.act.comment, answer)
+
+
+def _breakers(shield: Shield, request: Request) -> int:
+    from stanchion.runtime.breakers import breakers_of
+
+    return sum([cell.number for cell in breakers_of(shield, request.subject, request.tenant)])
+
+
+def _allow(shield: Shield, request: Request, answer: Answer) -> Any:
+    from stanchion.runtime.allowing import Allowances
+
+    once, tool = bool(request.said.get("once", False)), str(request.said.get("tool", ""))
+    return Allowances(shield, request.tenant).entered(request.subject, once, tool, answer)
+
+
+def _allowances(shield: Shield, request: Request) -> int:
+    from stanchion.runtime.allowing import allowances_key
+
+    number: int = shield.store.read(allowances_key(request.tenant))[0]
+    return number
+
+
+def _settle(shield: Shield, request: Request, answer: Answer) -> None:
+    from stanchion.runtime.settling import settle
+
+    settle(shield, request.subject, bool(request.said["happened"]), request.said.get("result"), answer, request.tenant)
+
+
+def _effect(shield: Shield, request: Request) -> int:
+    number: int = shield.store.read(key(request.tenant, "effect", request.subject))[0]
+    return number
+
+
+def _store(shield: Shield, request: Request, answer: Answer) -> int:
+    from stanchion.runtime.accepting import accepted
+
+    return accepted(shield, answer.act.comment, bool(request.said["restored"]), answer)
+
+
+def _epoch(shield: Shield, _request: Request) -> int:
+    number: int = shield.store.read(EPOCH)[0]
+    return number
+
+
+def _trust(shield: Shield, request: Request, answer: Answer) -> None:
+    def added(value: Any, _now: int) -> Any:
+        known = {} if value is None else dict(value)
+        if len(known) >= MOST_TRUSTED:
+            raise AnswerRefused(f"{MOST_TRUSTED:,} policies are trusted: this is more than anybody can keep track of")
+        return {**known, request.subject: msgspec.to_builtins(answer)}
+
+    drive(change(shield.records, f"trust-{os.urandom(8).hex()}", FLEET, TRUSTED, added), shield)
+    act = answer.act
+    fact = Fact(shield.clock(), "policy.trusted", request.subject, FLEET, by=act.operator, why=act.comment)
+    tell(shield, fact._replace(data=told(answer)))
+
+
+def _trusted(shield: Shield, _request: Request) -> int:
+    number: int = shield.store.read(TRUSTED)[0]
+    return number
+
+
+ACTS: Final[dict[Purpose, Act]] = {
+    Purpose.RESUME: Act(_standing, _resume),
+    Purpose.SAFE_MODE_OFF: Act(_standing, _safe_mode_off),
+    Purpose.RESET: Act(_breakers, _reset),
+    Purpose.ALLOW: Act(_allowances, _allow),
+    Purpose.SETTLE: Act(_effect, _settle),
+    Purpose.STORE: Act(_epoch, _store),
+    Purpose.POLICY: Act(_trusted, _trust, critical=True),
+}
+"""Everything but tickets, operators and definitions of tools, which have ways of their own."""
