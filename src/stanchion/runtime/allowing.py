@@ -143,7 +143,7 @@ class Allowances:
     def allow(self, fingerprint: str, once: bool = False, tool: str = "", why: str = "", by: str = "") -> Allowance:
         """Let what has this fingerprint pass from now on, or once. `ValueError` where it is no fingerprint."""
         if FINGERPRINT.fullmatch(fingerprint) is None:
-            raise ValueError(f"`{fingerprint}` is no fingerprint: give the 12 digits that the finding shows")
+            raise ValueError(f"`{fingerprint}` is no fingerprint: give the 12 digits that `stanchion explain` shows")
         veil = self._shield.policy.veil
         made = Allowance(fingerprint, once, tool, veil.words(why), veil.name(by), self._shield.clock())
 

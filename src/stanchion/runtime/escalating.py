@@ -23,6 +23,7 @@ from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.state import Stake, StoreLost
 from stanchion.policy.veil import renamed
+from stanchion.runtime.asides import aside
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import arguments
 from stanchion.runtime.drivers import Flow
@@ -70,7 +71,7 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
     try:
         kept = yield from change(desk.shield.records, f"{decision.id}.ask", wanted.tenant, wanted.key, opened)
         if kept.ticket is None or kept.ticket.digest != wanted.digest:
-            desk.tell(f"ticket `{wanted.id}` is open for something else: repeat the call when it is answered")
+            desk.tell("a person is asked about something else in its place: repeat the call when that is answered")
             return None
         desk.waits_for(decision, wanted.id)
         if kept.changed and kept.ticket.state is State.OPEN:
@@ -78,7 +79,8 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
         if kept.ticket.state is State.OPEN and waits:
             kept = yield from _wait(desk, kept.ticket, kept, decision)
     except (StoreLost, TicketError) as error:
-        desk.tell(f"no ticket could be opened, because the store cannot be used: {error}; repeat the call later")
+        desk.tell("nobody could be asked, because the state store cannot be used; repeat the call later")
+        aside(f"no ticket `{wanted.id}` could be opened", error)
         return None
     return _answer(desk, kept, decision)
 
@@ -106,7 +108,8 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     try:
         kept = yield from change(desk.shield.records, f"{decision.id}.report", wanted.tenant, wanted.key, opened)
     except (StoreLost, TicketError) as error:
-        desk.tell(f"nobody could be asked to look at this run, because the store cannot be used: {error}")
+        desk.tell("nobody could be asked to look at this run, because the state store cannot be used")
+        aside(f"no ticket `{wanted.id}` could be opened", error)
         return
     if kept.changed and kept.ticket is not None:
         desk.tell(f"{asks.message}; a person is asked to look at this run")
@@ -163,7 +166,7 @@ def _answer(desk: Desk, kept: Kept, decision: Decision) -> Granted | Finding | N
 def _how_expired(ticket: Ticket) -> str:
     if ticket.grant_until:
         took_s = (ticket.grant_until - ticket.answered_at) / 1000
-        return f"its approval by {ticket.answered_by} was not used within {took_s:g} s"
+        return f"what was agreed to was not used within {took_s:g} s"
     return f"nobody answered within {(ticket.expires_at - ticket.opened_at) / 1000:g} s"
 
 
@@ -224,5 +227,6 @@ def _write_down(desk: Desk, ticket: Ticket, decision: Decision) -> None:
     opened = Fact(ticket.opened_at, "ticket.opened", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message)
     try:
         tell(desk.shield, opened._replace(data=data))
-    except AuditLost:
-        desk.tell(f"the audit trail could not be written: that ticket `{ticket.id}` was opened is not recorded")
+    except AuditLost as lost:
+        desk.tell("the audit trail could not be written: that a person was asked is not recorded")
+        aside(f"that ticket `{ticket.id}` was opened is not recorded", lost)
