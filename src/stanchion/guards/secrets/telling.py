@@ -57,7 +57,7 @@ def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) 
     more = "".join([f"; {kind} in `{place}`" for kind, place, _ in others[: MOST - 1]])
     left = len(others) - (MOST - 1)
     more += f"; and {left} more" if left > 0 else ""
-    names = ", ".join([called for _, _, called in (first, *others)[:MOST]])
+    names = ", ".join(dict.fromkeys([called for _, _, called in (first, *others)[:MOST]]))
     return Told((kind, place, more, names), tuple(fingerprints), tuple(secrets))
 
 
