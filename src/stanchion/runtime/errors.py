@@ -30,6 +30,8 @@ class Refused(StanchionError):
         ticket: str | None = None,
     ) -> None:
         super().__init__(decision, approvers, partial, ticket)
+        # A traceback would show the store's own error, with its host or file; whoever needs that has the detail.
+        self.__suppress_context__ = True
         self.decision = decision
         self.ticket = ticket
         self.partial = partial
