@@ -226,7 +226,9 @@ def test_nothing_yet(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not file.exists()
 
 
-def test_a_check_tells_programs_which_ticket_a_run_would_wait_for(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_tells_programs_which_ticket_a_run_would_wait_for(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     policy = file.with_name("policy.json")
     policy.write_text(json.dumps(POLICY))
     ticket = ask(file)

@@ -14,7 +14,13 @@ from stanchion.runtime.tool import Tool
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock
 
-WHERE: Final = ("db.internal.example", "5432", "vault-user", "/var/lib/keep/state.db", "0123456789abcdef0123456789abcdef")
+WHERE: Final = (
+    "db.internal.example",
+    "5432",
+    "vault-user",
+    "/var/lib/keep/state.db",
+    "0123456789abcdef0123456789abcdef",
+)
 LOST: Final = (
     "`postgresql://vault-user@db.internal.example:5432/prod` does not answer, nor does `/var/lib/keep/state.db`: "
     "see STANCHION_STORE, effect `0123456789abcdef0123456789abcdef`, or `stanchion store restored`"

@@ -167,7 +167,7 @@ def _fails(_: World, agent: Agent, __: Names) -> None:
         agent.tries(shaky, n)
     for n in range(6):
         agent.tries(broken, n)
-    for _ in range(6):
+    for _again in range(6):
         agent.does(lambda: agent.run.check("look", {"same": 1}))
 
 

@@ -12,15 +12,15 @@ from stanchion.cli.main import COMMANDS
 from stanchion.runtime import settling
 from stanchion.runtime.allowing import Allowances
 
-TAKES_A_NAME: Final = ("by",)
+TAKES: Final = "by"
 """The parameter that everything has which is an operator's to do: who does it."""
 
 
 def _operators_calls(owner: Any) -> Iterable[str]:
     for name, value in inspect.getmembers(owner, callable):
-        if not name.startswith("_") and inspect.isroutine(value):
-            if set(TAKES_A_NAME) & set(inspect.signature(value).parameters):
-                yield name
+        public = not name.startswith("_") and inspect.isroutine(value)
+        if public and TAKES in inspect.signature(value).parameters:
+            yield name
 
 
 CALLS: Final = sorted({name for owner in (Shield, Run, Allowances, settling) for name in _operators_calls(owner)})
@@ -38,5 +38,7 @@ SHAPES: Final = {
 def shapes_in(text: str, said: str = "", names: Collection[str] = ()) -> list[str]:
     """What in a text an agent may not read; `said` is what the agent said itself, and `names` are those of this
     place."""
-    found = [f"{what}: {hit[0]}" for what, shape in SHAPES.items() for hit in shape.finditer(text) if hit[0] not in said]
+    found = [
+        f"{what}: {hit[0]}" for what, shape in SHAPES.items() for hit in shape.finditer(text) if hit[0] not in said
+    ]
     return found + [f"a name of this place: {name}" for name in names if name in text]

@@ -3,8 +3,7 @@
 from collections.abc import Collection
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from stanchion.testing import FakeClock
 from tests.told.agent import Agent, BreakingJournal, BreakingStore
