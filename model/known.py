@@ -15,7 +15,7 @@ from stanchion.kernel.chain import Policy
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
-from stanchion.kernel.gates import Ending, Standing, ending_key, standing_key
+from stanchion.kernel.gates import Ending, Standing, called, ending_key, standing_key
 from stanchion.kernel.guard import Kind, Placed, Ruling
 from stanchion.kernel.lookups import Answer, Answered, Expired, Failed
 from stanchion.kernel.patches import PatchError, apply
@@ -164,9 +164,9 @@ class Sitting:
             if state == "halt":
                 self.mode = "halt" if not name.startswith("tool:") else self.mode
                 action = Action.BLOCK if name.startswith("tool:") else Action.HALT
-                refusals.append(Finding(action, "kernel.halted", (name, why), guard="kernel"))
+                refusals.append(Finding(action, "kernel.halted", (name, why, called(name)), guard="kernel"))
             elif state == "quarantine":
-                refusals.append(Finding(Action.BLOCK, "kernel.quarantined", (name,), guard="kernel"))
+                refusals.append(Finding(Action.BLOCK, "kernel.quarantined", (name, called(name)), guard="kernel"))
         if refusals:
             return [(-1, max(refusals, key=lambda refusal: refusal.action))]
         return self._left() if not self.mode else []

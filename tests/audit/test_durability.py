@@ -134,7 +134,7 @@ def test_a_risky_call_whose_sync_fails_is_refused_and_gives_back_what_it_held(tm
         with pytest.raises(Refused) as refused:
             run.call(tool)
         assert refused.value.decision.code == "kernel.audit_lost"
-        assert "the disk reports an error" in str(refused.value)
+        assert "the disk reports an error" in refused.value.decision.findings[0].detail
         assert not refused.value.decision.held
         assert tokens(shield) == before
         assert list(shield.store.holds()) == []
@@ -172,7 +172,7 @@ def test_a_disk_that_does_not_answer_in_time_is_a_refusal(tmp_path: Path, disk: 
         with disk.hangs():
             decision = run.check("high", {}, tokens=5)
             assert decision.code == "kernel.audit_lost"
-            assert "the disk did not answer within 0.01 s" in decision.message
+            assert "the disk did not answer within 0.01 s" in decision.findings[0].detail
             assert tokens(shield) == held
     shield.close()
 
@@ -245,7 +245,7 @@ def test_a_file_that_somebody_else_changes_is_noticed(tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[:300])
         decision = run.check("high", {})
         assert decision.code == "kernel.audit_lost"
-        assert "changed by somebody else" in decision.message
+        assert "changed by somebody else" in decision.findings[0].detail
         assert run.check("high", {}).proceeds
         assert shield.journal.name != first
     shield.close()

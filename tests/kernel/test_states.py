@@ -121,7 +121,11 @@ def test_the_severest_state_wins() -> None:
     assert (both.mode, both.finding is not None and both.finding.code) == (SAFE, "kernel.quarantined")
     halted = pass_gates([{"own": {"state": HALTED, "why": "drill"}}, tenant], event(), 0)
     assert halted.finding is not None
-    assert (halted.mode, halted.finding.action, halted.finding.args) == (HALTED, Action.HALT, ("fleet", "drill"))
+    assert (halted.mode, halted.finding.action, halted.finding.args) == (
+        HALTED,
+        Action.HALT,
+        ("fleet", "drill", "everything"),
+    )
     tool = pass_gates([None, {"marks": {"tool:pay": {"state": HALTED, "why": "drill"}}}], event(), 0)
     assert tool.finding is not None
     assert tool.finding.action == Action.BLOCK, "a halted tool does not end the run that asks for it"

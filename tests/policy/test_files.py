@@ -191,16 +191,17 @@ def test_a_policy_names_the_undo_of_a_tool() -> None:
 
 
 def test_an_escalation_says_whom_to_ask() -> None:
-    """The policy's roles, or reviewer, architect and human operator."""
+    """The policy's roles, or reviewer, architect and human operator: the host reads it, the agent does not."""
     guards = [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}]
-    for said, asks in (({}, "reviewer or architect or human_operator"), ({"roles": ["boss"]}, "boss")):
+    for said, asks in (({}, ("reviewer", "architect", "human_operator")), ({"roles": ["boss"]}, ("boss",))):
         with Shield.load({"name": "p", "guards": guards, "escalation": said}).run() as run:
 
             def pay() -> None: ...
 
             with pytest.raises(Refused) as refused:
                 run.call(pay)
-        assert str(refused.value).endswith(f"it needs the approval of {asks}")
+        assert refused.value.approvers == asks
+        assert not any(role in str(refused.value) for role in asks)
         assert refused.value.waits
 
 

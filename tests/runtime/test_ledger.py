@@ -378,7 +378,7 @@ def test_a_late_outcome_does_not_overrule_a_person() -> None:
         return bank.pay(amount)
 
     assert run.call_once("k", pay, 10) == {"receipt": 1}
-    assert any("settled by somebody else" in notice for notice in run.notices())
+    assert any("their word stands" in notice for notice in run.notices())
     assert world.run().call_once("k", pay, 10) == {"receipt": "by hand"}
 
 
@@ -554,7 +554,7 @@ def test_an_outcome_that_cannot_be_written_down_is_unknown_later() -> None:
     store = LostStore(world.store, on=range(3, 99))
     run = shield_for(POLICY, clock=world.clock, store=store, nonces=iter("abc").__next__).run("clerk", id="r")
     assert run.call(bank.pay, 10) == {"receipt": 1}
-    assert any("ledger does not know" in notice for notice in run.notices())
+    assert any("not written down" in notice for notice in run.notices())
     world.clock.advance(HOUR_MS)
     with pytest.raises(Refused) as refused:
         world.run().call(bank.pay, 10)

@@ -444,9 +444,10 @@ def test_what_cannot_be_recorded_does_not_happen() -> None:
     with shield.run() as run:
         run.prompt("hello")
         journal.trouble = "the disk is full"
-        with pytest.raises(Refused, match="the disk is full"):
+        with pytest.raises(Refused, match="the audit trail cannot be written") as refused:
             run.call(lambda: ran.append("tool"))
-        with pytest.raises(Refused, match="the disk is full"):
+        assert [finding.detail for finding in refused.value.decision.findings] == ["the disk is full"]
+        with pytest.raises(Refused, match="the audit trail cannot be written"):
             run.model(lambda _messages: ran.append("model"), [])
         assert not run.prompt("hello").proceeds
         assert not run.egress("https://example.org").proceeds

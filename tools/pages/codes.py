@@ -1,4 +1,4 @@
-"""Every code a finding can carry, with what the agent reads."""
+"""Every code a finding can carry, with what the agent reads and what only people do."""
 
 import stanchion.guards
 from stanchion.approvals import words as approvals
@@ -14,17 +14,21 @@ INTRODUCTION = """\
 # Codes
 
 A code names a reason. Codes are stable and never reused; their words may improve. `{}` stands for what the finding
-is about: a tool, a limit, a guard.
+is about: a tool, a limit, a guard; `{1}` for the second thing, counted from 0.
 
-| code | message | advice |
-|---|---|---|
+The agent reads the message and the advice, and nothing else of a finding. They hold no command, no id that something
+can be answered with, and nothing of where Stanchion keeps its state. What people need besides stands under detail:
+`finding.detail`, `stanchion explain` and `stanchion audit show` have it.
+
+| code | message | advice | detail |
+|---|---|---|---|
 """
 
 
 def render() -> str:
     """Render one row for each code that the kernel, the runtime and the shipped guards declare."""
     rows = [
-        f"| `{code}` | {words.message} | {words.advice} |"
+        f"| `{code}` | {words.message} | {words.advice} | {words.detail} |"
         for code, words in sorted(declared().items())
         if code.split(".")[0] in _areas()
     ]

@@ -10,29 +10,28 @@ WAITING: Final = "approval.waiting"
 DENIED: Final = "approval.denied"
 EXPIRED: Final = "approval.expired"
 USED: Final = "approval.used"
-TOO_MANY: Final = "approval.too_many"
 
 CODES: Final = declare(
     {
         WAITING: Words(
-            "ticket `{}` waits for a person, who approves it with `stanchion tickets approve {}`",
-            "repeat the same call when it is approved",
+            "a person was asked whether it may happen",
+            "do something else meanwhile, and repeat the same call later: it goes ahead once that person agrees",
+            "ticket `{}`",
         ),
         DENIED: Words(
-            "ticket `{}` was denied by {}: {}",
+            "a person was asked and said no: {2}",
             "do not repeat the action; do something else, or report what stands in the way",
+            "ticket `{0}` was denied by {1}",
         ),
         EXPIRED: Words(
-            "ticket `{}` has expired: {}",
+            "a person was asked, and the time for it is over: {1}",
             "repeat the call to ask again, when somebody is there to answer; or do something else",
-        ),
-        TOO_MANY: Words(
-            "people were asked too often by this run or this agent",
-            "do without the action, or do something that needs nobody's approval; ask again later",
+            "ticket `{0}` has expired",
         ),
         USED: Words(
-            "the approval of ticket `{}` was used by another call; it is for one alone",
+            "a person has agreed to this once, and another call has used it",
             "look at what came of that call; repeat yours only if it has to happen twice",
+            "ticket `{}` is used",
         ),
     }
 )

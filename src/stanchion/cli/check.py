@@ -105,12 +105,10 @@ def _one(args: argparse.Namespace) -> int:
 
 
 def _ticket(judged: Judged, terminal: Terminal) -> list[str]:
-    """What a person would be asked; a check asks nobody."""
-    ticket = judged.run.ticket(judged.decision)
-    if ticket is None:
+    """That a person would be asked; a check asks nobody."""
+    if judged.run.ticket(judged.decision) is None:
         return []
-    opens = f"{ticket}: a run that asks for this opens it, and `stanchion tickets approve {ticket}` lets it go ahead"
-    return row("ticket", opens, terminal)
+    return row("person", "nobody is asked by a check: a run that wants this opens a ticket", terminal)
 
 
 def _many(args: argparse.Namespace) -> int:

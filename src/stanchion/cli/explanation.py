@@ -92,7 +92,7 @@ def _reason(reason: Reason, terminal: Terminal, before: str) -> Iterator[str]:
     yield ""
     painted = terminal.paint(reason.action, style_of(Action[reason.action]))
     yield f"{visible(before)}{painted}  by {visible(reason.guard)} ({visible(reason.code)})"
-    for label, words in (("why", reason.message), ("instead", reason.advice)):
+    for label, words in (("why", reason.message), ("instead", reason.advice), ("detail", reason.detail)):
         if words:
             yield from row(label, words, terminal)
     if reason.evidence:

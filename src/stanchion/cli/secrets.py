@@ -62,7 +62,9 @@ def add(commands: Any) -> None:
     summary = "allow what was taken for a secret and is none, and list what is known"
     parser: Parser = commands.add_parser("secrets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="allow|allowed|forget|kinds", help="what to do")
-    parser.add_argument("fingerprint", metavar="FINGERPRINT", nargs="?", help="the 12 digits that the finding shows")
+    parser.add_argument(
+        "fingerprint", metavar="FINGERPRINT", nargs="?", help="the 12 digits that `stanchion explain` shows"
+    )
     parser.add_argument("--once", action="store_true", help="the first action that uses it uses it up")
     parser.add_argument("--tool", metavar="NAME", default="", help="only in calls and results of this tool")
     add_options(parser)

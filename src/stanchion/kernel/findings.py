@@ -9,7 +9,7 @@ import msgspec
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.shown import visible
 from stanchion.kernel.states import Terms as StateTerms
-from stanchion.kernel.words import advice_of, message_of
+from stanchion.kernel.words import advice_of, detail_of, message_of
 
 PathStep = str | int
 
@@ -75,6 +75,9 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     are words a rule's author wrote; where they are empty the words of the code are used. `hides` are edits of what is
     written down and shown to people; what goes ahead stays as it is. `about` is what the finding is about (a path, a
     host, a field), a line for each, the same however a call is worded; where it is empty the texts among `args` say it.
+
+    The agent reads `message` and `advice`. `args` and `detail` are for hosts, records and people: they may have ids,
+    addresses and paths that no agent may see.
     """
 
     action: Action
@@ -100,6 +103,11 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     def advice(self) -> str:
         """What to do instead; empty where there is nothing to say."""
         return visible(self.guidance, lines=True) or advice_of(self.code, self.args)
+
+    @property
+    def detail(self) -> str:
+        """What people have to know beside the message, and the agent must not; empty where there is nothing more."""
+        return detail_of(self.code, self.args)
 
     @property
     def proceeds(self) -> bool:

@@ -79,6 +79,9 @@ def standing_of(value: Any) -> Standing:
     return known[1]
 
 
+WHOSE: Final = {"fleet": "everything", "tenant": "all work here", "agent": "this agent", "run": "this run"}
+"""What the states of a fleet, a tenant, an agent and a run are called to the agent."""
+
 NOTHING_SAID: Final = Standing()
 _read: dict[int, tuple[Any, Standing]] = {}
 
@@ -111,8 +114,16 @@ def pass_gates(values: list[Any], event: Event, now: int) -> Gate:
 def _refusal(name: str, state: str, why: str) -> Finding | None:
     if state == HALTED:
         action = Action.BLOCK if name.startswith("tool:") else Action.HALT
-        return Finding(action, "kernel.halted", (name, why), guard="kernel")
-    return Finding(Action.BLOCK, "kernel.quarantined", (name,), guard="kernel") if state == QUARANTINE else None
+        return Finding(action, "kernel.halted", (name, why, called(name)), guard="kernel")
+    if state == QUARANTINE:
+        return Finding(Action.BLOCK, "kernel.quarantined", (name, called(name)), guard="kernel")
+    return None
+
+
+def called(name: str) -> str:
+    """Whose state it is, in words for the agent, who needs no name by which it could be changed."""
+    kind, _, own = name.partition(":")
+    return f"tool `{own}`" if kind == "tool" else WHOSE.get(kind, WHOSE["tenant"])
 
 
 def marks_of(fleet: Any, tenant: Any, event: Event) -> Iterator[tuple[str, Mark]]:

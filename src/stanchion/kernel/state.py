@@ -158,7 +158,8 @@ UNREACHED: Final = "it cannot be reached"
 
 
 class StoreLost(Shown):
-    """The store could not carry a batch out, or its answer did not come; its text says why, for agents to read."""
+    """The store could not carry a batch out, or its answer did not come. Its text says why, to operators: it names
+    hosts and files that no agent may see."""
 
     @property
     def why(self) -> str:

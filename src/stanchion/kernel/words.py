@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from itertools import count
 from typing import Final
 
 import msgspec
@@ -11,10 +13,19 @@ from stanchion.kernel.shown import visible
 
 
 class Words(msgspec.Struct, frozen=True, gc=False):
-    """What a code says to the agent: why, and what to do instead. `{}` takes the finding's arguments."""
+    """What a code says: to the agent why, and what to do instead; in `detail` to people alone what the agent has no use
+    for, or could use to help itself: ids, commands, places, names.
+
+    `{}` takes the finding's arguments in order, `{2}` the one with that number, counted from 0.
+    """
 
     message: str
     advice: str = ""
+    detail: str = ""
+
+
+PLACE: Final = re.compile(r"\{([0-9]?)\}")
+"""Where an argument stands in a template."""
 
 
 _table: dict[str, Words] = {}
@@ -35,15 +46,16 @@ def declared() -> Mapping[str, Words]:
 
 
 def say(template: str, args: tuple[object, ...]) -> str:
-    """Fill a template's `{}` places in order; a missing argument leaves its place visible, never an error."""
-    if not args:
+    """Fill a template's places; a missing argument leaves its place visible, never an error."""
+    if not args or "{" not in template:
         return template
-    head, *rest = template.split("{}")
-    filled = [head]
-    for at, piece in enumerate(rest):
-        filled.append(visible(str(args[at])) if at < len(args) else "{}")
-        filled.append(piece)
-    return "".join(filled)
+    order = count()
+
+    def filled(place: re.Match[str]) -> str:
+        at = int(place[1]) if place[1] else next(order)
+        return visible(str(args[at])) if at < len(args) else place[0]
+
+    return PLACE.sub(filled, template)
 
 
 def message_of(code: str, args: tuple[object, ...]) -> str:
@@ -56,6 +68,12 @@ def advice_of(code: str, args: tuple[object, ...]) -> str:
     """The advice of a code, empty where there is none."""
     words = _table.get(code)
     return say(words.advice, args) if words else ""
+
+
+def detail_of(code: str, args: tuple[object, ...]) -> str:
+    """What people read of a code beside its message, and no agent does; empty where there is nothing more to know."""
+    words = _table.get(code)
+    return say(words.detail, args) if words else ""
 
 
 KERNEL: Final = declare(
@@ -74,16 +92,19 @@ KERNEL: Final = declare(
         ),
         "kernel.lookup_late": Words("guard `{}` is late; the action goes ahead, its answer enters the next event"),
         "kernel.store_lost": Words(
-            "the state store cannot be used: {}; nothing can be counted, so the action is refused",
+            "the state store cannot be used; nothing can be counted, so the action is refused",
             "wait until the store is back, then try again",
+            "{}",
         ),
         "kernel.store_forgot": Words(
             "the state store has lost what it held, halts, budgets and approvals with it, so only reads go ahead",
-            "stop, and tell an operator: `stanchion store accepted` or `stanchion store restored` lets it go on",
+            "stop, and report it: a person has to look at the store before anything else goes ahead",
+            "`stanchion store accepted` or `stanchion store restored` lets it go on",
         ),
         "kernel.audit_lost": Words(
-            "the audit trail cannot be written: {}; nothing happens unrecorded, so the action is refused",
+            "the audit trail cannot be written; nothing happens unrecorded, so the action is refused",
             "wait until the trail can be written again, then try again",
+            "{}",
         ),
         "kernel.contention": Words(
             "the state changed {} times while this was judged, so the action is refused",
@@ -103,9 +124,11 @@ KERNEL: Final = declare(
         ),
         "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
         "kernel.ended": Words("the run has ended: {}", "nothing of this run proceeds any more"),
-        "kernel.halted": Words("`{}` is halted: {}", "stop, and wait until an operator resumes it"),
+        "kernel.halted": Words("{2} is halted: {1}", "stop, and wait until a person lets it go on", "`{0}` is halted"),
         "kernel.quarantined": Words(
-            "`{}` is quarantined", "use something else until the quarantine ends; others are not affected"
+            "{1} is quarantined",
+            "use something else until the quarantine ends; others are not affected",
+            "`{0}` is quarantined",
         ),
         "kernel.late_answer": Words("a late answer of guard `{}` about an earlier event: {}"),
         "kernel.exhausted": Words(

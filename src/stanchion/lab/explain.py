@@ -16,7 +16,7 @@ from stanchion.kernel.lookups import Answered, Ask
 from stanchion.kernel.replay import could
 from stanchion.kernel.state import Batch, Line
 from stanchion.kernel.table import TABLE
-from stanchion.kernel.words import advice_of, message_of
+from stanchion.kernel.words import advice_of, detail_of, message_of
 from stanchion.lab.case import Case
 from stanchion.lab.conditions import Part, parts_of
 from stanchion.lab.remedies import remedies
@@ -29,13 +29,14 @@ from stanchion.policy.said import said_of
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
     """One finding: who found what, the entry of the policy that says so and where it stands, and what would have made
     it pass. `when` and `check` are a rule's conditions, part by part; `evidence` is what a guard that asked was told,
-    as a person is shown it."""
+    as a person is shown it, and `detail` what the agent was not told."""
 
     guard: str
     action: str
     code: str
     message: str
     advice: str
+    detail: str = ""
     use: str = ""
     place: str = ""
     entry: dict[str, Any] = {}
@@ -154,6 +155,7 @@ def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None, entr
         code=said.code,
         message=said.text if said.text else message_of(said.code, said.args),
         advice=own if own and said.code == "rule.broken" else advice_of(said.code, said.args),
+        detail=detail_of(said.code, said.args),
         use="" if guard is None else getattr(guard, "name", ""),
         place="" if seat is None else seat.place,
         entry={} if policy is None else said_of(policy.file, said.guard),

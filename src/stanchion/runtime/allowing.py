@@ -171,7 +171,7 @@ class Allowances:
         """Let what has this fingerprint pass from now on, or once. An operator's: `AnswerRefused` where `by` is none,
         `ValueError` where it is no fingerprint."""
         if FINGERPRINT.fullmatch(fingerprint) is None:
-            raise ValueError(f"`{fingerprint}` is no fingerprint: give the 12 digits that the finding shows")
+            raise ValueError(f"`{fingerprint}` is no fingerprint: give the 12 digits that `stanchion explain` shows")
         said = {"once": once, "tool": tool, "why": why}
         made = self._shield.act(Request(purpose=Purpose.ALLOW, tenant=self._tenant, subject=fingerprint, said=said), by)
         assert isinstance(made, Allowance)

@@ -18,7 +18,8 @@ class Refused(StanchionError):
     """An action did not go ahead. Its text is what the agent should read; `decision` says the rest.
 
     Where the whole run is over, or its steps, budget or time are used up, `partial` is what it had produced until then.
-    Where a person has to answer, or has refused it, `ticket` is the id of what they were asked.
+    Where a person has to answer, or has refused it, `ticket` is the id of what they were asked, and `approvers` are the
+    roles that are asked first to last: both are for the host, and in no text that an agent reads.
     """
 
     def __init__(
@@ -29,10 +30,15 @@ class Refused(StanchionError):
         ticket: str | None = None,
     ) -> None:
         super().__init__(decision, approvers, partial, ticket)
+        # A traceback would show the store's own error, with its host or file; whoever needs that has the detail.
+        self.__suppress_context__ = True
         self.decision = decision
         self.ticket = ticket
         self.partial = partial
         self.approvers = approvers if decision.action == Action.ESCALATE else ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
     def __str__(self) -> str:
         said = [self.decision.message, self.decision.advice]
@@ -40,9 +46,7 @@ class Refused(StanchionError):
         if self.waits and self.ticket is not None:
             from stanchion.approvals.words import WAITING
 
-            said += [message_of(WAITING, (self.ticket, self.ticket)), advice_of(WAITING, ())]
-        if self.approvers:
-            said.append(f"it needs the approval of {' or '.join(self.approvers)}")
+            said += [message_of(WAITING, ()), advice_of(WAITING, ())]
         return "; ".join(words for words in said if words)
 
     @property

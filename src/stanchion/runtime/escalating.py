@@ -14,7 +14,7 @@ from stanchion.approvals.keeping import Kept, Limits, change, find
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, id_of, reopen, shown_of, use, wish_of
-from stanchion.approvals.words import DENIED, EXPIRED, TOO_MANY, USED
+from stanchion.approvals.words import DENIED, EXPIRED, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.record import BESIDE, patched
@@ -30,6 +30,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
 from stanchion.kernel.states import NORMAL
 from stanchion.policy.veil import renamed
+from stanchion.runtime.asides import aside
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import arguments
 from stanchion.runtime.drivers import Flow
@@ -94,9 +95,10 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
             return _granted(found.grant, grants_key(wanted.tenant), found.version)
         kept = found.kept
         if kept is None:
-            return Finding(Action.BLOCK, TOO_MANY, guard="kernel")
+            desk.tell("people were asked too often: nobody is asked about this one; ask again later")
+            return None
         if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
-            desk.tell("a person is asked about something else just now: repeat the call later")
+            desk.tell("a person is asked about something else in its place: repeat the call when that is answered")
             return None
         desk.waits_for(decision, wanted.id)
         if kept.changed and kept.ticket.state is State.OPEN and kept.ticket.opened_at == kept.now:
@@ -107,7 +109,8 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
         if kept.ticket is not None and kept.ticket.state is State.APPROVED:
             kept = yield from _taken(desk, kept, wanted, decision, roster)
     except (StoreLost, TicketError) as error:
-        desk.tell(f"no ticket could be opened, because the store cannot be used: {error}; repeat the call later")
+        desk.tell("nobody could be asked, because the state store cannot be used; repeat the call later")
+        aside(f"no ticket `{wanted.id}` could be opened", error)
         return None
     return _answer(kept, decision, wanted)
 
@@ -187,7 +190,8 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         yield from _make_known(desk, wanted.tenant)
         kept = (yield from find(desk.shield.records, batch, wanted, _never, life_ms, limits)).kept
     except (StoreLost, TicketError) as error:
-        desk.tell(f"nobody could be asked to look at this run, because the store cannot be used: {error}")
+        desk.tell("nobody could be asked to look at this run, because the state store cannot be used")
+        aside(f"no ticket `{wanted.id}` could be opened", error)
         return
     if kept is not None and kept.changed and kept.ticket is not None and kept.before is None:
         desk.tell(f"{asks.message}; a person is asked to look at this run")
@@ -251,7 +255,7 @@ def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding
 def _how_expired(ticket: Ticket) -> str:
     if ticket.grant_until:
         took_s = (ticket.grant_until - ticket.answered_at) / 1000
-        return f"its approval by {ticket.answered_by} was not used within {took_s:g} s"
+        return f"what was agreed to was not used within {took_s:g} s"
     return f"nobody answered within {(ticket.expires_at - ticket.opened_at) / 1000:g} s"
 
 
@@ -313,5 +317,6 @@ def _write_down(desk: Desk, ticket: Ticket, decision: Decision) -> None:
     opened = Fact(ticket.opened_at, "ticket.opened", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message)
     try:
         tell(desk.shield, opened._replace(data=data))
-    except AuditLost:
-        desk.tell(f"the audit trail could not be written: that ticket `{ticket.id}` was opened is not recorded")
+    except AuditLost as lost:
+        desk.tell("the audit trail could not be written: that a person was asked is not recorded")
+        aside(f"that ticket `{ticket.id}` was opened is not recorded", lost)

@@ -17,29 +17,35 @@ from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import CLOCK, Batch, Put, Reply, Stake, StoreLost, When, key
 from stanchion.kernel.words import Words, declare
+from stanchion.runtime.asides import aside
 from stanchion.runtime.drivers import Flow
 
 if TYPE_CHECKING:
     from stanchion.runtime.desk import Desk
 
+EFFECT: Final = "effect `{2}`, of call `{1}`"
+
 CODES: Final = declare(
     {
         "ledger.in_progress": Words(
-            "tool `{}` is at this already, for call `{}` (effect `{}`)",
+            "another call of tool `{}` is at this already",
             "wait until it is done; do not start it a second time",
+            EFFECT,
         ),
         "ledger.outcome_unknown": Words(
-            "tool `{}` began this for call `{}` and never said what came of it: nobody knows whether it happened "
-            "(effect `{}`)",
-            "do not repeat it: a person has to find out whether it happened, and say so with `settle_effect`",
+            "another call of tool `{}` began this and never said what came of it: nobody knows whether it happened",
+            "do not repeat it: report that a person has to find out whether it happened",
+            f"{EFFECT}: `settle_effect` says whether it happened",
         ),
         "ledger.result_not_kept": Words(
-            "tool `{}` has done this already, for call `{}`, and its result is not kept (effect `{}`)",
+            "another call of tool `{}` has done this already, and its result is not kept",
             "do not repeat it; look up what came of it where it took effect",
+            EFFECT,
         ),
         "ledger.other_call": Words(
-            "the key of this call belongs to another call of tool `{}`, `{}`, with other arguments (effect `{}`)",
+            "the key of this call belongs to another call of tool `{}`, with other arguments",
             "give every thing that is to happen once a key of its own",
+            EFFECT,
         ),
     }
 )
@@ -150,11 +156,12 @@ class Entry:
         try:
             reply: Reply = yield Batch(desk.new_id(), desk.info.tenant, True, expects, puts=(put,))
         except StoreLost as lost:
-            desk.tell(f"the ledger does not know what came of effect `{self.id}`: {lost.why}")
+            desk.tell("the state store cannot be used: what came of the last call is not written down there")
+            aside(f"the ledger does not know what came of effect `{self.id}`", lost)
             return False
         desk.shield.records.pop(self.key, None)
         if reply.stale:
-            desk.tell(f"effect `{self.id}` was settled by somebody else while its call was under way")
+            desk.tell("a person has said what came of the last call while it was under way; their word stands")
             self.ours = False
             return False
         self.version, self.effect = self.version + 1, effect

@@ -17,6 +17,7 @@ from stanchion.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import Batch, StoreLost
 from stanchion.policy.veil import renamed
+from stanchion.runtime.asides import aside
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import discreet, unseen, wanted
 from stanchion.runtime.drivers import Flow
@@ -110,6 +111,7 @@ def barred(desk: Desk, moment: Moment) -> Decision | None:
 def unrecorded(desk: Desk, decision: Decision, lost: AuditLost) -> Decision:
     """What becomes of a decision that could not be recorded; a policy that only watches does not refuse."""
     shadow = desk.plans.policy.shadow
+    aside("the audit trail cannot be written", lost)
     finding = Finding(Action.BLOCK, "kernel.audit_lost", (str(lost),), guard="kernel", shadow=shadow)
     if shadow:
         return msgspec.structs.replace(decision, shadow=(*decision.shadow, finding))

@@ -109,7 +109,7 @@ def tell_on(error: BaseException, trouble: Trouble) -> None:
     """Write on an error what Stanchion did about it; one that takes no notes goes without."""
     if len(getattr(error, "__notes__", ())) >= MOST_NOTES:
         return
-    said = f"stanchion: call `{trouble.call}` of `{trouble.tool}`, attempt {trouble.attempt}, {trouble.took_ms:,} ms"
+    said = f"stanchion: `{trouble.tool}`, attempt {trouble.attempt}, {trouble.took_ms:,} ms"
     what = [f"decided {trouble.action} `{trouble.code}`"] if trouble.code else []
     with contextlib.suppress(Exception):
         error.add_note("; ".join([said, *what, *trouble.tried, *([trouble.ended] if trouble.ended else [])]))

@@ -11,6 +11,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Retry
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.state import Batch, Line, Reply, StoreLost
+from stanchion.runtime.asides import aside
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Pause
@@ -83,7 +84,8 @@ def again(desk: Desk, terms: Retry, attempt: int) -> Flow[str]:
     try:
         reply: Reply = yield Batch(desk.new_id(), desk.info.tenant, lines=(line,))
     except StoreLost as lost:
-        return f"retries cannot be counted: {lost.why}"
+        aside("retries cannot be counted", lost)
+        return "retries cannot be counted, because the state store cannot be used"
     if not reply.go:
         return f"all {terms.per_run} retries of the run are used"
     if wait_ms:

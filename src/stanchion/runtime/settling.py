@@ -47,7 +47,8 @@ def settle_effect(
     by: By = "an operator",
     tenant: str = "default",
 ) -> None:
-    """Say whether something happened whose outcome nobody knew; `effect` is the id that the refusal names.
+    """Say whether something happened whose outcome nobody knew; `effect` is the id that
+    `stanchion explain` shows with the refusal.
 
     What has happened is never done again, and answers with `result` where one is given; what has not can start. Say so
     only when nothing of it is still at work. `EffectError` where there is nothing to settle, `AnswerRefused` where `by`
@@ -74,7 +75,9 @@ def _settle(
         reply: Reply = yield Batch(f"{batch_id}.look{turn}", tenant, True, ((cell, 0, 1), (CLOCK, 0, 1)))
         found = next((fresh for fresh in reply.fresh if fresh.key == cell), None)
         if found is None:
-            raise EffectError(f"there is no effect `{effect_id}`: take the id from the refusal, or the call's own key")
+            raise EffectError(
+                f"there is no effect `{effect_id}`: take the id that `stanchion explain` shows, or the call's own key"
+            )
         effect = msgspec.convert(found.value, Effect)
         if effect.state not in OPEN:
             raise EffectError(f"effect `{effect_id}` is {effect.state}: there is nothing to settle about it")

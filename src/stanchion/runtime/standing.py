@@ -14,7 +14,7 @@ from stanchion.kernel.changing import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Signals
-from stanchion.kernel.gates import MAX_MARKED, Ending, ending_key, standing_key, standing_of
+from stanchion.kernel.gates import MAX_MARKED, Ending, called, ending_key, standing_key, standing_of
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, FOREVER, Records, StoreLost, key
 from stanchion.kernel.states import NORMAL, SAFE, Mark, Signal, Terms, moved, phase
@@ -125,8 +125,8 @@ def isolate(desk: Desk, name: str, for_ms: int, why: str) -> Flow[None]:
     """Isolate a tool or an agent of the run's tenant for a time, by the store's clock."""
     signals = (Signal.FAILING, Signal.REPEATED)
     if not (yield from signal_state(desk, name, signals, why, Terms(quarantine_ms=for_ms, halt_after=FOREVER))):
-        shown = desk.shield.policy.veil.name(name)
-        desk.tell(f"the store could not be reached: `{shown}` is refused, but not isolated")
+        shown = called(desk.shield.policy.veil.name(name))
+        desk.tell(f"the store could not be reached: {shown} is refused, but not isolated")
 
 
 def repeated(desk: Desk, name: str, decision: Decision, after: int) -> Flow[bool]:
@@ -182,7 +182,7 @@ def signal_state(desk: Desk, name: str, signals: tuple[Signal, ...], why: str, t
         yield from changed(desk.shield.memory, desk.shield.clock())
     for one in shifts:
         record_shift(desk.shield, tenant, one, run=desk.info.id)
-        desk.tell(f"`{desk.shield.policy.veil.name(name)}` is now {shown(one.after)}: {why}")
+        desk.tell(f"{called(desk.shield.policy.veil.name(name))} is now {shown(one.after)}: {why}")
     return True
 
 

@@ -18,7 +18,8 @@ CODES: Final = declare(
     {
         "kernel.unread": Words(
             "nobody can read {}",
-            "give it as text or plain data; a policy lets it pass unread with `unread: allow` in the entry of the tool",
+            "give it as text or plain data",
+            "a policy lets it pass unread with `unread: allow` in the entry of the tool",
         ),
         "kernel.no_form": Words(
             "{} has no form that could be written down, so it can be neither approved nor done once",

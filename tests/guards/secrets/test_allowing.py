@@ -41,8 +41,9 @@ def test_what_is_allowed_passes_at_once_everywhere_and_nothing_else_does() -> No
     assert run.check("t", {"k": OTHER}).action == Action.BLOCK
     mixed = run.check("t", {"k": KEY, "o": OTHER})
     assert mixed.action == Action.BLOCK
-    assert CALLED not in mixed.message
-    assert fingerprint("aws-access-token", OTHER) in mixed.message
+    assert mixed.determining is not None
+    assert mixed.determining.detail == f"fingerprint {fingerprint('aws-access-token', OTHER)}"
+    assert fingerprint("aws-access-token", OTHER) not in f"{mixed.message} {mixed.advice}"
     assert there.run("a", tenant="another").check("t", {"k": KEY}).action == Action.BLOCK
     assert Allowances(there).forget(CALLED)
     assert not Allowances(there).forget(CALLED)

@@ -130,7 +130,9 @@ def test_a_finding_names_kind_place_and_fingerprint_and_never_the_value() -> Non
     finding = GUARD.judge(event)
     assert finding is not None
     called = fingerprint("aws-access-token", KEY)
-    assert finding.args[:3] == ("aws-access-token", "args.(a name)", called)
+    assert finding.args[:2] == ("aws-access-token", "args.(a name)")
+    assert finding.detail == f"fingerprint {called}"
+    assert called not in f"{finding.message}{finding.advice}"
     assert "args.to.body" in finding.message
     assert "more" in finding.message
     assert KEY not in f"{finding.message}{finding.advice}{finding.args}"

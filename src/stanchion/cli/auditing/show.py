@@ -24,7 +24,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import TABLE
-from stanchion.kernel.words import advice_of, message_of
+from stanchion.kernel.words import advice_of, detail_of, message_of
 
 LONGEST: Final = 100
 """How long a value may be to stand in one line."""
@@ -97,7 +97,8 @@ def _decision(entry: Entry, terminal: Terminal) -> Iterator[str]:
     yield from row("policy", f"hash {entry.policy}", terminal)
     for said in entry.findings:
         yield from row("finding", f"{said.action} by {said.guard} ({said.code})", terminal)
-        for words in (said.text if said.text else message_of(said.code, said.args), advice_of(said.code, said.args)):
+        message = said.text if said.text else message_of(said.code, said.args)
+        for words in (message, advice_of(said.code, said.args), detail_of(said.code, said.args)):
             if words:
                 yield from row("", f"  {words}", terminal)
 

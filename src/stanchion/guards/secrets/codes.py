@@ -6,15 +6,20 @@ from typing import Final
 
 from stanchion.kernel.words import Words, declare
 
+FINGERPRINT: Final = "fingerprint {3}"
+"""What a person allows a false alarm by; an agent that is told it could ask for that in a person's name."""
+
 CODES: Final = declare(
     {
         "secrets.redacted": Words(
-            "a secret ({}) was taken out of `{}`, fingerprint {}{}",
+            "a secret ({}) was taken out of `{}`{}",
             "go on without it: whoever needs it gets it from where secrets are kept, not from you",
+            FINGERPRINT,
         ),
         "secrets.found": Words(
-            "a secret ({}) in `{}`, fingerprint {}{}",
-            "leave the secret out, or name where it is kept; where it is none, a person can allow its fingerprint",
+            "a secret ({}) in `{}`{}",
+            "leave the secret out, or name where it is kept; where it is none, say so: a person can allow it",
+            FINGERPRINT,
         ),
         "secrets.in_pieces": Words("a secret ({}) in pieces that stand side by side, which is not written down", ""),
     }

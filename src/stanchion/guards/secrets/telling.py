@@ -53,10 +53,12 @@ def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) 
                     named = (span.start, span.end)
             end = max(end, span.end)
     first, *others = found
-    more = "".join([f"; {kind} in `{place}`, fingerprint {called}" for kind, place, called in others[: MOST - 1]])
+    kind, place, _ = first
+    more = "".join([f"; {kind} in `{place}`" for kind, place, _ in others[: MOST - 1]])
     left = len(others) - (MOST - 1)
     more += f"; and {left} more" if left > 0 else ""
-    return Told((*first, more), tuple(fingerprints), tuple(secrets))
+    names = ", ".join(dict.fromkeys([called for _, _, called in (first, *others)[:MOST]]))
+    return Told((kind, place, more, names), tuple(fingerprints), tuple(secrets))
 
 
 def _place(stage: Stage, leaf: Leaf, secret: set[str]) -> str:
