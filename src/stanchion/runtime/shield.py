@@ -21,6 +21,7 @@ from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import NoRun, StateError
 from stanchion.runtime.hosts import able
 from stanchion.runtime.pool import SIZE, Pool
+from stanchion.runtime.presence import presence_of
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
 from stanchion.runtime.remarks import remark_on
 from stanchion.runtime.remembering import changed, memory_of, remember
@@ -89,6 +90,7 @@ class Shield:
         self.clock = clock
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
+        self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
         self.waiting = Waiting()
         self._nonces, self.chance = nonces, chance
@@ -374,6 +376,8 @@ class Shield:
         if self._watcher is not None:
             self._watcher.stop()
         self.answers.close()
+        if self.presence is not None:
+            self.presence.close()
         try:
             self.store.close()
         finally:
