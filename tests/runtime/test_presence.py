@@ -366,7 +366,7 @@ def same(one: Live, two: Live) -> bool:
 def test_who_is_beside_whom(live: list[Live], mine: Live, above: list[Live]) -> None:
     found = beside(live, Asker(mine, tuple(above)))
     for each in live:
-        if "" not in (each.space, mine.space) and each.space != mine.space:
+        if each.space not in ("", mine.space):
             near = mine.space != FIRST_SPACE
         else:
             near = (

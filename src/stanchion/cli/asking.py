@@ -44,9 +44,10 @@ def ask(words: Iterable[str], environ: Mapping[str, str], within_s: float = WITH
 
     The lines are shown as they are: what steers a terminal is written out by the caller. One wrong answer ends it.
     """
+    lines = list(words)
     code = "".join([secrets.choice(LETTERS) for _ in range(LENGTH)])
     with _terminal() as tty, _set(tty, echo=True), _screen(tty) as screen:
-        for line in words:
+        for line in lines:
             put(screen, line)
         _forget_typed(tty)
         shown = Terminal.of(screen, environ).paint(code, "bold")

@@ -54,14 +54,15 @@ def beside(live: Iterable[Live], me: Asker) -> Live | None:
 
     Who leaves all of these behind is not known: this tells an agent's own shell from another terminal, and proves
     nothing. In a space of process ids inside of another one, like a container, nothing can be told about processes
-    of other spaces, and they count as beside. Without `/proc` a terminal is known by its session.
+    of other spaces, nor where `/proc` is hidden from `me` alone: they count as beside. On a host without `/proc` a
+    terminal is known by its session, and one elsewhere can be used.
     """
     return next((each for each in live if _is_beside(each, me)), None)
 
 
 def _is_beside(each: Live, me: Asker) -> bool:
     mine = me.process
-    if each.space and mine.space and each.space != mine.space:
+    if each.space and each.space != mine.space:
         # A process can enter a space inside of its own, and none outside of it.
         return mine.space != FIRST_SPACE
     if any(_is_same(each, process) for process in (mine, *me.ancestors)):
