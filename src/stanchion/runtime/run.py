@@ -47,6 +47,8 @@ class Run(Reporting):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._tokens: list[Token[tuple[Run, ...]]] = []
+        presence = desk.shield.presence
+        self._stay = None if presence is None else presence.enter()
 
     @property
     def id(self) -> str:
@@ -350,6 +352,8 @@ class Run(Reporting):
     def _end(self) -> None:
         if self._desk.ended is None:
             self._desk.ended = Ending("kernel.ended", "it was closed")
+        if self._stay is not None:
+            self._stay.end()
         self._desk.over(self._desk.ended.code, self._desk.ended.why)
 
     def __enter__(self) -> Run:

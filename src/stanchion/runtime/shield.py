@@ -27,6 +27,7 @@ from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import NoRun, StateError
 from stanchion.runtime.hosts import able
 from stanchion.runtime.pool import SIZE, Pool
+from stanchion.runtime.presence import presence_of
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
 from stanchion.runtime.remarks import remark_on
 from stanchion.runtime.remembering import changed, memory_of, remember
@@ -95,6 +96,7 @@ class Shield:
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
         self.authority = Authority(self, operators)
+        self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
         self.waiting = Waiting()
         self._nonces, self.chance = nonces, chance
@@ -444,6 +446,8 @@ class Shield:
         if self._watcher is not None:
             self._watcher.stop()
         self.answers.close()
+        if self.presence is not None:
+            self.presence.close()
         try:
             self.store.close()
         finally:
