@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import msgspec
@@ -78,25 +78,21 @@ class Signer(msgspec.Struct, frozen=True):
         )
 
 
-class Confirms(Protocol):
-    """A terminal at which somebody is asked."""
-
-    def __call__(self, lines: Iterable[str]) -> None:
-        """Show lines and have a code typed; raises where nobody does."""
-
-
 class Person(msgspec.Struct, frozen=True):
-    """Somebody at a terminal, who types a code. Who it is, and that it is a person, is not known."""
+    """Somebody at the terminal of this process, who types a code. Who it is, and that it is a person, is not known.
+    `page` gives the lines that they are shown."""
 
     name: str
-    confirms: Any
-    page: Any = None
+    page: Callable[[Wish], Iterable[str]] | None = None
     role: str = OPERATOR
 
-    def asked(self, wish: Wish) -> None:
-        """Show them all of it, and have the code typed."""
-        lines = self.page(wish) if self.page is not None else shown(wish)
-        self.confirms(lines)
+    def confirms(self, wish: Wish) -> None:
+        """Show them all of it, and have the code typed; raises `AnswerRefused` where nobody does."""
+        import os
+
+        from stanchion.approvals.terminal import ask
+
+        ask(self.page(wish) if self.page is not None else shown(wish), os.environ)
 
 
 By = str | Signer | Person | Answer

@@ -125,7 +125,7 @@ class Authority:
         if why:
             raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
         if isinstance(by, Person):
-            by.asked(wish)
+            by.confirms(wish)
         return answer
 
     def _by_program(self, act: Act) -> Answer:

@@ -65,7 +65,7 @@ class Presence:
     another run costs no file."""
 
     def __init__(self, state: Path) -> None:
-        self._state = state
+        self.state = state
         self._numbers = itertools.count()
         self._open: set[int] = set()
         self._file = -1
@@ -121,7 +121,7 @@ class Presence:
             for _ in range(TRIES):
                 self._make()
                 if _locked(self._file):
-                    live_runs(self._state)
+                    live_runs(self.state)
                     return True
         return False
 
@@ -131,7 +131,7 @@ class Presence:
             os.close(self._file)
             self._file = -1
         process = this_process()
-        folder = self._state / FOLDER
+        folder = self.state / FOLDER
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path = folder / name_of(process)
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from stanchion.approvals.act import Answer, Purpose, answer_of
 from stanchion.approvals.answering import By, Wish, named
+from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.operators import Operator
 from stanchion.approvals.scope import Scope
 from stanchion.audit.journal import Journal, MemoryJournal
@@ -431,7 +432,21 @@ class Shield:
         return tuple([Operator(name=one, key=it.key, roles=it.roles, agents=it.agents) for one, it in named])
 
     def nobody_beside(self) -> None:
-        """Raise where an answer without a key would be given beside an open run."""
+        """Raise `AnswerRefused` where an answer without a key would be given beside an open run: in its process, below
+        it, or at its terminal."""
+        if self.presence is None:
+            return
+        from stanchion.runtime.live import beside, live_runs
+        from stanchion.runtime.processes import asker
+
+        try:
+            found = beside(live_runs(self.presence.state), asker())
+        except OSError as error:
+            raise AnswerRefused(f"it is not known which runs are open: {error}; use a key") from None
+        if found is not None:
+            raise AnswerRefused(
+                f"a run is open in process {found.pid}, which this one belongs to: answer at another terminal, or use a key"
+            )
 
     @property
     def answering(self) -> Any:

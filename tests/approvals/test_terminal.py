@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.cli.asking import LETTERS, LONGEST, from_fd
-from stanchion.cli.trouble import BadInput
+from stanchion.approvals.errors import OperatorKeyError as BadInput
+from stanchion.approvals.terminal import LETTERS, LONGEST, from_fd
 from tests.cli.terminals import person
 
 ASK = """
-from stanchion.cli.asking import ask
+from stanchion.approvals.terminal import ask
 try:
     ask(["pay 5 to bob", "é → \\\\x1b"], {"NO_COLOR": "1"})
     print("confirmed")
@@ -143,7 +143,7 @@ def test_nobody_waits_for_ever() -> None:
 
 
 SECRET = """
-from stanchion.cli.asking import passphrase
+from stanchion.approvals.terminal import passphrase
 try:
     print(passphrase("the passphrase of `ann`"))
 except BaseException as error:

@@ -13,8 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TextIO
 
-from stanchion.cli.terminal import Terminal, put
-from stanchion.cli.trouble import BadInput
+from stanchion.approvals.errors import AnswerRefused, OperatorKeyError
 
 TERMINAL: Final = "/dev/tty"
 """The terminal that a process belongs to, whatever its input and output are."""
@@ -31,11 +30,11 @@ LONGEST: Final = 1024
 """How many bytes an answer or a passphrase has at most."""
 
 
-class NotATerminal(BadInput):
+class NotATerminal(AnswerRefused):
     """There is no terminal at which a person could be asked."""
 
 
-class NotConfirmed(BadInput):
+class NotConfirmed(AnswerRefused):
     """Nobody typed what was asked for."""
 
 
@@ -48,10 +47,10 @@ def ask(words: Iterable[str], environ: Mapping[str, str], within_s: float = WITH
     code = "".join([secrets.choice(LETTERS) for _ in range(LENGTH)])
     with _terminal() as tty, _set(tty, echo=True), _screen(tty) as screen:
         for line in lines:
-            put(screen, line)
+            _put(screen, line)
         _forget_typed(tty)
-        shown = Terminal.of(screen, environ).paint(code, "bold")
-        put(screen, f"Type {shown} to go on; anything else ends it.")
+        shown = code if environ.get("NO_COLOR") or environ.get("TERM") == "dumb" else f"\x1b[1m{code}\x1b[0m"
+        _put(screen, f"Type {shown} to go on; anything else ends it.")
         answer = _line(tty, within_s)
     if answer.strip().upper() != code.encode():
         raise NotConfirmed("the code was not typed: nothing has changed; give the command again for another try")
@@ -61,7 +60,7 @@ def passphrase(prompt: str, within_s: float = WITHIN_S) -> bytes:
     """A passphrase typed at the terminal, which does not show it."""
     with _terminal() as tty, _set(tty, echo=False), _screen(tty) as screen:
         _forget_typed(tty)
-        put(screen, f"{prompt} (it is not shown):")
+        _put(screen, f"{prompt} (it is not shown):")
         return _line(tty, within_s)
 
 
@@ -70,7 +69,7 @@ def from_fd(number: int) -> bytes:
     data = b""
     try:
         if os.isatty(number):
-            raise BadInput(f"the file descriptor {number} is a terminal: leave it out, and type the passphrase")
+            raise OperatorKeyError(f"the file descriptor {number} is a terminal: leave it out, and type the passphrase")
         while b"\n" not in data and len(data) <= LONGEST:
             part = os.read(number, LONGEST)
             if not part:
@@ -78,12 +77,12 @@ def from_fd(number: int) -> bytes:
             data += part
     except (OSError, OverflowError) as error:
         why = error.strerror if isinstance(error, OSError) else "no such number"
-        raise BadInput(
+        raise OperatorKeyError(
             f"the file descriptor {number} cannot be read ({why}): open one for the command, as in `3< FILE`"
         ) from None
     line = data.split(b"\n", 1)[0].removesuffix(b"\r")
     if not line or len(line) > LONGEST:
-        raise BadInput(f"the file descriptor {number} gives no passphrase: its first line is empty or too long")
+        raise OperatorKeyError(f"the file descriptor {number} gives no passphrase: its first line is empty or too long")
     return line
 
 
@@ -130,6 +129,12 @@ def _set(tty: int, echo: bool) -> Iterator[None]:
 
 def _screen(tty: int) -> TextIO:
     return open(tty, "w", encoding="locale", closefd=False)
+
+
+def _put(screen: TextIO, line: str) -> None:
+    """Write one line; what the terminal's encoding lacks is written out."""
+    screen.write(line.encode(screen.encoding, "backslashreplace").decode(screen.encoding) + "\n")
+    screen.flush()
 
 
 def _forget_typed(tty: int) -> None:
