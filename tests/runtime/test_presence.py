@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import gc
 import os
 import subprocess
@@ -253,6 +254,23 @@ def test_a_note_that_was_removed_between_runs_is_made_again(state: Path) -> None
     stay = presence.enter()
     assert live_runs(state) == (this_process(),)
     stay.end()
+
+
+def test_who_looks_is_not_taken_for_who_has_a_run_and_stops_nobody(state: Path) -> None:
+    presence = Presence(state)
+    presence.enter().end()
+    (name,) = notes(state)
+    with open(state / "live" / name, "rb") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        stay = presence.enter()
+        assert live_runs(state) == (this_process(),)
+        assert name not in notes(state)
+        stay.end()
+    presence.enter().end()
+    (name,) = notes(state)
+    with open(state / "live" / name, "rb") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        assert live_runs(state) == ()
 
 
 def test_what_is_no_note_is_left_alone(state: Path) -> None:
