@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from stanchion.approvals.grants import Grant
+from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import State, Ticket
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, visible
@@ -22,10 +24,8 @@ STYLES: Final = {
     State.WITHDRAWN: "bad",
 }
 COLUMNS: Final = ("ticket", "state", "age", "left", "agent", "about", "risk", "why")
-LAID_OUT: Final = frozenset({"args", "content", "beside"})
+LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence"})
 """What may have several lines; everything else is a name or a sentence."""
-MAX_LINES: Final = 60
-"""How many lines of content are shown."""
 
 
 def listing(tickets: list[Ticket], now: int, terminal: Terminal) -> Iterator[str]:
@@ -47,6 +47,23 @@ def listing(tickets: list[Ticket], now: int, terminal: Terminal) -> Iterator[str
     yield from table(COLUMNS, rows, ("age", "left"), terminal, styles)
 
 
+def holding(grants: list[tuple[str, Grant]], now: int, terminal: Terminal) -> Iterator[str]:
+    """A table of what somebody has said yes to for longer than one call, while it holds."""
+    rows = [
+        (
+            grant.id,
+            grant.answer.act.scope,
+            span(max(0, grant.until - now)),
+            ", ".join(grant.agents),
+            grant.deed.tool if grant.deed.tool else grant.deed.stage,
+            grant.answer.act.operator,
+            "signed" if grant.answer.way.proven else "unproven",
+        )
+        for _, grant in grants
+    ]
+    yield from table(("grant", "holds for", "left", "agents", "about", "by", "proof"), rows, ("left",), terminal)
+
+
 def whole(ticket: Ticket, now: int, terminal: Terminal) -> Iterator[str]:
     """Everything that a person needs to decide about a ticket, or that became of it."""
     state = terminal.paint(str(ticket.state).upper(), STYLES[ticket.state])
@@ -55,10 +72,9 @@ def whole(ticket: Ticket, now: int, terminal: Terminal) -> Iterator[str]:
     for label, words in _rows(ticket, now):
         if words:
             yield from row(label, words if label in LAID_OUT else visible(words), terminal)
-    if ticket.state is State.OPEN:
+    if ticket.state is State.OPEN and not ticket.whole:
         yield ""
-        yield f"  stanchion tickets approve {ticket.id} --by NAME"
-        yield f"  stanchion tickets deny {ticket.id} --by NAME --comment WHY"
+        yield "  It can only be denied: it is too long to be shown whole, or was changed since it was asked."
 
 
 def _headline(ticket: Ticket) -> str:
@@ -76,9 +92,11 @@ def _rows(ticket: Ticket, now: int) -> Iterator[tuple[str, str]]:
     yield "ticket", ticket.id if ticket.generation == 1 else f"{ticket.id}, asked for the {_th(ticket.generation)} time"
     yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
     yield "beside", _text(ticket.beside) if ticket.beside else ""
+    yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
     yield "why", ticket.message
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
-    yield "risk", ticket.risk
+    yield "risk", f"{ticket.risk}, cannot be undone" if ticket.deed.irreversible else ticket.risk
+    yield "agents", ", ".join(ticket.askers) if len(ticket.askers) > 1 else ""
     yield "task", ticket.task
     yield "run", ticket.run
     yield "tenant", ticket.tenant if ticket.tenant != "default" else ""
@@ -89,7 +107,7 @@ def _rows(ticket: Ticket, now: int) -> Iterator[tuple[str, str]]:
     yield "until", _until(ticket, now)
     yield "used by", ticket.used_by
     yield "policy", ticket.policy
-    yield "digest", ticket.digest
+    yield "digest", ticket.deed.digest
 
 
 def _answer(ticket: Ticket) -> str:
@@ -97,7 +115,9 @@ def _answer(ticket: Ticket) -> str:
         return ""
     word = {State.DENIED: "denied", State.WITHDRAWN: "approval taken back"}.get(ticket.state, "approved")
     role = f", as {ticket.answered_as}" if ticket.answered_as else ""
-    return f"{word} by {ticket.answered_by}{role}, {shown(ticket.answered_at)}"
+    proof = "" if ticket.proven else ", unproven"
+    reach = f", for {ticket.answer.act.scope}" if ticket.answer is not None and ticket.scope is not Scope.ONCE else ""
+    return f"{word} by {ticket.answered_by}{role}{reach}{proof}, {shown(ticket.answered_at)}"
 
 
 def _until(ticket: Ticket, now: int) -> str:
@@ -126,7 +146,4 @@ def _text(content: Any) -> str:
     if content is None:
         return ""
     text = content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
-    lines = text.split("\n")
-    if len(lines) > MAX_LINES:
-        lines = [*lines[:MAX_LINES], f"… {len(lines) - MAX_LINES} more lines: `--json` shows all"]
-    return "\n".join(lines)
+    return text

@@ -5,50 +5,67 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from stanchion.approvals.errors import TicketClosed, TicketError, UnknownTicket
-from stanchion.approvals.ticket import GRANT_S, State, Ticket
+from stanchion import Shield
+from stanchion.approvals.act import LARGEST
+from stanchion.approvals.answering import Wish
+from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
+from stanchion.approvals.operators import Roster
+from stanchion.approvals.scope import Scope, checked_pattern, said
+from stanchion.approvals.ticket import GRANT_S, State, Ticket, wish_of
 from stanchion.audit.errors import TrailError
-from stanchion.audit.journal import MemoryJournal
+from stanchion.cli.answerers import WAYS, add_answerer, answerer, options, signer
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, json_line, put, say
-from stanchion.cli.ticket_lines import listing, whole
+from stanchion.cli.ticket_lines import holding, listing, whole
 from stanchion.cli.times import lasting_s, shown, span
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
 from stanchion.kernel.state import StoreLost
-from stanchion.runtime.tickets import Tickets
 from stanchion.stores.memory import wall_ms
-from stanchion.stores.protocol import Store, StoreError
+from stanchion.stores.protocol import StoreError
 
 REFUSED: Final = 1
 
 USAGE: Final = """stanchion tickets list [--all | --state STATE] [--tenant NAME] [--store URL] [--json]
        stanchion tickets show ID [--store URL] [--json]
-       stanchion tickets approve ID --by NAME [--for TIME] [--comment WORDS] [--role ROLE]
-       stanchion tickets deny ID --by NAME --comment WHY [--role ROLE]"""
+       stanchion tickets approve ID [--scope SCOPE] [--for TIME] [--comment WORDS] [--key FILE]
+       stanchion tickets deny ID --comment WHY [--key FILE]
+       stanchion tickets revoke GRANT [--comment WHY]
+       stanchion tickets request ID > FILE
+       stanchion tickets sign FILE --as NAME --key FILE [--deny] > ANSWER
+       stanchion tickets answer ANSWER"""
 
 DESCRIPTION: Final = """\
-list     what waits for a person, and what is approved and not used yet; the most urgent first
+list     what waits for a person, and what somebody has said yes to that still holds
 show     everything about one: what would be done, by whom, why it was stopped, until when
-approve  let that very action start once, when the agent asks for it again
-deny     refuse it; the agent reads the comment. It also takes back an unused approval"""
+approve  let that very action start once, or as often as --scope says
+deny     refuse it; the agent reads the comment. It also takes back an unused approval
+revoke   take back a yes that reaches further than one call
+request  write a ticket out, to be signed on another machine
+sign     show such a file whole, and sign an answer to it; needs no store
+answer   hand in an answer that was signed elsewhere"""
 
-EPILOG: Final = """\
+EPILOG: Final = f"""\
 examples:
   stanchion tickets list
   stanchion tickets show 3f2a
-  stanchion tickets approve 3f2a --by ann --for 5m --comment 'as agreed with finance'
-  stanchion tickets deny 3f2a --by ann --comment 'wrong account'
+  stanchion tickets approve 3f2a --key ~/.config/stanchion/keys/ann --for 5m
+  stanchion tickets approve 3f2a --ssh-agent --scope pattern --pattern 'command=git push *'
+  stanchion tickets deny 3f2a --comment 'wrong account'
 
-ID is a ticket's id, or as much of it as is unique. An approval is bound to the agent, the
-task, the tool, every argument and the policy, and it is used up when the action starts.
-The store is a file in your state folder (STANCHION_STATE_DIR), or where STANCHION_STORE
-says; answers are written to the trail. A TIME is 90s, 15m, 2h, at most 1d.
+ID is a ticket's id, or at least four digits of it. An approval is bound to the agents that
+asked, the task, the tool, every argument, the guards and the policy. SCOPE is `once`, or for
+the same call `run`, `task` or `time`, or `pattern`; what is critical or cannot be undone is
+approved once. A TIME is 90s, 15m, 2h, at most 1d.
+
+{WAYS}
 
 exit status:
   0  it is shown or answered, or there is nothing yet
@@ -57,32 +74,37 @@ exit status:
 
 TAKES: Final = {
     "list": frozenset({"all", "state", "tenant"}),
-    "show": frozenset({"id"}),
-    "approve": frozenset({"id", "by", "comment", "for_s", "role"}),
-    "deny": frozenset({"id", "by", "comment", "role"}),
+    "show": frozenset({"id", "tenant"}),
+    "approve": frozenset({"id", "by", "comment", "for_s", "scope", "pattern", "tenant"}),
+    "deny": frozenset({"id", "by", "comment", "tenant"}),
+    "revoke": frozenset({"id", "by", "comment", "tenant"}),
+    "request": frozenset({"id", "tenant"}),
+    "sign": frozenset({"id", "comment", "for_s", "scope", "pattern", "deny"}),
+    "answer": frozenset({"id"}),
 }
-LIVE: Final = frozenset({State.OPEN, State.APPROVED})
+FILES: Final = frozenset({"sign", "answer"})
 
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "list what waits for a person, and approve or deny it"
     parser: Parser = commands.add_parser("tickets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="list|show|approve|deny", help="what to do")
-    parser.add_argument("id", metavar="ID", nargs="?", help="the ticket, or the beginning of its id")
+    parser.add_argument("verb", metavar="VERB", help="what to do: one of those above")
+    parser.add_argument("id", metavar="ID", nargs="?", help="the ticket, the beginning of its id, or a file")
     parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+    parser.add_argument("--tenant", metavar="NAME", help="only of this tenant")
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each ticket")
     choice = parser.add_argument_group("list")
     choice.add_argument("--all", action="store_true", default=None, help="also those that are over")
     choice.add_argument("--state", metavar="STATE", help=f"only those that are {', '.join(State)}")
-    choice.add_argument("--tenant", metavar="NAME", help="only those of this tenant")
-    answer = parser.add_argument_group("approve, deny")
-    answer.add_argument("--by", metavar="NAME", help="who answers; never the agent that asks")
-    answer.add_argument("--role", metavar="ROLE", help="as what, if that matters: one of the roles that are asked")
+    answer = parser.add_argument_group("approve, deny, sign")
     answer.add_argument("--comment", metavar="WORDS", help="for the trail; for deny what the agent reads")
-    answer.add_argument(
-        "--for", metavar="TIME", dest="for_s", type=lasting_s, help="how long it can be used (default: 15m)"
-    )
+    answer.add_argument("--by", metavar="NAME", help="what you are called, where no key says so")
+    answer.add_argument("--for", metavar="TIME", dest="for_s", type=lasting_s, help="how long it holds (default: 15m)")
+    answer.add_argument("--scope", metavar="SCOPE", help=f"how far it reaches: {', '.join(Scope)} (default: once)")
+    answer.add_argument("--pattern", metavar="ARG=GLOB", action="append", help="what an argument may be, with `*`")
+    answer.add_argument("--deny", action="store_true", default=None, help="sign a no")
+    add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -93,71 +115,199 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"`stanchion tickets` cannot `{args.verb}`: {nearest(args.verb, TAKES, known)}")
     for name in sorted(frozenset().union(*TAKES.values()) - taken):
         if getattr(args, name) is not None:
-            said = {"id": f"`{args.id}`", "for_s": "`--for`"}.get(name, f"`--{name}`")
-            raise BadInput(f"`stanchion tickets {args.verb}` takes no {said}: see `stanchion tickets --help`")
+            said_as = {"id": f"`{args.id}`", "for_s": "`--for`"}.get(name, f"`--{name}`")
+            raise BadInput(f"`stanchion tickets {args.verb}` takes no {said_as}: see `stanchion tickets --help`")
     if "id" in taken and args.id is None:
-        raise BadInput(f"which ticket? write `stanchion tickets {args.verb} ID`; `stanchion tickets list` shows them")
-    if args.verb == "list":
-        return _list(args)
-    return _show(args) if args.verb == "show" else _answer(args)
-
-
-def _list(args: argparse.Namespace) -> int:
-    if args.state is not None and args.state not in list(State):
-        known = f"give one of {', '.join(State)}"
-        raise BadInput(f"`--state` is `{args.state}`: {nearest(args.state, list(State), known)}")
+        what = "FILE" if args.verb in FILES else "ID"
+        raise BadInput(f"which one? write `stanchion tickets {args.verb} {what}`; `stanchion tickets list` shows them")
+    if args.verb == "sign":
+        return _sign(args)
     with opened(args.store) as store:
         if store is None:
-            return 0
-        found = veiled(_desk(store).listed(args.tenant, args.state))
-    if not args.all and args.state is None:
-        found = [ticket for ticket in found if ticket.state in LIVE]
-    if args.json:
-        for ticket in found:
-            _print(ticket)
-    elif found:
-        for line in listing(found, wall_ms(), Terminal.of(sys.stdout, os.environ)):
-            put(sys.stdout, line)
-    else:
-        say(sys.stdout, "nothing waits for a person" if args.state is None else f"no ticket is {args.state}")
-    return 0
-
-
-def _show(args: argparse.Namespace) -> int:
-    with opened(args.store) as store:
-        ticket = veiled(_found(store, args.id))
-    if args.json:
-        _print(ticket)
-        return 0
-    for line in whole(ticket, wall_ms(), Terminal.of(sys.stdout, os.environ)):
-        put(sys.stdout, line)
-    return 0
-
-
-def _answer(args: argparse.Namespace) -> int:
-    needed = ["by", "comment"] if args.verb == "deny" else ["by"]
-    for name in needed:
-        if not getattr(args, name):
-            why = "the agent reads why" if name == "comment" else "the trail says who answered"
-            raise BadInput(f"`stanchion tickets {args.verb}` needs `--{name}`: {why}")
-    with opened(args.store) as store:
-        ticket = _found(store, args.id)
-    comment, role = "" if args.comment is None else args.comment, "" if args.role is None else args.role
+            if args.verb == "list":
+                return 0
+            raise BadInput(f"there is no ticket `{args.id}`: name the store of the process that waits, with `--store`")
     try:
-        # The policy has no say here: what counts of it is in the ticket.
-        with args.load("default", store=args.store) as shield:
-            if args.verb == "deny":
-                ticket = shield.deny(ticket.id, by=args.by, comment=comment, role=role)
-            else:
-                for_s = GRANT_S if args.for_s is None else args.for_s
-                ticket = shield.approve(ticket.id, by=args.by, comment=comment, for_s=for_s, role=role)
-    except UnknownTicket as error:
+        with args.load(**options(args), store=args.store) as shield:
+            return int(VERBS[args.verb](args, shield))
+    except (UnknownTicket, OperatorKeyError) as error:
         raise BadInput(str(error)) from None
-    except (TicketClosed, TicketError) as error:
+    except TicketError as error:
         say(sys.stderr, f"stanchion: {error}")
         return REFUSED
     except (StoreError, StoreLost, TrailError) as error:
         raise BadInput(str(error)) from None
+
+
+def _list(args: argparse.Namespace, shield: Shield) -> int:
+    if args.state is not None and args.state not in list(State):
+        known = f"give one of {', '.join(State)}"
+        raise BadInput(f"`--state` is `{args.state}`: {nearest(args.state, list(State), known)}")
+    state = "all" if args.all else args.state
+    found = veiled(shield.tickets(args.tenant, state))
+    if args.json:
+        for ticket in found:
+            _print(ticket)
+        return 0
+    terminal, now = Terminal.of(sys.stdout, os.environ), wall_ms()
+    grants = veiled(shield.grants(args.tenant)) if state is None else []
+    for line in (*(listing(found, now, terminal) if found else ()), *([""] if found and grants else ())):
+        put(sys.stdout, line)
+    for line in holding(grants, now, terminal) if grants else ():
+        put(sys.stdout, line)
+    filed = shield.ticketing().count(args.tenant)
+    if state is None and filed > len(found) > 0:
+        say(sys.stdout, f"{len(found)} of about {filed:,}: the most urgent ones")
+    if not found and not grants:
+        say(sys.stdout, "nothing waits for a person" if args.state is None else f"no ticket is {args.state}")
+    return 0
+
+
+def _show(args: argparse.Namespace, shield: Shield) -> int:
+    ticket = shield.ticket(args.id, args.tenant)
+    if args.json:
+        _print(veiled(ticket))
+        return 0
+    for line in whole(veiled(ticket), wall_ms(), Terminal.of(sys.stdout, os.environ)):
+        put(sys.stdout, line)
+    return 0
+
+
+def _approve(args: argparse.Namespace, shield: Shield) -> int:
+    ticket = shield.ticket(args.id, args.tenant)
+    ticket = shield.approve(
+        ticket.id,
+        by=_by(args, shield, ticket),
+        comment=_comment(args),
+        for_s=_for_s(args),
+        scope=_scope(args),
+        pattern=_pattern(args),
+        tenant=ticket.tenant,
+        generation=ticket.generation,
+    )
+    return _answered(args, ticket)
+
+
+def _deny(args: argparse.Namespace, shield: Shield) -> int:
+    if not args.comment:
+        raise BadInput("`stanchion tickets deny` needs `--comment`: the agent reads why")
+    ticket = shield.ticket(args.id, args.tenant)
+    signs = args.key is not None or args.ssh_agent
+    name = args.by if args.by else "somebody at a terminal"
+    by = _by(args, shield, ticket) if signs else name
+    return _answered(args, shield.deny(ticket.id, by=by, comment=args.comment, tenant=ticket.tenant))
+
+
+def _revoke(args: argparse.Namespace, shield: Shield) -> int:
+    tenants = [args.tenant] if args.tenant is not None else [tenant for tenant, _ in shield.grants()]
+    who = args.by if args.by else "somebody at a terminal"
+    for tenant in dict.fromkeys(tenants):
+        if shield.revoke(args.id, by=who, why=_comment(args), tenant=tenant):
+            say(sys.stdout, f"grant {args.id} holds no longer")
+            return 0
+    raise TicketError(f"no grant `{args.id}` holds: `stanchion tickets list` shows those that do")
+
+
+def _request(args: argparse.Namespace, shield: Shield) -> int:
+    ticket = shield.ticket(args.id, args.tenant)
+    sys.stdout.buffer.write(msgspec.json.encode(ticket, order="deterministic") + b"\n")
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _sign(args: argparse.Namespace) -> int:
+    """Sign an answer to a ticket that was written out, on a machine that has nothing else of it."""
+    from stanchion.audit.layout import state_folder
+
+    try:
+        ticket = msgspec.json.decode(_content(args.id, 4 * LARGEST), type=Ticket)
+    except msgspec.MsgspecError as error:
+        raise BadInput(f"`{args.id}` is no ticket: {error}; write it with `stanchion tickets request`") from None
+    if not args.as_name or (args.key is None and not args.ssh_agent):
+        raise BadInput("say who signs with which key: `--as NAME`, and `--key FILE` or `--ssh-agent`")
+    roster, own = Roster(), os.path.lexists(state_folder(os.environ))
+    try:
+        one = signer(args, roster, own)
+        scope = Scope(_scope(args))
+        pattern = checked_pattern(_pattern(args) or {}, ticket.content) if scope is Scope.PATTERN else {}
+        if not args.deny and not ticket.whole:
+            raise TicketError("it can only be denied: it is not shown whole, or was changed")
+        for line in whole(ticket, wall_ms(), Terminal.of(sys.stderr, os.environ)):
+            put(sys.stderr, line)
+        wish = wish_of(ticket, said(scope, ticket.run, pattern))
+        role = one.role if one.role else ticket.roles[-1]
+        until = wall_ms() + int(_for_s(args) * 1000)
+        answer = one.signed(wish.act(one.name, role, until, not args.deny, _comment(args)))
+    except TicketError as error:
+        say(sys.stderr, f"stanchion: {error}")
+        return REFUSED
+    sys.stdout.buffer.write(answer.bytes)
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _answer(args: argparse.Namespace, shield: Shield) -> int:
+    return _answered(args, shield.answer(_content(args.id, LARGEST)))
+
+
+VERBS: Final = {
+    "list": _list,
+    "show": _show,
+    "approve": _approve,
+    "deny": _deny,
+    "revoke": _revoke,
+    "request": _request,
+    "answer": _answer,
+}
+
+
+def _by(args: argparse.Namespace, shield: Shield, ticket: Ticket) -> Any:
+    def page(wish: Wish) -> Iterable[str]:
+        yield from whole(ticket, wall_ms(), Terminal())
+        yield f"say yes for: {wish.scope}"
+
+    by = answerer(args, shield, page)
+    if args.key is not None:
+        for line in whole(ticket, wall_ms(), Terminal.of(sys.stderr, os.environ)):
+            put(sys.stderr, line)
+    return by
+
+
+def _content(name: str, most: int) -> bytes:
+    try:
+        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
+            return file.read(most + 1)
+    except OSError as error:
+        raise BadInput(f"`{name}` cannot be read: {error.strerror}") from None
+
+
+def _comment(args: argparse.Namespace) -> str:
+    return "" if args.comment is None else str(args.comment)
+
+
+def _for_s(args: argparse.Namespace) -> float:
+    return GRANT_S if args.for_s is None else float(args.for_s)
+
+
+def _scope(args: argparse.Namespace) -> str:
+    scope = args.scope if args.scope is not None else "pattern" if args.pattern else "once"
+    if scope not in list(Scope):
+        known = f"give one of {', '.join(Scope)}"
+        raise BadInput(f"`--scope` is `{scope}`: {nearest(scope, list(Scope), known)}")
+    return str(scope)
+
+
+def _pattern(args: argparse.Namespace) -> dict[str, str] | None:
+    if not args.pattern:
+        return None
+    pairs = [text.partition("=") for text in args.pattern]
+    wrong = [text for text, (name, sign, _) in zip(args.pattern, pairs, strict=True) if not name or not sign]
+    if wrong:
+        raise BadInput(f"`--pattern` is `{wrong[0]}`: write `ARGUMENT=GLOB`, such as `command=git push *`")
+    return {name: glob for name, _, glob in pairs}
+
+
+def _answered(args: argparse.Namespace, ticket: Ticket) -> int:
     if args.json:
         _print(veiled(ticket))
     else:
@@ -165,27 +315,19 @@ def _answer(args: argparse.Namespace) -> int:
     return 0
 
 
-def _desk(store: Store) -> Tickets:
-    return Tickets(store, MemoryJournal(1), wall_ms)
-
-
-def _found(store: Store | None, ticket_id: str) -> Ticket:
-    if store is None:
-        raise BadInput(f"there is no ticket `{ticket_id}`: name the store of the process that waits, with `--store`")
-    try:
-        return _desk(store).find(ticket_id)
-    except TicketError as error:
-        raise BadInput(str(error)) from None
-
-
 def _said(ticket: Ticket) -> str:
-    about = f"ticket {ticket.id} ({ticket.about}, asked by {ticket.agent if ticket.agent else 'an agent'})"
-    if ticket.state is State.APPROVED:
-        lasts = span(ticket.grant_until - ticket.answered_at)
-        return f"{about} is approved: the same call goes ahead once, until {shown(ticket.grant_until)} ({lasts})"
-    return f"{about} is {ticket.state}: the agent is refused, and reads why"
+    asked = ", ".join(one for one in ticket.askers if one)
+    about = f"ticket {ticket.id} ({ticket.about}, asked by {asked if asked else 'an agent'})"
+    if ticket.state is not State.APPROVED:
+        return f"{about} is {ticket.state}: the agent is refused, and reads why"
+    lasts = f"until {shown(ticket.grant_until)} ({span(ticket.grant_until - ticket.answered_at)})"
+    proof = "signed" if ticket.proven else "unproven"
+    if ticket.scope is Scope.ONCE:
+        return f"{about} is approved, {proof}: the same call goes ahead once, {lasts}"
+    return f"{about} is approved for {ticket.answer.act.scope if ticket.answer else ticket.scope}, {proof}, {lasts}"
 
 
 def _print(ticket: Ticket) -> None:
-    sys.stdout.buffer.write(json_line(msgspec.structs.asdict(ticket)))
+    more = {name: getattr(ticket, name) for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole")}
+    sys.stdout.buffer.write(json_line({**more, **msgspec.structs.asdict(ticket), "digest": ticket.deed.digest}))
     sys.stdout.buffer.flush()

@@ -12,7 +12,7 @@ import msgspec
 from stanchion.approvals.act import Act, Answer, Purpose, Way, digest_of
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
-from stanchion.approvals.operators import RECORD, Operator, Roster, changes_of, roster_of
+from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, roster_of
 from stanchion.approvals.rules import Answering, Asked, refusal
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import GRANT_S, LONGEST_S
@@ -96,9 +96,15 @@ class Authority:
         )
         return self.said(wish, by, comment=comment)
 
-    def told(self, answer: Answer) -> dict[str, Any]:
-        """What the trail says of who answered."""
-        return told(answer)
+    def rostered(self, value: Any) -> Roster:
+        """Who is an operator by what a record tells, whatever this shield knew before."""
+        pinned = (*self._pinned, *self._shield.pinned())
+        return roster_of(pinned, changes_of(value), lambda key, message, mark: _verified(key, message, mark.hex()))
+
+    def follows(self, roster: Roster, change: Change) -> bool:
+        """Whether a change is one that an operator has signed."""
+        known = [msgspec.to_builtins(one) for one in (*roster.changes, change)]
+        return not self.rostered(known).trouble
 
     def _answer(self, wish: Wish, by: By, yes: bool, comment: str, for_s: float) -> Answer:
         roster, now = drive(self._now(), self._shield)
@@ -158,7 +164,7 @@ class Authority:
         if (version, pinned) == (seen, at) and self._begun is not None:
             return known
         changes = changes_of(value)
-        roster = roster_of(pinned, changes, lambda key, message, mark: _verified(key, message, mark.hex()))
+        roster = self.rostered(value)
         first = changes[0].hash if changes else ""
         if self._begun is None:
             self._begun = first

@@ -445,7 +445,7 @@ class Shield:
             raise AnswerRefused(f"it is not known which runs are open: {error}; use a key") from None
         if found is not None:
             raise AnswerRefused(
-                f"a run is open in process {found.pid}, which this one belongs to: answer at another terminal, or use a key"
+                f"process {found.pid} has a run open, and this is part of it: answer at another terminal, or use a key"
             )
 
     @property

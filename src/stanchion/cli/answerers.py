@@ -1,0 +1,118 @@
+"""Who answers at the command line: an operator with a key, or somebody at this terminal."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion import Shield
+from stanchion.approvals.act import Way
+from stanchion.approvals.answering import By, Person, Signer, Wish
+from stanchion.approvals.keys import KeyFile, Place, PublicKey, public_of
+from stanchion.approvals.operators import Roster
+from stanchion.approvals.ssh_agent import AgentKey, identities
+from stanchion.approvals.terminal import from_fd, passphrase
+from stanchion.cli.parser import Parser
+from stanchion.cli.trouble import BadInput
+from stanchion.runtime.drivers import drive
+
+Page = Callable[[Wish], Iterable[str]]
+
+WAYS: Final = """\
+With --key or --ssh-agent you answer as an operator, and sign it. Without, you type a code
+at this terminal; that is recorded as unproven, counts only while no operator is enrolled,
+and never for what is critical."""
+
+
+def add_answerer(parser: Parser) -> None:
+    """Add the options that say who answers."""
+    who = parser.add_argument_group("who answers")
+    who.add_argument("--key", metavar="FILE", help="sign with the private key in this file")
+    who.add_argument("--ssh-agent", action="store_true", help="sign with a key in your ssh-agent (SSH_AUTH_SOCK)")
+    who.add_argument(
+        "--as", metavar="NAME", dest="as_name", default="", help="the operator you are, if it is not clear"
+    )
+    who.add_argument("--role", metavar="ROLE", default="", help="one of your roles, if it matters which")
+    who.add_argument("--passphrase-fd", metavar="N", type=int, help="read the key's passphrase from this descriptor")
+    who.add_argument("--policy", metavar="FILE", help="the policy that pins operators, if one does")
+
+
+def answerer(args: argparse.Namespace, shield: Shield, page: Page | None = None) -> By:
+    """Whoever is at the command line, by its options."""
+    if args.key is None and not args.ssh_agent:
+        name = args.by if getattr(args, "by", "") else whoever()
+        return Person(name, page)
+    return signer(args, drive(shield.authority.roster(), shield), is_own(shield))
+
+
+def signer(args: argparse.Namespace, roster: Roster, own: bool) -> Signer:
+    """The operator whose key is named; `BadInput` where it is not clear who that is."""
+    if args.key is not None and args.ssh_agent:
+        raise BadInput("`--key` and `--ssh-agent` are two ways: give one of them")
+    if args.ssh_agent:
+        public = _in_agent(args, roster)
+        return Signer(_name(args, roster, public), AgentKey(public), args.role, Way.SSH_AGENT)
+    key = key_file(args, own)
+    return Signer(_name(args, roster, key.public), key, args.role, Way.KEY)
+
+
+def key_file(args: argparse.Namespace, own: bool) -> KeyFile:
+    """The key that is named, whose passphrase is typed or read when it signs."""
+    path = Path(args.key).expanduser()
+    fd = args.passphrase_fd
+    asked = (lambda: passphrase(f"Passphrase of {path}")) if fd is None else (lambda: from_fd(fd))
+    return KeyFile(path, asked, Place(own))
+
+
+def is_own(shield: Shield) -> bool:
+    """Whether this user is the one that the shield's state belongs to: then whatever they can read agents can, too."""
+    place = getattr(shield.store, "place", "")
+    path = place.removeprefix("sqlite:")
+    if path == place:
+        return True
+    try:
+        return os.stat(path).st_uid == os.geteuid()
+    except (OSError, AttributeError):
+        return True
+
+
+def whoever() -> str:
+    """What the user at the command line is called."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "somebody"
+
+
+def _name(args: argparse.Namespace, roster: Roster, public: PublicKey) -> str:
+    if args.as_name:
+        return str(args.as_name)
+    found = [one.name for one in roster.operators.values() if one.key == public.line]
+    if found:
+        return found[0]
+    raise BadInput(
+        f"no operator of this store has the key {public.fingerprint}: say who you are with `--as NAME`, and where you "
+        "are pinned with `--policy FILE`"
+    )
+
+
+def _in_agent(args: argparse.Namespace, roster: Roster) -> PublicKey:
+    """The key in the ssh-agent that is an operator's."""
+    wanted = roster.operators.get(args.as_name)
+    if wanted is not None:
+        return public_of(wanted.key)
+    known = {one.key for one in roster.operators.values()}
+    found = [one.key for one in identities() if one.key.line in known]
+    if len(found) == 1:
+        return found[0]
+    many = "several operators' keys are" if found else "no operator's key is"
+    raise BadInput(f"{many} in your ssh-agent: say who you are with `--as NAME` (`ssh-add -c FILE` adds a key)")
+
+
+def options(args: argparse.Namespace) -> dict[str, Any]:
+    """With which policy a shield is loaded for these options: its operators are known then."""
+    return {"source": "default" if getattr(args, "policy", None) is None else args.policy}
