@@ -13,6 +13,7 @@ from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
+from stanchion.cli.whose import add_project, project_of, told
 from stanchion.kernel.state import StoreLost
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark
 from stanchion.runtime.errors import StateError
@@ -20,9 +21,9 @@ from stanchion.stores.protocol import StoreError
 
 SCOPES: Final = """\
 SCOPE is `tool:NAME`, `agent:NAME`, `run:ID` or `fleet`; without it the whole tenant is
-meant. Every process that uses the store knows it with its next decision. The store is a
-file in your state folder (STANCHION_STATE_DIR), or where STANCHION_STORE says; the change
-is written to the trail."""
+meant. Every process that uses the store knows it with its next decision. The store is that
+of the project (`stanchion state --where`), or where STANCHION_STORE says; the change is
+written to the trail."""
 
 NOW: Final = {
     NORMAL: "normal",
@@ -42,14 +43,15 @@ def add_options(parser: Parser, why: bool = True) -> None:
     if why:
         parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for agents and for the trail")
     parser.add_argument("--by", metavar="NAME", default="", help="who does it; you, if nobody else is named")
-    parser.add_argument("--tenant", metavar="NAME", default="default", help="whose; `default` if none is named")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+    parser.add_argument("--tenant", metavar="NAME", help="whose; STANCHION_TENANT, or else `default`, if none is named")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
 
 
 def loaded(args: argparse.Namespace) -> Shield:
     """A shield on the store that is named; one that cannot be opened is bad input."""
     try:
-        shield: Shield = args.load("default", store=args.store)
+        shield: Shield = args.load("default", store=args.store, **project_of(args))
     except StoreError as error:
         raise BadInput(str(error)) from None
     return shield
@@ -61,13 +63,13 @@ def operate(args: argparse.Namespace, change: Callable[[Shield, str], Any]) -> i
     with loaded(args) as shield:
         try:
             change(shield, by)
-            tenant, name = ("*", "") if args.scope == "fleet" else (args.tenant, args.scope)
+            tenant, name = ("*", "") if args.scope == "fleet" else (shield.tenancy.of(args.tenant), args.scope)
             standing = shield.standing(tenant)
         except (StateError, ValueError, StoreLost) as error:
             raise BadInput(str(error)) from None
     mark = standing.marks.get(name, Mark()) if name else standing.own
-    whose = veiled(args.scope if args.scope else f"tenant {args.tenant}")
-    say(sys.stdout, f"{whose} is {NOW[mark.state]}")
+    about = veiled(args.scope if args.scope else f"tenant {tenant}")
+    say(sys.stdout, f"{about} is {NOW[mark.state]}{veiled(told(args))}")
     return 0
 
 

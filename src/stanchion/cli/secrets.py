@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any, Final
 
-from stanchion.cli.operating import add_options, who
+from stanchion.cli.operating import add_options, loaded, who
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say
@@ -16,7 +16,6 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.allowing import Allowance, Allowances
-from stanchion.stores.protocol import StoreError
 
 NOTHING: Final = 1
 
@@ -40,8 +39,8 @@ examples:
 
 FINGERPRINT is what a finding shows; it does not tell the secret. What is allowed once is
 used up by the first action that starts with it. An allowance that belongs to a policy
-stands in the policy: `allow: [FINGERPRINT]`. The store is a file in your state folder
-(STANCHION_STATE_DIR), or where STANCHION_STORE says; changes are written to the trail.
+stands in the policy: `allow: [FINGERPRINT]`. The store is that of the project (`stanchion
+state --where`), or where STANCHION_STORE says; changes are written to the trail.
 
 exit status:
   0  it is done, or shown
@@ -83,9 +82,9 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "kinds":
         return _kinds()
     try:
-        with args.load("default", store=args.store) as shield:
+        with loaded(args) as shield:
             return _kept(args, Allowances(shield, args.tenant))
-    except (StoreError, StoreLost, ValueError) as error:
+    except (StoreLost, ValueError) as error:
         raise BadInput(str(error)) from None
 
 

@@ -11,6 +11,7 @@ from stanchion.cli.operating import loaded, who
 from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.whose import add_project
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import StateError
 
@@ -29,7 +30,7 @@ examples:
 
 Look first (`stanchion state`): halts, quarantines, allowances and budgets are as the store
 has them now. Halt again what has to stay halted. Every process that uses the store goes on
-with its next decision. The store is a file in your state folder (STANCHION_STATE_DIR), or
+with its next decision. The store is that of the project (`stanchion state --where`), or
 where STANCHION_STORE says; it is written to the trail.
 
 exit status:
@@ -45,7 +46,8 @@ def add(commands: Any) -> None:
     parser.add_argument("what", metavar="accepted|restored", choices=("accepted", "restored"), help=what)
     parser.add_argument("--why", metavar="WORDS", required=True, help="the reason, for the trail")
     parser.add_argument("--by", metavar="NAME", default="", help="who says so; you, if nobody else is named")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from stanchion.approvals.errors import TicketClosed, TicketError, UnknownTicket
 from stanchion.approvals.ticket import GRANT_S, State, Ticket
 from stanchion.audit.errors import TrailError
 from stanchion.audit.journal import MemoryJournal
+from stanchion.cli.operating import loaded
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, json_line, put, say
@@ -20,10 +21,11 @@ from stanchion.cli.ticket_lines import listing, whole
 from stanchion.cli.times import lasting_s, shown, span
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
+from stanchion.cli.whose import add_project, tenant_of, whose
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.tickets import Tickets
 from stanchion.stores.memory import wall_ms
-from stanchion.stores.protocol import Store, StoreError
+from stanchion.stores.protocol import Store
 
 REFUSED: Final = 1
 
@@ -47,8 +49,8 @@ examples:
 
 ID is a ticket's id, or as much of it as is unique. An approval is bound to the agent, the
 task, the tool, every argument and the policy, and it is used up when the action starts.
-The store is a file in your state folder (STANCHION_STATE_DIR), or where STANCHION_STORE
-says; answers are written to the trail. A TIME is 90s, 15m, 2h, at most 1d.
+The store is that of the project (`stanchion state --where`), or where STANCHION_STORE says;
+answers are written to the trail. A TIME is 90s, 15m, 2h, at most 1d.
 
 exit status:
   0  it is shown or answered, or there is nothing yet
@@ -70,12 +72,15 @@ def add(commands: Any) -> None:
     parser: Parser = commands.add_parser("tickets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="list|show|approve|deny", help="what to do")
     parser.add_argument("id", metavar="ID", nargs="?", help="the ticket, or the beginning of its id")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each ticket")
     choice = parser.add_argument_group("list")
     choice.add_argument("--all", action="store_true", default=None, help="also those that are over")
     choice.add_argument("--state", metavar="STATE", help=f"only those that are {', '.join(State)}")
-    choice.add_argument("--tenant", metavar="NAME", help="only those of this tenant")
+    choice.add_argument(
+        "--tenant", metavar="NAME", help="only those of this tenant (default: STANCHION_TENANT; `*` is all)"
+    )
     answer = parser.add_argument_group("approve, deny")
     answer.add_argument("--by", metavar="NAME", help="who answers; never the agent that asks")
     answer.add_argument("--role", metavar="ROLE", help="as what, if that matters: one of the roles that are asked")
@@ -106,10 +111,10 @@ def _list(args: argparse.Namespace) -> int:
     if args.state is not None and args.state not in list(State):
         known = f"give one of {', '.join(State)}"
         raise BadInput(f"`--state` is `{args.state}`: {nearest(args.state, list(State), known)}")
-    with opened(args.store) as store:
+    with opened(args.store, whose(args.project, args.store)) as store:
         if store is None:
             return 0
-        found = veiled(_desk(store).listed(args.tenant, args.state))
+        found = veiled(_desk(store).listed(tenant_of(args.tenant), args.state))
     if not args.all and args.state is None:
         found = [ticket for ticket in found if ticket.state in LIVE]
     if args.json:
@@ -124,7 +129,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
-    with opened(args.store) as store:
+    with opened(args.store, whose(args.project, args.store)) as store:
         ticket = veiled(_found(store, args.id))
     if args.json:
         _print(ticket)
@@ -140,12 +145,12 @@ def _answer(args: argparse.Namespace) -> int:
         if not getattr(args, name):
             why = "the agent reads why" if name == "comment" else "the trail says who answered"
             raise BadInput(f"`stanchion tickets {args.verb}` needs `--{name}`: {why}")
-    with opened(args.store) as store:
+    with opened(args.store, whose(args.project, args.store)) as store:
         ticket = _found(store, args.id)
     comment, role = "" if args.comment is None else args.comment, "" if args.role is None else args.role
     try:
         # The policy has no say here: what counts of it is in the ticket.
-        with args.load("default", store=args.store) as shield:
+        with loaded(args) as shield:
             if args.verb == "deny":
                 ticket = shield.deny(ticket.id, by=args.by, comment=comment, role=role)
             else:
@@ -156,7 +161,7 @@ def _answer(args: argparse.Namespace) -> int:
     except (TicketClosed, TicketError) as error:
         say(sys.stderr, f"stanchion: {error}")
         return REFUSED
-    except (StoreError, StoreLost, TrailError) as error:
+    except (StoreLost, TrailError) as error:
         raise BadInput(str(error)) from None
     if args.json:
         _print(veiled(ticket))

@@ -25,7 +25,7 @@ def accept_store(shield: Shield, why: str, *, restored: bool = False, by: str = 
     if shield.memory is None:
         raise StateError("this store ends with its process: there is nothing to accept")
     how = "restored" if restored else "accepted"
-    unused = shield.tickets(state="approved") if restored else []
+    unused = shield.tickets(FLEET, "approved") if restored else []
     for ticket in unused:
         shield.deny(ticket.id, by=by, comment=f"the store was restored from a backup: {why}")
     epoch = drive(shield.memory.begin(how, by, why), shield)

@@ -41,7 +41,7 @@ def settle_effect(
     *,
     result: Any = None,
     by: str = "an operator",
-    tenant: str = "default",
+    tenant: str | None = None,
 ) -> None:
     """Say whether something happened whose outcome nobody knew; `effect` is the id that the refusal names.
 
@@ -50,7 +50,7 @@ def settle_effect(
     """
     from secrets import token_hex
 
-    drive(_settle(shield, f"settle-{token_hex(8)}", tenant, effect, happened, result, by), shield)
+    drive(_settle(shield, f"settle-{token_hex(8)}", shield.tenancy.of(tenant), effect, happened, result, by), shield)
 
 
 def _settle(

@@ -12,6 +12,7 @@ from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Standing, standing_key, standing_of
 from stanchion.kernel.names import names
+from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, FOREVER, Records
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, Signal, Terms
 from stanchion.runtime.accepting import accept_store
@@ -23,9 +24,10 @@ from stanchion.runtime.hosts import able
 from stanchion.runtime.pool import SIZE, Pool
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
 from stanchion.runtime.remarks import remark_on
-from stanchion.runtime.remembering import changed, memory_of, remember
+from stanchion.runtime.remembering import changed, memory_of
 from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import TERMS, asked_for_safe_mode, record_shift, scope_of, shift
+from stanchion.runtime.tenancy import tenancy_of
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.toolbox import Toolbox
 from stanchion.runtime.turns import Turns
@@ -68,7 +70,9 @@ class Shield:
         env: str | None = None,
         resolver: Resolver | None = None,
         answer_threads: int = SIZE,
+        tenant: str | None = None,
     ) -> None:
+        self.tenancy = tenancy_of(tenant, os.environ)
         brake = asked_for_safe_mode(os.environ) if safe_mode is None else safe_mode
         from stanchion.runtime.ingesting import Ingesting
 
@@ -103,30 +107,32 @@ class Shield:
         env: str | None = None,
         store: Store | str | Path | None = None,
         journal: Journal | str | Path | None = None,
+        project: str | Path | None = None,
         clock: Callable[[], int] = wall_ms,
         **options: Any,
     ) -> Shield:
         """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments.
 
         State is kept in the store that `store` names (a file, a URL, `memory:`), records in the folder that `journal`
-        names (or `memory:`). Without them the environment decides, and without that the user's state folder keeps
-        both. Other options are those of `Shield` itself.
+        names (or `memory:`). Without them the environment decides, and without that each project has its own: the one
+        that `project`, the policy's file or else the current folder is in. `user:` names the state that all projects
+        share. Other options are those of `Shield` itself; on a server a fleet names its `tenant`.
         """
         from stanchion.policy.load import load_policy
-        from stanchion.runtime.places import journal_for, store_for
+        from stanchion.runtime.keeping import open_kept
 
         policy = load_policy(source, env)
         remark_on(policy)
-        kept = store_for(store, os.environ, clock)
-        try:
-            records = journal_for(journal, os.environ, clock)
-        except BaseException:
-            if kept is not store:
-                kept.close()
-            raise
-        shield = cls(policy, source=source, env=env, store=kept, journal=records, clock=clock, **options)
-        remember(None if kept is store else shield.memory, os.environ)
+        kept = open_kept(store, journal, clock, project, () if isinstance(source, dict) else policy.files)
+        shield = cls(policy, source=source, env=env, store=kept.store, journal=kept.journal, clock=clock, **options)
+        shield.tenancy = shield.tenancy._replace(shared=kept.shared)
+        kept.remember(shield.memory)
         return shield
+
+    @property
+    def tenant(self) -> str:
+        """The tenant of its runs and of operators' calls, unless another is named; `NoTenant` where one has to be."""
+        return self.tenancy.tenant
 
     @property
     def origin(self) -> str:
@@ -196,7 +202,7 @@ class Shield:
             agent=agent,
             role="" if role is None else role,
             task=task,
-            tenant=tenant if tenant is not None else "default" if above is None else above.info.tenant,
+            tenant=self.tenancy.of(tenant) if above is None or tenant is not None else above.info.tenant,
             parents=() if above is None else (above.info.id, *above.info.parents),
             additional_tools=names(() if tools is None else tools),
             purse="" if above is None else above.info.purse if above.info.purse else above.info.id,
@@ -272,7 +278,7 @@ class Shield:
         return price(self.policy, model).cost_usd(input_tokens, output_tokens, cached_tokens)
 
     def safe_mode(
-        self, on: bool, why: str = "", tenant: str = "default", scope: str = "", by: str = "an operator"
+        self, on: bool, why: str = "", tenant: str | None = None, scope: str = "", by: str = "an operator"
     ) -> None:
         """Switch safe mode on or off for every process on this store: tool calls and retries are refused.
 
@@ -285,12 +291,12 @@ class Shield:
             self.renew()
         self._signal(tenant, scope, (Signal.SAFE_ON,) if on else (Signal.SAFE_OFF,), SAFE if on else NORMAL, why, by)
 
-    def halt(self, why: str = "", tenant: str = "default", scope: str = "", by: str = "an operator") -> None:
+    def halt(self, why: str = "", tenant: str | None = None, scope: str = "", by: str = "an operator") -> None:
         """Stop everything, or everything of a `scope`; only `resume` lets it go on."""
         self._signal(tenant, scope, (Signal.HALT,), HALTED, why, by)
 
     def quarantine(
-        self, scope: str, for_s: float = 300.0, why: str = "", tenant: str = "default", by: str = "an operator"
+        self, scope: str, for_s: float = 300.0, why: str = "", tenant: str | None = None, by: str = "an operator"
     ) -> None:
         """Isolate a tool, an agent or a run for a time; others go on. `resume` ends it earlier."""
         if not 0 < for_s < 1e9:
@@ -298,29 +304,29 @@ class Shield:
         terms = Terms(quarantine_ms=int(for_s * 1000), halt_after=FOREVER)
         self._signal(tenant, scope, (Signal.FAILING, Signal.REPEATED), QUARANTINE, why, by, terms)
 
-    def resume(self, tenant: str = "default", scope: str = "", by: str = "an operator") -> None:
+    def resume(self, tenant: str | None = None, scope: str = "", by: str = "an operator") -> None:
         """Back to normal after a halt, safe mode, a quarantine or a warning; other scopes stay as they are."""
         self._signal(tenant, scope, BACK, NORMAL, "", by)
 
-    def standing(self, tenant: str = "default") -> Standing:
+    def standing(self, tenant: str | None = None) -> Standing:
         """The states of a tenant and of what is in it, as the store has them; `*` is the fleet."""
-        return standing_of(self.store.read(standing_key(tenant))[1])
+        return standing_of(self.store.read(standing_key(self.tenancy.of(tenant)))[1])
 
-    def reset_tool(self, name: str, tenant: str = "default", why: str = "", by: str = "an operator") -> bool:
+    def reset_tool(self, name: str, tenant: str | None = None, why: str = "", by: str = "an operator") -> bool:
         """Let a tool be called again at once: its breakers are closed, in every process. Says whether one was not."""
         from stanchion.runtime.breakers import reset
 
-        return reset(self, name, tenant, why, by)
+        return reset(self, name, self.tenancy.of(tenant), why, by)
 
-    def health(self, tool: str, tenant: str = "default") -> int | None:
+    def health(self, tool: str, tenant: str | None = None) -> int | None:
         """How well a tool has worked lately, from 0 to 100; `None` where a `health` guard has seen no call of it."""
         from stanchion.guards.health import health_key, score
 
-        return score(self.store.read(health_key(tenant, tool))[0])
+        return score(self.store.read(health_key(self.tenancy.of(tenant), tool))[0])
 
     def _signal(
         self,
-        tenant: str,
+        tenant: str | None,
         scope: str,
         signals: tuple[Signal, ...],
         wanted: str,
@@ -328,7 +334,7 @@ class Shield:
         by: str,
         terms: Terms = TERMS,
     ) -> None:
-        tenant, name = scope_of(tenant, scope)
+        tenant, name = scope_of(FLEET if scope == "fleet" else self.tenancy.of(tenant), scope)
         why, by = self.policy.veil.words(why), self.policy.veil.name(by)
         flow = shift(self.records, f"state-{_random(8)}", tenant, name, signals, why if why else f"by {by}", terms)
         for one in drive(flow, self):
@@ -340,8 +346,10 @@ class Shield:
             raise StateError(f"`{scope if scope else tenant}` is halted: only `resume` lets it go on")
 
     def tickets(self, tenant: str | None = None, state: str | None = None) -> list[Ticket]:
-        """What people were asked, as it stands (`open`, `approved`, `used`, …); the most urgent comes first."""
-        return self._tickets().listed(tenant, state)
+        """What people were asked, as it stands (`open`, `approved`, `used`, …); the most urgent comes first. Without a
+        name those of the shield's tenant, where it has one by name; `*` is all."""
+        whose = self.tenancy.named if tenant is None else tenant
+        return self._tickets().listed(None if whose in ("", FLEET) else whose, state)
 
     def ticket(self, id: str) -> Ticket:
         """One ticket, by its id or by as much of it as is unique; `UnknownTicket` where there is none."""
