@@ -13,7 +13,7 @@ from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
-from stanchion.cli.whose import add_project, project_of, told
+from stanchion.cli.whose import add_project, named_project, told
 from stanchion.kernel.state import StoreLost
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark
 from stanchion.runtime.errors import StateError
@@ -51,7 +51,7 @@ def add_options(parser: Parser, why: bool = True) -> None:
 def loaded(args: argparse.Namespace) -> Shield:
     """A shield on the store that is named; one that cannot be opened is bad input."""
     try:
-        shield: Shield = args.load("default", store=args.store, **project_of(args))
+        shield: Shield = args.load("default", store=args.store, **named_project(args))
     except StoreError as error:
         raise BadInput(str(error)) from None
     return shield

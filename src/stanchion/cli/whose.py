@@ -45,7 +45,7 @@ def state_in(found: Whose) -> State:
         raise BadInput(str(error)) from None
 
 
-def project_of(args: argparse.Namespace) -> dict[str, str]:
+def named_project(args: argparse.Namespace) -> dict[str, str]:
     """What a shield is to be told of the project that was named."""
     whose(args.project, args.store)
     return {} if args.project is None else {"project": args.project}
