@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import stat
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -37,15 +38,13 @@ def project_of(folder: Path, home: Path) -> Path:
     one project: the home folder and what is above it, the root of a file system, and what everybody may write to,
     like `/tmp`, where anybody could put one.
     """
-    start = Path(os.path.realpath(folder))
-    own = Path(os.path.realpath(home))
-    wide = {own, *own.parents}
-    for each in (start, *start.parents):
-        if each in wide or each == each.parent or _is_everybodys(each):
+    start, wide = os.path.realpath(folder), {*_upwards(os.path.realpath(home))}
+    for each in _upwards(start):
+        if each in wide or each == os.path.dirname(each) or _is_everybodys(each):
             break
-        if any(os.path.lexists(each / name) for name in MARKERS):
-            return each
-    return start
+        if any(os.path.lexists(os.path.join(each, name)) for name in MARKERS):
+            return Path(each)
+    return Path(start)
 
 
 def state_name(root: Path) -> str:
@@ -80,9 +79,17 @@ def owner_of(folder: Path) -> str | None:
     return None
 
 
-def _is_everybodys(folder: Path) -> bool:
+def _upwards(path: str) -> Iterator[str]:
+    """A folder and those above it; the root of a file system is the last."""
+    yield path
+    while (above := os.path.dirname(path)) != path:
+        path = above
+        yield path
+
+
+def _is_everybodys(folder: str) -> bool:
     try:
-        return folder.stat().st_mode & _EVERYBODYS == _EVERYBODYS
+        return os.stat(folder).st_mode & _EVERYBODYS == _EVERYBODYS
     except OSError:
         return False
 

@@ -36,6 +36,7 @@ class Whose:
     def __init__(self, environ: Mapping[str, str], start: Path | None = None, store: object = None) -> None:
         self._environ, self._start, self._store = environ, start, store
         self._found: State | None = None
+        self._claimed = False
 
     @property
     def state(self) -> State:
@@ -46,8 +47,9 @@ class Whose:
 
     def keep(self) -> Path:
         """The folder, to keep something in: it then says whose it is."""
-        if self.state.root is not None:
+        if self.state.root is not None and not self._claimed:
             claim(self.state.folder, self.state.root)
+            self._claimed = True
         return self.state.folder
 
     def _find(self) -> State:
