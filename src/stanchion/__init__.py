@@ -5,7 +5,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.stages import Stage
 from stanchion.policy.errors import PolicyError
-from stanchion.runtime.errors import DeadlineExceeded, NoRun, Refused, StanchionError, StateError, ToolFailed
+from stanchion.runtime.errors import DeadlineExceeded, NoRun, NoTenant, Refused, StanchionError, StateError, ToolFailed
 from stanchion.runtime.holding import Piece
 from stanchion.runtime.run import Run, current_run
 from stanchion.runtime.shield import Shield
@@ -20,6 +20,7 @@ __all__ = [
     "Decision",
     "Finding",
     "NoRun",
+    "NoTenant",
     "NothingDone",
     "Patch",
     "Piece",

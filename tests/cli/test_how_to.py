@@ -43,8 +43,9 @@ def test_every_console_block_is_true(page: str, tmp_path: Path, monkeypatch: pyt
     if page in ABOUT_A_TRAIL:
         copyfile(FOLDER / "policy.yaml", "policy.yaml")
         lay_out(Path.cwd())
-        monkeypatch.setenv("STANCHION_AUDIT", str(Path.cwd() / "trail"))
-        monkeypatch.setenv("STANCHION_STORE", str(Path.cwd() / "state.db"))
+        monkeypatch.setenv("STANCHION_STATE_DIR", str(Path.cwd()))
+        monkeypatch.delenv("STANCHION_AUDIT")
+        monkeypatch.delenv("STANCHION_STORE")
     for session in shown:
         status = -1
         for command, output in session:

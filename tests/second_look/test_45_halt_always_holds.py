@@ -271,10 +271,10 @@ def test_45c_a_halt_that_the_host_knew_holds_for_reads_of_other_shields(scope: s
 def test_45c_a_server_that_was_flushed_is_noticed_by_the_next_process() -> None:
     server = redis_server.shared()
     server.ask("FLUSHALL")
-    with Shield.load(BARE, store=server.url) as shield:
+    with Shield.load(BARE, store=server.url, tenant="ops") as shield:
         assert shield.run("ann").check("t", {}).proceeds
     server.ask("FLUSHALL")
-    with Shield.load(BARE, store=server.url) as shield:
+    with Shield.load(BARE, store=server.url, tenant="ops") as shield:
         assert shield.run("ann").check("t", {}).code == "kernel.store_forgot"
 
 

@@ -7,7 +7,7 @@ import getpass
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.act import Way
@@ -111,8 +111,3 @@ def _in_agent(args: argparse.Namespace, roster: Roster) -> PublicKey:
         return found[0]
     many = "several operators' keys are" if found else "no operator's key is"
     raise BadInput(f"{many} in your ssh-agent: say who you are with `--as NAME` (`ssh-add -c FILE` adds a key)")
-
-
-def options(args: argparse.Namespace) -> dict[str, Any]:
-    """With which policy a shield is loaded for these options: its operators are known then."""
-    return {"source": "default" if getattr(args, "policy", None) is None else args.policy}

@@ -14,6 +14,7 @@ from stanchion.cli.auditing.verify import check_trail
 from stanchion.cli.parser import Parser, count, nearest
 from stanchion.cli.trails import is_database, said
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.whose import add_project
 
 USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
        stanchion audit show ID|CHAIN:SEQ [--json]
@@ -40,8 +41,8 @@ examples:
   stanchion audit verify postgresql://auditor@db.internal/agents
   stanchion audit export --trail postgresql://auditor@db.internal/agents --format trail --out copy
 
-The trail is in your state folder (STANCHION_STATE_DIR), or where STANCHION_AUDIT says: a
-folder, or the URL of a PostgreSQL that it is copied to, whose records are then read there.
+The trail is that of the project (`stanchion state --where`), or where STANCHION_AUDIT says:
+a folder, or the URL of a PostgreSQL that it is copied to, whose records are then read there.
 A password is better kept in a file (PGPASSFILE) than on a command line.
 A TIME is ISO 8601, in UTC unless it says otherwise, or how long ago: 90s, 15m, 2h, 7d.
 Names of agents and tools may be patterns with * and ?; options that name something can
@@ -80,6 +81,7 @@ def add(commands: Any) -> None:
     parser.add_argument("verb", metavar="tail|show|verify|heads|export", help="what to do")
     parser.add_argument("what", metavar="WHAT", nargs="?", help="the record to show, or the trail to verify")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
+    add_project(parser)
     parser.add_argument("--schema", metavar="NAME", help="where it is in the database (default: stanchion_audit)")
     parser.add_argument("--json", action="store_true", default=None, help="answer with JSON")
     newest = parser.add_argument_group("tail")

@@ -17,8 +17,10 @@ from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, json_line, put
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
+from stanchion.cli.whose import add_project, whose
 from stanchion.guards.budget import Budget, shown
 from stanchion.kernel.units import Unit
+from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.stores.protocol import Store
@@ -37,8 +39,8 @@ examples:
   stanchion budget show fix-login --policy policy.yaml
   stanchion budget top -n 5 --policy policy.yaml
 
-NAME is a run, task, agent or tenant. The store is a file in your state folder
-(STANCHION_STATE_DIR), or where STANCHION_STORE says.
+NAME is a run, task, agent or tenant. The store is that of the project, which is found from
+the policy's file or the current folder, or where STANCHION_STORE says.
 
 exit status:
   0  it is shown, or there is nothing yet
@@ -76,7 +78,8 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("-n", metavar="N", type=int, default=10, help="how many `top` shows (default: 10)")
     parser.add_argument("--policy", metavar="POLICY", help="the policy that has the limits, a file or a pack")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each budget")
 
 
@@ -84,8 +87,10 @@ def run(args: argparse.Namespace) -> int:
     """Show the budgets."""
     if args.n < 1:
         raise BadInput(f"`-n` is `{args.n}`: give a number from 1 on")
-    limits = _limits(args.policy)
-    with opened(args.store) as store:
+    policy = None if args.policy is None else _policy(args.policy)
+    limits = {} if policy is None else _limits(policy)
+    state = whose(args.project, args.store, () if policy is None else policy.files)
+    with opened(args.store, state) as store:
         found = [] if store is None else _chosen(spending(store, limits), args.name)
     if args.what == "top":
         found = sorted(found, key=lambda one: (-one.share, -one.used))[: args.n]
@@ -111,16 +116,17 @@ def spending(store: Store, limits: dict[tuple[str, str], tuple[int, float | None
                 yield Spent(name.tenant, "grant", "child run", whose, unit, used)
 
 
-def _limits(policy: str | None) -> dict[tuple[str, str], tuple[int, float | None]]:
-    if policy is None:
-        return {}
+def _policy(name: str) -> CompiledPolicy:
     try:
-        seats = load_policy(policy).seats
+        return load_policy(name)
     except PolicyError as error:
         raise BadInput(*[str(fault) for fault in error.faults]) from None
+
+
+def _limits(policy: CompiledPolicy) -> dict[tuple[str, str], tuple[int, float | None]]:
     return {
         (str(guard.counter), unit.name.lower()): (limit, guard.window_s)
-        for guard in [seat.placed.guard for seat in seats]
+        for guard in [seat.placed.guard for seat in policy.seats]
         if isinstance(guard, Budget)
         for unit, limit in guard.limits().items()
     }

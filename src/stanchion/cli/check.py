@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from functools import partial
 from typing import Any, BinaryIO, Final
 
 from stanchion import PolicyError, Shield
@@ -19,6 +20,7 @@ from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.trails import checks_folder
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row, verdict
+from stanchion.cli.whose import add_project, whose
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.places import MEMORY
 from stanchion.runtime.reports import BadEvent
@@ -73,6 +75,7 @@ def add(commands: Any) -> None:
     )
     judging.add_argument("--env", metavar="NAME", help="judge by the policy as it is in this environment")
     judging.add_argument("--explain", action="store_true", help="say at once what `stanchion explain` says of it")
+    add_project(judging)
     judging.add_argument("--json", action="store_true", help="answer with one line of JSON, as a batch does")
 
 
@@ -84,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 def _one(args: argparse.Namespace) -> int:
     try:
         report = read(_event(args))
-        checks = Checks(checks_folder, _not_kept)
+        checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
         with redirect_stdout(sys.stderr), _shield(args, checks) as shield:
             judged = Runs(shield).judge(report)
             policy = shield.policy
@@ -118,7 +121,7 @@ def _many(args: argparse.Namespace) -> int:
     if args.explain:
         raise BadInput("`--explain` is for one event: after a batch see `stanchion explain`")
     answers = sys.stdout.buffer
-    checks = Checks(checks_folder, _not_kept)
+    checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
     with _source(args.batch) as source, redirect_stdout(sys.stderr), _shield(args, checks) as shield:
         lines, bad = answer_lines(source, answers, Runs(shield))
     if bad:

@@ -21,15 +21,17 @@ from stanchion.cli.times import shown
 from stanchion.cli.trails import checks_folder, reader_of, record
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import style_of
+from stanchion.cli.whose import add_project, whose
 from stanchion.kernel.actions import Action
 from stanchion.lab.case import case_of, policy_of
 from stanchion.lab.explain import explain
 from stanchion.runtime.places import trail_folder
+from stanchion.runtime.state_places import Whose
 
 LAST: Final = "last"
 LISTED: Final = 20
 
-USAGE: Final = "stanchion explain [ID] [--trail DIR] [--json]"
+USAGE: Final = "stanchion explain [ID] [--trail DIR] [--project DIR] [--json]"
 
 DESCRIPTION: Final = """\
 Say why something was decided: the findings in order, the entry of the policy behind each
@@ -45,7 +47,7 @@ examples:
   stanchion explain 5f1d0c2a:411
 
 An ID is that of a decision, or a record's place as `stanchion audit tail` shows it. The
-trail is in your state folder (STANCHION_STATE_DIR), or where STANCHION_AUDIT says. What
+trail is that of the project (`stanchion state --where`), or where STANCHION_AUDIT says. What
 `stanchion check` decides is kept beside it, a few megabytes at the most.
 
 exit status:
@@ -59,12 +61,13 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("explain", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("id", metavar="ID", nargs="?", help="the decision; `last` is the newest")
     parser.add_argument("--trail", metavar="DIR", help="look in this trail alone")
+    add_project(parser)
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each decision")
 
 
 def run(args: argparse.Namespace) -> int:
     """Explain a decision, or list the newest ones."""
-    readers = _readers(args.trail)
+    readers = _readers(args.trail, whose(args.project))
     if args.id is None:
         return _list(list(islice(_newest(readers), LISTED)), args.json)
     found = next(_newest(readers), None) if args.id == LAST else _found(readers, args.id)
@@ -84,13 +87,13 @@ Known = tuple[Reader, Found]
 """A decision, and the trail it is in."""
 
 
-def _readers(trail: str | None) -> list[Reader]:
+def _readers(trail: str | None, state: Whose) -> list[Reader]:
     """What can be looked in: the trail of shields and that of checks, as far as they are there."""
     if trail is not None:
-        return [reader_of(trail)]
+        return [reader_of(trail, state)]
     try:
-        folder = trail_folder(None, os.environ)
-        return [Reader(where) for where in (folder, checks_folder()) if where is not None and where.is_dir()]
+        folder = trail_folder(None, os.environ, state)
+        return [Reader(where) for where in (folder, checks_folder(state)) if where is not None and where.is_dir()]
     except OSError as error:
         raise BadInput(f"what was decided cannot be read: {error}") from None
 

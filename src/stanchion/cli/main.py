@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "resume": "back to normal after a halt, safe mode, a quarantine or a warning",
     "quarantine": "isolate a tool, an agent or a run for a time, while others go on",
     "tools": "show how well each tool works, and reset one that is left alone",
+    "operators": "say who may do what an agent may not, each with a key",
     "tickets": "list what waits for a person, and approve or deny it",
     "secrets": "allow what was taken for a secret and is none, and list what is known",
     "policy": "show a policy as it takes effect, compare two, list those that are shipped",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 from stanchion import Shield
+from stanchion.approvals.errors import TicketError
+from stanchion.cli.answerers import answerer, whoever
 from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
+from stanchion.cli.whose import add_project, named_project, told
 from stanchion.kernel.state import StoreLost
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark
 from stanchion.runtime.errors import StateError
@@ -20,9 +22,9 @@ from stanchion.stores.protocol import StoreError
 
 SCOPES: Final = """\
 SCOPE is `tool:NAME`, `agent:NAME`, `run:ID` or `fleet`; without it the whole tenant is
-meant. Every process that uses the store knows it with its next decision. The store is a
-file in your state folder (STANCHION_STATE_DIR), or where STANCHION_STORE says; the change
-is written to the trail."""
+meant. Every process that uses the store knows it with its next decision. The store is that
+of the project (`stanchion state --where`), or where STANCHION_STORE says; the change is
+written to the trail."""
 
 NOW: Final = {
     NORMAL: "normal",
@@ -34,7 +36,7 @@ NOW: Final = {
 EXIT: Final = """\
 exit status:
   0  it is done
-  2  it cannot be: a halt stands in the way, or the store cannot be used"""
+  2  it cannot be: you may not, a halt stands in the way, or the store cannot be used"""
 
 
 def add_options(parser: Parser, why: bool = True) -> None:
@@ -42,38 +44,31 @@ def add_options(parser: Parser, why: bool = True) -> None:
     if why:
         parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for agents and for the trail")
     parser.add_argument("--by", metavar="NAME", default="", help="who does it; you, if nobody else is named")
-    parser.add_argument("--tenant", metavar="NAME", default="default", help="whose; `default` if none is named")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+    parser.add_argument("--tenant", metavar="NAME", help="whose; STANCHION_TENANT, or else `default`, if none is named")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
 
 
 def loaded(args: argparse.Namespace) -> Shield:
     """A shield on the store that is named; one that cannot be opened is bad input."""
     try:
-        shield: Shield = args.load("default", store=args.store)
+        policy = getattr(args, "policy", None)
+        shield: Shield = args.load("default" if policy is None else policy, store=args.store, **named_project(args))
     except StoreError as error:
         raise BadInput(str(error)) from None
     return shield
 
 
-def operate(args: argparse.Namespace, change: Callable[[Shield, str], Any]) -> int:
-    """Change a state in the store, as somebody, and say what it is now."""
-    by = args.by if args.by else who()
+def operate(args: argparse.Namespace, change: Callable[[Shield, Any], Any], loosens: bool = False) -> int:
+    """Change a state in the store, as somebody, and say what it is now. What `loosens` is an operator's."""
     with loaded(args) as shield:
         try:
-            change(shield, by)
-            tenant, name = ("*", "") if args.scope == "fleet" else (args.tenant, args.scope)
+            change(shield, answerer(args, shield) if loosens else args.by if args.by else whoever())
+            tenant, name = ("*", "") if args.scope == "fleet" else (shield.tenancy.of(args.tenant), args.scope)
             standing = shield.standing(tenant)
-        except (StateError, ValueError, StoreLost) as error:
+        except (StateError, ValueError, StoreLost, TicketError) as error:
             raise BadInput(str(error)) from None
     mark = standing.marks.get(name, Mark()) if name else standing.own
-    whose = veiled(args.scope if args.scope else f"tenant {args.tenant}")
-    say(sys.stdout, f"{whose} is {NOW[mark.state]}")
+    about = veiled(args.scope if args.scope else f"tenant {tenant}")
+    say(sys.stdout, f"{about} is {NOW[mark.state]}{veiled(told(args))}")
     return 0
-
-
-def who() -> str:
-    """Whoever is at the command line."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "an operator"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any, Final
 
+from stanchion.cli.answerers import WAYS, add_answerer
 from stanchion.cli.operating import EXIT, SCOPES, add_options, operate
 from stanchion.cli.parser import Parser
 
-USAGE: Final = "stanchion resume [SCOPE] [--by NAME] [--tenant NAME] [--store URL]"
+USAGE: Final = """stanchion resume [SCOPE] [--why WORDS] [--key FILE | --ssh-agent] [--tenant NAME]
+       [--store URL]"""
 
 DESCRIPTION: Final = """\
 Put something back to normal, whatever state it is in: halted, in safe mode, in quarantine,
@@ -21,6 +23,8 @@ examples:
 
 {SCOPES}
 
+{WAYS}
+
 {EXIT}"""
 
 
@@ -29,9 +33,10 @@ def add(commands: Any) -> None:
     summary = "back to normal after a halt, safe mode, a quarantine or a warning"
     parser: Parser = commands.add_parser("resume", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("scope", metavar="SCOPE", nargs="?", default="", help="what; the whole tenant without it")
-    add_options(parser, why=False)
+    add_options(parser)
+    add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Resume it."""
-    return operate(args, lambda shield, by: shield.resume(args.tenant, args.scope, by))
+    return operate(args, lambda shield, by: shield.resume(args.tenant, args.scope, by, args.why), loosens=True)

@@ -19,7 +19,9 @@ from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.cli.times import shown, span
 from stanchion.cli.trails import digits_of, reader_of
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.whose import add_project, whose
 from stanchion.lab.burn_down import Burned, burn_down, policy_of
+from stanchion.runtime.state_places import Whose
 
 LISTED: Final = 20
 LAST: Final = "last"
@@ -44,8 +46,8 @@ examples:
   stanchion runs --all --json | jq 'select(.state == "lost")'
   stanchion runs show last
 
-The trail is in your state folder (STANCHION_STATE_DIR), or where STANCHION_AUDIT says; the
-store has what is left of budgets now, and is there too, or where STANCHION_STORE says.
+The trail is that of the project (`stanchion state --where`), or where STANCHION_AUDIT says;
+the store has what is left of budgets now: the project's, or where STANCHION_STORE says.
 
 exit status:
   0  it is shown
@@ -62,6 +64,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--all", action="store_true", help="all runs")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail")
     parser.add_argument("--store", metavar="URL", help="the store of its budgets: a file, or a URL")
+    add_project(parser)
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each run")
 
 
@@ -85,7 +88,7 @@ def _list(args: argparse.Namespace) -> int:
         raise BadInput("`--all` and `-n` exclude each other: give one of them")
     most = None if args.all else LISTED if args.lines is None else args.lines
     with progress("looking") as done:
-        stories = list(newest_runs(reader_of(args.trail), most, done))
+        stories = list(newest_runs(reader_of(args.trail, whose(args.project)), most, done))
     if args.json:
         for story in stories:
             sys.stdout.buffer.write(_line(story))
@@ -137,7 +140,8 @@ def _line(story: RunStory, **more: Any) -> bytes:
 
 
 def _show(args: argparse.Namespace) -> int:
-    reader = reader_of(args.trail)
+    state = whose(args.project, args.store)
+    reader = reader_of(args.trail, state)
     with progress("looking") as done:
         name = args.id
         if name == LAST:
@@ -146,7 +150,7 @@ def _show(args: argparse.Namespace) -> int:
         if detail is None:
             raise BadInput(f"there is no run `{args.id}` in `{reader.folder}`: `stanchion runs` lists the newest")
         burned = burn_down(reader, detail.story, policy_of(detail.story), done)
-    now = _now(burned, args.store)
+    now = _now(burned, args.store, state)
     if args.json:
         unfinished = {"unfinished": detail.unfinished_count, "calls": [one.stub.id for one in detail.unfinished]}
         produced = {"produced": detail.story.produced, "left_out": detail.story.left_out}
@@ -159,14 +163,14 @@ def _show(args: argparse.Namespace) -> int:
     return 0
 
 
-def _now(burned: list[Burned], given: str | None) -> Totals:
+def _now(burned: list[Burned], given: str | None, state: Whose) -> Totals:
     """What the store has of those budgets now; where it cannot be asked, what the trail says is all there is."""
     found: Totals = {}
     keys = {one.key for one in burned if one.key}
     if not keys:
         return found
     try:
-        with opened(given) as store:
+        with opened(given, state) as store:
             cells = () if store is None else (cell for key in sorted(keys) for cell in store.look(key))
             found |= {cell.key: cell.number if cell.live is None else cell.live for cell in cells if cell.key in keys}
     except BadInput as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, Final
 
+from stanchion.cli.answerers import WAYS, add_answerer
 from stanchion.cli.operating import EXIT, SCOPES, add_options, operate
 from stanchion.cli.parser import Parser
 
@@ -23,6 +24,8 @@ examples:
 
 {SCOPES}
 
+Switching it off is an operator's. {WAYS}
+
 {EXIT}"""
 
 
@@ -33,9 +36,10 @@ def add(commands: Any) -> None:
     parser.add_argument("what", metavar="on|off", choices=("on", "off"), help="on, or off again")
     parser.add_argument("scope", metavar="SCOPE", nargs="?", default="", help="whose; the whole tenant's without it")
     add_options(parser)
+    add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Switch it."""
     on = args.what == "on"
-    return operate(args, lambda shield, by: shield.safe_mode(on, args.why, args.tenant, args.scope, by))
+    return operate(args, lambda shield, by: shield.safe_mode(on, args.why, args.tenant, args.scope, by), loosens=not on)

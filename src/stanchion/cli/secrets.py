@@ -7,7 +7,10 @@ import os
 import sys
 from typing import Any, Final
 
-from stanchion.cli.operating import add_options, who
+from stanchion import Shield
+from stanchion.approvals.errors import TicketError
+from stanchion.cli.answerers import add_answerer, answerer, whoever
+from stanchion.cli.operating import add_options, loaded
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say
@@ -16,7 +19,6 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.allowing import Allowance, Allowances
-from stanchion.stores.protocol import StoreError
 
 NOTHING: Final = 1
 
@@ -40,8 +42,8 @@ examples:
 
 FINGERPRINT is what a finding shows; it does not tell the secret. What is allowed once is
 used up by the first action that starts with it. An allowance that belongs to a policy
-stands in the policy: `allow: [FINGERPRINT]`. The store is a file in your state folder
-(STANCHION_STATE_DIR), or where STANCHION_STORE says; changes are written to the trail.
+stands in the policy: `allow: [FINGERPRINT]`. The store is that of the project (`stanchion
+state --where`), or where STANCHION_STORE says; changes are written to the trail.
 
 exit status:
   0  it is done, or shown
@@ -68,6 +70,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--once", action="store_true", help="the first action that uses it uses it up")
     parser.add_argument("--tool", metavar="NAME", default="", help="only in calls and results of this tool")
     add_options(parser)
+    add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,16 +88,16 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "kinds":
         return _kinds()
     try:
-        with args.load("default", store=args.store) as shield:
-            return _kept(args, Allowances(shield, args.tenant))
-    except (StoreError, StoreLost, ValueError) as error:
+        with loaded(args) as shield:
+            return _kept(args, shield, Allowances(shield, args.tenant))
+    except (StoreLost, ValueError, TicketError) as error:
         raise BadInput(str(error)) from None
 
 
-def _kept(args: argparse.Namespace, kept: Allowances) -> int:
-    by = args.by if args.by else who()
+def _kept(args: argparse.Namespace, shield: Shield, kept: Allowances) -> int:
+    by = args.by if args.by else whoever()
     if args.verb == "allow":
-        made = kept.allow(args.fingerprint, args.once, args.tool, args.why, by)
+        made = kept.allow(args.fingerprint, args.once, args.tool, args.why, answerer(args, shield))
         say(sys.stdout, f"{made.fingerprint} is allowed {_how(veiled(made))}")
         return 0
     if args.verb == "forget":

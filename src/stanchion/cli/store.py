@@ -7,10 +7,12 @@ import sys
 from typing import Any, Final
 
 from stanchion.approvals.errors import TicketError
-from stanchion.cli.operating import loaded, who
+from stanchion.cli.answerers import add_answerer, answerer
+from stanchion.cli.operating import loaded
 from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.whose import add_project
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import StateError
 
@@ -29,7 +31,7 @@ examples:
 
 Look first (`stanchion state`): halts, quarantines, allowances and budgets are as the store
 has them now. Halt again what has to stay halted. Every process that uses the store goes on
-with its next decision. The store is a file in your state folder (STANCHION_STATE_DIR), or
+with its next decision. The store is that of the project (`stanchion state --where`), or
 where STANCHION_STORE says; it is written to the trail.
 
 exit status:
@@ -45,7 +47,9 @@ def add(commands: Any) -> None:
     parser.add_argument("what", metavar="accepted|restored", choices=("accepted", "restored"), help=what)
     parser.add_argument("--why", metavar="WORDS", required=True, help="the reason, for the trail")
     parser.add_argument("--by", metavar="NAME", default="", help="who says so; you, if nobody else is named")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
+    add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     with loaded(args) as shield:
         try:
             restored = args.what == "restored"
-            unused = shield.accept_store(args.why, restored=restored, by=args.by if args.by else who())
+            unused = shield.accept_store(args.why, restored=restored, by=answerer(args, shield))
         except (StateError, StoreLost, TicketError) as error:
             raise BadInput(str(error)) from None
     taken = f"; {unused} unused approvals are taken back" if unused != 1 else "; 1 unused approval is taken back"

@@ -1,4 +1,4 @@
-"""The store that a command looks into: named by an option, by the environment, or in the user's state folder."""
+"""The store that a command looks into: named by an option, by the environment, or that of the project."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.places import MEMORY, store_name
+from stanchion.runtime.state_places import Whose
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.opening import file_of, open_store
 from stanchion.stores.protocol import Store, StoreError
 
 
 @contextmanager
-def opened(given: str | None) -> Iterator[Store | None]:
+def opened(given: str | None, found: Whose) -> Iterator[Store | None]:
     """The store, open for reading; `None`, and a word on standard error why, where there is nothing to read yet."""
     try:
-        name = str(store_name(given, os.environ))
+        name = str(store_name(given, os.environ, found))
     except OSError as error:
         raise BadInput(str(error)) from None
     try:

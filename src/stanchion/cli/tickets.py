@@ -19,7 +19,8 @@ from stanchion.approvals.operators import Roster
 from stanchion.approvals.scope import Scope, checked_pattern, said
 from stanchion.approvals.ticket import GRANT_S, State, Ticket, wish_of
 from stanchion.audit.errors import TrailError
-from stanchion.cli.answerers import WAYS, add_answerer, answerer, options, signer
+from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer
+from stanchion.cli.operating import loaded
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, json_line, put, say
@@ -27,9 +28,9 @@ from stanchion.cli.ticket_lines import holding, listing, whole
 from stanchion.cli.times import lasting_s, shown, span
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
+from stanchion.cli.whose import add_project, tenant_of, whose
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.memory import wall_ms
-from stanchion.stores.protocol import StoreError
 
 REFUSED: Final = 1
 
@@ -63,7 +64,8 @@ examples:
 ID is a ticket's id, or at least four digits of it. An approval is bound to the agents that
 asked, the task, the tool, every argument, the guards and the policy. SCOPE is `once`, or for
 the same call `run`, `task` or `time`, or `pattern`; what is critical or cannot be undone is
-approved once. A TIME is 90s, 15m, 2h, at most 1d.
+approved once. A TIME is 90s, 15m, 2h, at most 1d. The store is that of the project
+(`stanchion state --where`), or where STANCHION_STORE says; answers are in the trail.
 
 {WAYS}
 
@@ -91,8 +93,9 @@ def add(commands: Any) -> None:
     parser: Parser = commands.add_parser("tickets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="VERB", help="what to do: one of those above")
     parser.add_argument("id", metavar="ID", nargs="?", help="the ticket, the beginning of its id, or a file")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
-    parser.add_argument("--tenant", metavar="NAME", help="only of this tenant")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
+    parser.add_argument("--tenant", metavar="NAME", help="only of this tenant (default: STANCHION_TENANT; `*` is all)")
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each ticket")
     choice = parser.add_argument_group("list")
     choice.add_argument("--all", action="store_true", default=None, help="also those that are over")
@@ -122,20 +125,20 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"which one? write `stanchion tickets {args.verb} {what}`; `stanchion tickets list` shows them")
     if args.verb == "sign":
         return _sign(args)
-    with opened(args.store) as store:
+    with opened(args.store, whose(args.project, args.store)) as store:
         if store is None:
             if args.verb == "list":
                 return 0
             raise BadInput(f"there is no ticket `{args.id}`: name the store of the process that waits, with `--store`")
     try:
-        with args.load(**options(args), store=args.store) as shield:
+        with loaded(args) as shield:
             return int(VERBS[args.verb](args, shield))
     except (UnknownTicket, OperatorKeyError) as error:
         raise BadInput(str(error)) from None
     except TicketError as error:
         say(sys.stderr, f"stanchion: {error}")
         return REFUSED
-    except (StoreError, StoreLost, TrailError) as error:
+    except (StoreLost, TrailError) as error:
         raise BadInput(str(error)) from None
 
 
@@ -155,7 +158,7 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
         put(sys.stdout, line)
     for line in holding(grants, now, terminal) if grants else ():
         put(sys.stdout, line)
-    filed = shield.ticketing().count(args.tenant)
+    filed = shield.ticketing().count(tenant_of(args.tenant))
     if state is None and filed > len(found) > 0:
         say(sys.stdout, f"{len(found)} of about {filed:,}: the most urgent ones")
     if not found and not grants:

@@ -9,8 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.approvals.errors import TicketError
+from stanchion.cli.answerers import add_answerer, answerer
 from stanchion.cli.cells import name_of
-from stanchion.cli.operating import NOW
+from stanchion.cli.operating import NOW, loaded
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
@@ -18,14 +20,16 @@ from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.cli.times import shown, span
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
+from stanchion.cli.whose import add_project, tenant_of, whose
 from stanchion.guards.breaker import Circuit, circuit_of
 from stanchion.guards.health import score
 from stanchion.kernel.gates import standing_of
 from stanchion.kernel.registers import outcomes
 from stanchion.kernel.state import FOREVER, STANDING, StoreLost
 from stanchion.kernel.states import NORMAL, phase
+from stanchion.runtime.errors import NoTenant
 from stanchion.stores.memory import wall_ms
-from stanchion.stores.protocol import Store, StoreError
+from stanchion.stores.protocol import Store
 
 USAGE: Final = """stanchion tools [list] [NAME] [--tenant NAME] [--store URL] [--json]
        stanchion tools reset NAME [--why WORDS] [--by NAME] [--tenant NAME] [--store URL]"""
@@ -42,8 +46,8 @@ examples:
   stanchion tools reset send_mail --why 'the mail server is back'
 
 Health is how much of a hundred of a tool's last calls went well; reliability counts all of
-them. Both come from the `health` guard, breakers from the `breaker` guard. The store is a
-file in your state folder (STANCHION_STATE_DIR), or where STANCHION_STORE says; a reset is
+them. Both come from the `health` guard, breakers from the `breaker` guard. The store is
+that of the project (`stanchion state --where`), or where STANCHION_STORE says; a reset is
 written to the trail.
 
 exit status:
@@ -89,11 +93,15 @@ def add(commands: Any) -> None:
     parser: Parser = commands.add_parser("tools", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="list|reset", nargs="?", default="list", help="what to do (default: list)")
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="a tool")
-    parser.add_argument("--tenant", metavar="NAME", help="whose; for reset `default` if none is named")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, or a URL")
+    parser.add_argument(
+        "--tenant", metavar="NAME", help="whose; STANCHION_TENANT if none is named, and for reset else `default`"
+    )
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
     parser.add_argument("--why", metavar="WORDS", default="", help="why it is reset, for the trail")
-    parser.add_argument("--by", metavar="NAME", default="an operator", help="who resets it, for the trail")
+    parser.add_argument("--by", metavar="NAME", default="", help="what you are called, where no key says so")
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each tool")
+    add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -103,11 +111,12 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"`stanchion tools` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
     if args.verb == "reset":
         return _reset(args)
-    with opened(args.store) as store:
+    with opened(args.store, whose(args.project, args.store)) as store:
         if store is None:
             return 0
         each = [(one, veiled(one)) for one in tools(store, wall_ms())]
-    found = [shown for one, shown in each if _fits(one, args) or _fits(shown, args)]
+    tenant = tenant_of(args.tenant)
+    found = [shown for one, shown in each if _fits(one, args.name, tenant) or _fits(shown, args.name, tenant)]
     if args.json:
         sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
     else:
@@ -115,18 +124,17 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _fits(one: ToolState, args: argparse.Namespace) -> bool:
-    return args.name in ("", one.tool) and args.tenant in (None, one.tenant)
+def _fits(one: ToolState, name: str, tenant: str | None) -> bool:
+    return name in ("", one.tool) and tenant in (None, one.tenant)
 
 
 def _reset(args: argparse.Namespace) -> int:
     if not args.name:
         raise BadInput("which tool? write `stanchion tools reset NAME`; `stanchion tools` shows them")
-    tenant = "default" if args.tenant is None else args.tenant
     try:
-        with args.load("default", store=args.store) as shield:
-            closed = shield.reset_tool(args.name, tenant, args.why, args.by)
-    except (StoreError, StoreLost) as error:
+        with loaded(args) as shield:
+            closed = shield.reset_tool(args.name, args.tenant, args.why, answerer(args, shield))
+    except (StoreLost, NoTenant, TicketError) as error:
         raise BadInput(str(error)) from None
     said = "its breaker is closed" if closed else "no breaker of it is open, and none has counted a failure"
     say(sys.stdout, f"{veiled(args.name)}: {said}")

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.following import Follower
-from stanchion.audit.layout import chains, refuse_former, state_folder
+from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.reading import Found, Reader
 from stanchion.cli.progress import Told
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.places import AUDIT, MEMORY, trail_folder
+from stanchion.runtime.state_places import Whose
 
 if TYPE_CHECKING:
     from stanchion.audit.postgres.reading import DatabaseFollower, DatabaseReader
 
 CHECKS: Final = "checks"
-"""The folder, in the state folder, of the trail that `stanchion check` keeps for `stanchion explain`."""
+"""The folder, in that of the state, of the trail that `stanchion check` keeps for `stanchion explain`."""
 
 FEWEST: Final = 4
 URL: Final = "postgresql://…"
@@ -30,9 +31,9 @@ URL: Final = "postgresql://…"
 _PLACE: Final = re.compile(r"([0-9a-f]{1,16}):(\d{1,18})")
 
 
-def checks_folder() -> Path:
+def checks_folder(found: Whose) -> Path:
     """Where `stanchion check` keeps what it decides; `OSError` where there is no such place."""
-    return state_folder(os.environ) / CHECKS
+    return found.state.folder / CHECKS
 
 
 def is_database(name: str | None) -> bool:
@@ -51,13 +52,13 @@ def database_of(given: str | None) -> str | None:
     return named if is_database(named) else None
 
 
-def trail_at(given: str | None) -> Path:
+def trail_at(given: str | None, found: Whose) -> Path:
     """The folder of the trail: the one that was named, or where shields write to."""
     if is_database(given):
         write = "`stanchion audit export --format trail --out DIR` writes one"
         raise BadInput(f"`{URL}` is a database, and this command reads the folder of a trail: {write}")
     try:
-        folder = trail_folder(given, os.environ)
+        folder = trail_folder(given, os.environ, found)
     except OSError as error:
         raise BadInput(str(error)) from None
     if folder is None:
@@ -66,9 +67,9 @@ def trail_at(given: str | None) -> Path:
     return folder
 
 
-def reader_of(given: str | None) -> Reader:
+def reader_of(given: str | None, found: Whose) -> Reader:
     """A reader of the trail; one that is not there yet, or cannot be read, is bad input."""
-    folder = trail_at(given)
+    folder = trail_at(given, found)
     try:
         there = bool(chains(folder))
         refuse_former(folder)
@@ -89,13 +90,15 @@ def no_schema(schema: str | None) -> None:
 
 
 @contextmanager
-def records_in(given: str | None, schema: str | None, empty: bool = False) -> Iterator[Reader | DatabaseReader]:
+def records_in(
+    given: str | None, found: Whose, schema: str | None, empty: bool = False
+) -> Iterator[Reader | DatabaseReader]:
     """What reads the records that were named, of a folder or a database; where there are none yet that is bad input,
     unless `empty` says that they may come."""
     url = database_of(given)
     if url is None:
         no_schema(schema)
-        yield Reader(trail_at(given)) if empty else reader_of(given)
+        yield Reader(trail_at(given, found)) if empty else reader_of(given, found)
         return
     from stanchion.audit.postgres.driver import check_driver
     from stanchion.audit.postgres.shipping import SCHEMA

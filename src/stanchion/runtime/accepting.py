@@ -35,7 +35,7 @@ def accepted(shield: Shield, why: str, restored: bool, answer: Answer) -> int:
     if shield.memory is None:
         raise StateError("this store ends with its process: there is nothing to accept")
     how, by = "restored" if restored else "accepted", answer.act.operator
-    unused = [one for one in shield.tickets(state="approved") if restored]
+    unused = [one for one in shield.tickets(FLEET, "approved") if restored]
     for ticket in unused:
         shield.deny(ticket.id, by=by, comment=f"the store was restored from a backup: {why}", tenant=ticket.tenant)
     for tenant, grant in shield.grants() if restored else []:

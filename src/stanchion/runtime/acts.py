@@ -90,8 +90,7 @@ def _act(request: Request) -> Act:
 
 
 def _standing(shield: Shield, request: Request) -> int:
-    tenant = FLEET if request.subject == "fleet" else request.tenant
-    number: int = shield.store.read(standing_key(tenant))[0]
+    number: int = shield.store.read(standing_key(request.tenant))[0]
     return number
 
 

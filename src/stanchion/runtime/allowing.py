@@ -156,9 +156,9 @@ def _refuses_unread(placed: Placed, event: Event) -> bool:
 class Allowances:
     """A tenant's allowances, for people: given, listed and taken back; every change is written to the trail."""
 
-    def __init__(self, shield: Shield, tenant: str = "default") -> None:
+    def __init__(self, shield: Shield, tenant: str | None = None) -> None:
         self._shield = shield
-        self._tenant = tenant
+        self._tenant = shield.tenancy.of(tenant)
 
     def listed(self) -> list[Allowance]:
         """All allowances, the newest first."""

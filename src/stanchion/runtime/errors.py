@@ -72,5 +72,9 @@ class NoRun(Shown, StanchionError):
     """A shielded tool was called outside a run."""
 
 
+class NoTenant(Shown, StanchionError, ValueError):
+    """A store that many share was used without the name of a tenant."""
+
+
 class StateError(Shown, StanchionError):
     """A state of the shield cannot be changed like that."""

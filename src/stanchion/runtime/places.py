@@ -1,4 +1,4 @@
-"""Where state and records are kept: what was asked for, what the environment says, or the user's state folder."""
+"""Where state and records are kept: what was asked for, what the environment says, or the state of the project."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from stanchion.audit.journal import Journal, MemoryJournal
 from stanchion.audit.layout import state_folder
 from stanchion.audit.opening import open_trail
 from stanchion.audit.retention import Keep
+from stanchion.runtime.state_places import STORE, USER, Whose
 from stanchion.stores.opening import open_store
 from stanchion.stores.protocol import Store
 
-STORE: Final = "STANCHION_STORE"
 AUDIT: Final = "STANCHION_AUDIT"
 KEY: Final = "STANCHION_AUDIT_KEY"
 KEEP_DAYS: Final = "STANCHION_AUDIT_KEEP_DAYS"
@@ -22,33 +22,44 @@ KEEP_MB: Final = "STANCHION_AUDIT_KEEP_MB"
 MEMORY: Final = "memory:"
 STORE_FILE: Final = "state.db"
 TRAIL_FOLDER: Final = "trail"
+EPOCHS: Final = "epochs"
+"""The folder in which a host remembers the stores that it has used."""
 
 Clock = Callable[[], int]
 
 
-def store_for(given: Store | str | Path | None, environ: Mapping[str, str], clock: Clock) -> Any:
-    """The store: one that was made already, the one a name or `STANCHION_STORE` says, or a file in the state folder."""
+def store_for(given: Store | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose) -> Any:
+    """The store: one that was made already, the one a name or `STANCHION_STORE` says, or a file in the state's folder;
+    `user:` is the state that all projects of a user share."""
     if given is not None and not isinstance(given, str | Path):
         return given
-    return open_store(str(store_name(given, environ)), clock)
+    if is_own(given, environ):
+        whose.keep()
+    return open_store(str(store_name(given, environ, whose)), clock)
 
 
-def store_name(given: str | Path | None, environ: Mapping[str, str]) -> str | Path:
+def store_name(given: str | Path | None, environ: Mapping[str, str], whose: Whose) -> str | Path:
     """How the store is named."""
-    named = environ.get(STORE, "") if given is None else given
-    return named if named else state_folder(environ) / STORE_FILE
+    return whose.state.folder / STORE_FILE if is_own(given, environ) else store_named(given, environ)
 
 
-def journal_for(given: Journal | str | Path | None, environ: Mapping[str, str], clock: Clock) -> Any:
+def is_own(given: object, environ: Mapping[str, str]) -> bool:
+    """Whether the store is that of the state, and no other was named."""
+    return store_named(given, environ) in ("", USER)
+
+
+def journal_for(given: Journal | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose) -> Any:
     """The journal: one that was made already, a trail in the folder that was named or that `STANCHION_AUDIT` names, or
-    one in the state folder; `memory:` keeps the newest decisions in memory. The URL of a PostgreSQL keeps the trail in
-    the state folder and copies it there."""
+    one in the state's folder; `memory:` keeps the newest decisions in memory, `user:` is the trail of the state that
+    all projects share. The URL of a PostgreSQL keeps the trail in the state's folder and copies it there."""
     if given is not None and not isinstance(given, str | Path):
         return given
     named = _named(given, environ)
-    folder = trail_folder(given, environ)
+    folder = trail_folder(given, environ, whose)
     if folder is None:
         return MemoryJournal()
+    if not named or _is_database(named):
+        whose.keep()
     key = Path(environ[KEY]) if environ.get(KEY, "") else None
     if _is_database(named):
         from stanchion.audit.postgres import open_postgres_trail
@@ -57,12 +68,25 @@ def journal_for(given: Journal | str | Path | None, environ: Mapping[str, str], 
     return open_trail(folder, key, keep_of(environ), clock)
 
 
-def trail_folder(given: str | Path | None, environ: Mapping[str, str]) -> Path | None:
+def trail_folder(given: str | Path | None, environ: Mapping[str, str], whose: Whose) -> Path | None:
     """The folder of the trail; `None` where records are kept in memory."""
     named = _named(given, environ)
     if named == MEMORY:
         return None
-    return Path(named) if named and not _is_database(named) else state_folder(environ) / TRAIL_FOLDER
+    if named == USER:
+        return Whose(environ, store=USER).state.folder / TRAIL_FOLDER
+    return Path(named) if named and not _is_database(named) else whose.state.folder / TRAIL_FOLDER
+
+
+def epochs_folder(given: object, environ: Mapping[str, str], whose: Whose) -> Path:
+    """Where this host remembers a store: beside it where it is the state's own. What was named can be used by many
+    projects, and each has to know what another has seen of it."""
+    return (whose.keep() if is_own(given, environ) else state_folder(environ)) / EPOCHS
+
+
+def store_named(given: object, environ: Mapping[str, str]) -> str:
+    """The name that a store was given, here or by `STANCHION_STORE`; empty where none was."""
+    return environ.get(STORE, "") if given is None else str(given)
 
 
 def _named(given: str | Path | None, environ: Mapping[str, str]) -> str | Path:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.layout import state_folder
 from stanchion.kernel.epoch import IDS, Epoch, first_of
 from stanchion.kernel.remembering import begin, learn, mark
 from stanchion.kernel.state import EPOCH, Records, StoreLost
@@ -23,9 +22,6 @@ EVERY_MS: Final = 60_000
 
 AGAIN_MS: Final = 1_000
 """How soon it tries again where the store did not say."""
-
-FOLDER: Final = "epochs"
-"""The folder in the state folder where a host remembers the stores that it has used."""
 
 
 class Memory:
@@ -104,11 +100,11 @@ def changed(memory: Memory | None, at: int) -> Flow[None]:
         yield from memory.changed(at)
 
 
-def remember(memory: Memory | None, environ: Mapping[str, str]) -> None:
-    """Have this host remember a store, in the state folder; where there is none to be had, it does not."""
+def remember(memory: Memory | None, folder: Callable[[], Path]) -> None:
+    """Have this host remember a store, in a folder; where there is none to be had, it does not."""
     if memory is not None:
         with contextlib.suppress(OSError):
-            memory.keep_in(state_folder(environ) / FOLDER)
+            memory.keep_in(folder())
 
 
 def _drawn() -> int:

@@ -45,7 +45,7 @@ def settle_effect(
     *,
     result: Any = None,
     by: By = "an operator",
-    tenant: str = "default",
+    tenant: str | None = None,
 ) -> None:
     """Say whether something happened whose outcome nobody knew; `effect` is the id that
     `stanchion explain` shows with the refusal.
@@ -55,7 +55,7 @@ def settle_effect(
     is no operator.
     """
     said = {"happened": happened, "result": project(result)}
-    shield.act(Request(purpose=Purpose.SETTLE, tenant=tenant, subject=effect, said=said), by)
+    shield.act(Request(purpose=Purpose.SETTLE, tenant=shield.tenancy.of(tenant), subject=effect, said=said), by)
 
 
 def settle(shield: Shield, effect: str, happened: bool, result: Any, answer: Answer, tenant: str) -> None:

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from stanchion.approvals.act import Answer, Purpose, answer_of
-from stanchion.approvals.answering import By, Wish, named
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.operators import Operator
-from stanchion.approvals.scope import Scope
 from stanchion.audit.journal import Journal, MemoryJournal
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Standing, standing_key, standing_of
 from stanchion.kernel.names import names
-from stanchion.kernel.state import ABSENT, FOREVER, Records
-from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
+from stanchion.kernel.state import Records
+from stanchion.runtime import commanding, people
 from stanchion.runtime.accepting import accept_store
-from stanchion.runtime.acts import Request, carry_out, wish_for
-from stanchion.runtime.authority import Authority, told
+from stanchion.runtime.acts import carry_out, wish_for
+from stanchion.runtime.authority import Authority
 from stanchion.runtime.describing import described
 from stanchion.runtime.desk import Desk
-from stanchion.runtime.drivers import drive
-from stanchion.runtime.errors import NoRun, StateError
+from stanchion.runtime.enrolling import enrol
+from stanchion.runtime.errors import NoRun
 from stanchion.runtime.hosts import able
 from stanchion.runtime.pool import SIZE, Pool
 from stanchion.runtime.presence import presence_of
 from stanchion.runtime.reloading import OnReload, Policies, Watcher
 from stanchion.runtime.remarks import remark_on
-from stanchion.runtime.remembering import changed, memory_of, remember
+from stanchion.runtime.remembering import memory_of
 from stanchion.runtime.run import Run, open_runs
-from stanchion.runtime.standing import TERMS, asked_for_safe_mode, record_shift, scope_of, shift
+from stanchion.runtime.standing import asked_for_safe_mode
+from stanchion.runtime.tenancy import tenancy_of
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.toolbox import Toolbox
 from stanchion.runtime.turns import Turns
@@ -45,12 +43,9 @@ from stanchion.stores.protocol import Store
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stanchion.approvals.grants import Grant
-    from stanchion.approvals.ticket import Ticket
     from stanchion.policy.compiled import CompiledPolicy
     from stanchion.runtime.children import Carved
     from stanchion.runtime.resolving import Resolver
-    from stanchion.runtime.tickets import Tickets
 
 F = TypeVar("F", bound=Callable[..., Any])
 RiskName = Literal["low", "medium", "high", "critical"]
@@ -75,7 +70,9 @@ class Shield:
         resolver: Resolver | None = None,
         answer_threads: int = SIZE,
         operators: Iterable[Operator] = (),
+        tenant: str | None = None,
     ) -> None:
+        self.tenancy = tenancy_of(tenant, os.environ)
         brake = asked_for_safe_mode(os.environ) if safe_mode is None else safe_mode
         from stanchion.runtime.ingesting import Ingesting
 
@@ -112,30 +109,32 @@ class Shield:
         env: str | None = None,
         store: Store | str | Path | None = None,
         journal: Journal | str | Path | None = None,
+        project: str | Path | None = None,
         clock: Callable[[], int] = wall_ms,
         **options: Any,
     ) -> Shield:
         """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments.
 
         State is kept in the store that `store` names (a file, a URL, `memory:`), records in the folder that `journal`
-        names (or `memory:`). Without them the environment decides, and without that the user's state folder keeps
-        both. Other options are those of `Shield` itself.
+        names (or `memory:`). Without them the environment decides, and without that each project has its own: the one
+        that `project`, the policy's file or else the current folder is in. `user:` names the state that all projects
+        share. Other options are those of `Shield` itself; on a server a fleet names its `tenant`.
         """
         from stanchion.policy.load import load_policy
-        from stanchion.runtime.places import journal_for, store_for
+        from stanchion.runtime.keeping import open_kept
 
         policy = load_policy(source, env)
         remark_on(policy)
-        kept = store_for(store, os.environ, clock)
-        try:
-            records = journal_for(journal, os.environ, clock)
-        except BaseException:
-            if kept is not store:
-                kept.close()
-            raise
-        shield = cls(policy, source=source, env=env, store=kept, journal=records, clock=clock, **options)
-        remember(None if kept is store else shield.memory, os.environ)
+        kept = open_kept(store, journal, clock, project, () if isinstance(source, dict) else policy.files)
+        shield = cls(policy, source=source, env=env, store=kept.store, journal=kept.journal, clock=clock, **options)
+        shield.tenancy = shield.tenancy._replace(shared=kept.shared)
+        kept.remember(shield.memory)
         return shield
+
+    @property
+    def tenant(self) -> str:
+        """The tenant of its runs and of operators' calls, unless another is named; `NoTenant` where one has to be."""
+        return self.tenancy.tenant
 
     @property
     def origin(self) -> str:
@@ -206,7 +205,7 @@ class Shield:
             agent=agent,
             role="" if role is None else role,
             task=task,
-            tenant=tenant if tenant is not None else "default" if above is None else above.info.tenant,
+            tenant=self.tenancy.of(tenant) if above is None or tenant is not None else above.info.tenant,
             parents=() if above is None else (above.info.id, *above.info.parents),
             additional_tools=names(() if tools is None else tools),
             purse="" if above is None else above.info.purse if above.info.purse else above.info.id,
@@ -281,150 +280,32 @@ class Shield:
 
         return price(self.policy, model).cost_usd(input_tokens, output_tokens, cached_tokens)
 
-    def safe_mode(
-        self, on: bool, why: str = "", tenant: str = "default", scope: str = "", by: By = "an operator"
-    ) -> None:
-        """Switch safe mode on or off for every process on this store: tool calls and retries are refused.
+    safe_mode, halt, quarantine, resume = (
+        commanding.safe_mode,
+        commanding.halt,
+        commanding.quarantine,
+        commanding.resume,
+    )
+    reset_tool, signal = commanding.reset_tool, commanding.signal
+    tickets, ticket, grants, ticketing = people.tickets, people.ticket, people.grants, people.ticketing
+    approve, deny, answer, revoke = people.approve, people.deny, people.answer, people.revoke
+    act, wish, enrol = carry_out, wish_for, enrol
 
-        `scope` narrows it to `tool:NAME`, `agent:NAME` or `run:ID`, or widens it to the `fleet`. On is everybody's, off
-        an operator's (`AnswerRefused` where `by` is none). Off also releases the brake that this shield was started
-        with (by its argument or the environment), which is its own and never in the store: it does not outlive the
-        process. `StateError` where a halt stands in the way.
-        """
-        if on:
-            self.signal(tenant, scope, (Signal.SAFE_ON,), SAFE, why, named(by))
-            return
-        self.act(Request(purpose=Purpose.SAFE_MODE_OFF, tenant=tenant, subject=scope, said={"why": why}), by)
-        if not scope and self._policies.brake:
-            self._policies.brake = False
-            self.renew()
-
-    def halt(self, why: str = "", tenant: str = "default", scope: str = "", by: str = "an operator") -> None:
-        """Stop everything, or everything of a `scope`; only `resume` lets it go on."""
-        self.signal(tenant, scope, (Signal.HALT,), HALTED, why, by)
-
-    def quarantine(
-        self, scope: str, for_s: float = 300.0, why: str = "", tenant: str = "default", by: str = "an operator"
-    ) -> None:
-        """Isolate a tool, an agent or a run for a time; others go on. `resume` ends it earlier."""
-        if not 0 < for_s < 1e9:
-            raise ValueError(f"for_s is `{for_s}`: give a positive number of seconds")
-        terms = Terms(quarantine_ms=int(for_s * 1000), halt_after=FOREVER)
-        self.signal(tenant, scope, (Signal.FAILING, Signal.REPEATED), QUARANTINE, why, by, terms)
-
-    def resume(self, tenant: str = "default", scope: str = "", by: By = "an operator", why: str = "") -> None:
-        """Back to normal after a halt, safe mode, a quarantine or a warning; other scopes stay as they are. An
-        operator's: `AnswerRefused` where `by` is none."""
-        self.act(Request(purpose=Purpose.RESUME, tenant=tenant, subject=scope, said={"why": why}), by)
-
-    def act(self, request: Request, by: By) -> Any:
-        """Have something done that only an operator may; `shield.wish` says what they are asked."""
-        return carry_out(self, request, by)
-
-    def wish(self, request: Request) -> Wish:
-        """What an operator is asked, who would have something done now."""
-        return wish_for(self, request)
-
-    def standing(self, tenant: str = "default") -> Standing:
+    def standing(self, tenant: str | None = None) -> Standing:
         """The states of a tenant and of what is in it, as the store has them; `*` is the fleet."""
-        return standing_of(self.store.read(standing_key(tenant))[1])
+        return standing_of(self.store.read(standing_key(self.tenancy.of(tenant)))[1])
 
-    def reset_tool(self, name: str, tenant: str = "default", why: str = "", by: By = "an operator") -> bool:
-        """Let a tool be called again at once: its breakers are closed, in every process. Says whether one was not. An
-        operator's: `AnswerRefused` where `by` is none."""
-        request = Request(purpose=Purpose.RESET, tenant=tenant, subject=name, said={"why": why})
-        return bool(self.act(request, by))
-
-    def health(self, tool: str, tenant: str = "default") -> int | None:
+    def health(self, tool: str, tenant: str | None = None) -> int | None:
         """How well a tool has worked lately, from 0 to 100; `None` where a `health` guard has seen no call of it."""
         from stanchion.guards.health import health_key, score
 
-        return score(self.store.read(health_key(tenant, tool))[0])
+        return score(self.store.read(health_key(self.tenancy.of(tenant), tool))[0])
 
-    def signal(
-        self,
-        tenant: str,
-        scope: str,
-        signals: tuple[Signal, ...],
-        wanted: str,
-        why: str,
-        by: str | Answer,
-        terms: Terms = TERMS,
-    ) -> None:
-        """Give signals to a state, and write down what has changed; `StateError` where a halt stands in the way."""
-        tenant, name = scope_of(tenant, scope)
-        who = self.policy.veil.name(named(by))
-        why = self.policy.veil.words(why)
-        flow = shift(self.records, f"state-{_random(8)}", tenant, name, signals, why if why else f"by {who}", terms)
-        for one in drive(flow, self):
-            proof = told(by) if isinstance(by, Answer) else {}
-            record_shift(self, tenant, one._replace(why=why), who, proof=proof)
-        drive(changed(self.memory, self.clock()), self)
-        standing = standing_of(self.records.get(standing_key(tenant), ABSENT)[1])
-        state = (standing.marks.get(name, Mark()) if name else standing.own).state
-        if state == HALTED != wanted:
-            raise StateError(f"`{scope if scope else tenant}` is halted: only `resume` lets it go on")
-
-    def tickets(self, tenant: str | None = None, state: str | None = None, *, most: int = 50) -> list[Ticket]:
-        """What waits for a person, and what was approved and is not used yet; the most urgent comes first. With a
-        `state` (`open`, `approved`, `used`, …; `all` for every one) all that are kept are read."""
-        kept = self.ticketing()
-        if state is None:
-            return kept.waiting(tenant, most)
-        return [one for one in kept.every(tenant) if state in ("all", one.state)]
-
-    def ticket(self, id: str, tenant: str | None = None) -> Ticket:
-        """One ticket, by its id or by as much of it as is unique; `UnknownTicket` where there is none."""
-        return self.ticketing().find(id, tenant)
-
-    def grants(self, tenant: str | None = None) -> list[tuple[str, Grant]]:
-        """Every yes that reaches further than one call and still holds, with its tenant."""
-        return self.ticketing().grants(tenant)
-
-    def approve(
-        self,
-        id: str,
-        *,
-        by: By,
-        comment: str = "",
-        for_s: float = 900.0,
-        scope: str = "once",
-        pattern: Mapping[str, str] | None = None,
-        tenant: str | None = None,
-        generation: int | None = None,
-    ) -> Ticket:
-        """Say yes to a ticket: the very action it is about may start once, within `for_s` seconds, or as often as
-        `scope` lets it (`run`, `task`, `time`, `pattern`). `TicketError` where it is not open any more, or `by` may
-        not answer it. `generation` is that of the ticket as it was shown."""
-        return self.ticketing().answer(
-            id,
-            by,
-            yes=True,
-            comment=comment,
-            for_s=for_s,
-            scope=Scope(scope),
-            pattern=None if pattern is None else dict(pattern),
-            tenant=tenant,
-            generation=generation,
-        )
-
-    def deny(self, id: str, *, by: By, comment: str = "", tenant: str | None = None) -> Ticket:
-        """Say no to a ticket, or take back an approval that is not used yet; the agent reads the comment."""
-        return self.ticketing().answer(id, by, yes=False, comment=comment, tenant=tenant)
-
-    def answer(self, data: bytes) -> Ticket:
-        """Take an answer to a ticket that an operator has signed elsewhere; any process may carry it here."""
-        return self.ticketing().carried(answer_of(data))
-
-    def revoke(self, grant: str, *, by: str, why: str = "", tenant: str = "default") -> bool:
-        """Take back a yes that reaches further than one call, by its id; says whether there was one."""
-        return self.ticketing().revoke(grant, by, why, tenant)
-
-    def ticketing(self) -> Tickets:
-        """The tickets of this shield's store, for people."""
-        from stanchion.runtime.tickets import Tickets
-
-        return Tickets(self)
+    def release_brake(self) -> None:
+        """Let go of the brake that this shield was started with."""
+        if self._policies.brake:
+            self._policies.brake = False
+            self.renew()
 
     def pinned(self) -> tuple[Operator, ...]:
         """The operators whom the policy in force names."""

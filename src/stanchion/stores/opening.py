@@ -16,6 +16,10 @@ _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 KNOWN: Final = "`memory:`, `sqlite:/absolute/path`, `postgresql://…`, `redis://…`, or the path of a file"
 
 
+POSTGRES: Final = frozenset({"postgresql", "postgres"})
+REDIS: Final = frozenset({"redis", "rediss", "valkey", "valkeys", "unix"})
+
+
 def open_store(url: str, clock: Callable[[], int] = wall_ms, *, reading: bool = False) -> Store:
     """The store with that name, which reads its time from `clock`; `StoreError` where it cannot be opened.
 
@@ -29,13 +33,13 @@ def open_store(url: str, clock: Callable[[], int] = wall_ms, *, reading: bool = 
         return SqliteStore(path, clock, reading=reading)
     if url.lower() == "memory:":
         return MemoryStore(clock)
-    scheme = url.partition(":")[0].lower()
-    if scheme in ("postgresql", "postgres"):
+    scheme = _scheme(url)
+    if scheme in POSTGRES:
         from stanchion.stores.postgres import PostgresStore
 
         postgres = PostgresStore(url, clock=None if clock is wall_ms else clock, reading=reading)
         return postgres if reading else _leasing(postgres)
-    if scheme in ("redis", "rediss", "valkey", "valkeys", "unix"):
+    if scheme in REDIS:
         from stanchion.stores.redis import RedisStore
 
         redis = RedisStore(url, clock=None if clock is wall_ms else clock)
@@ -48,6 +52,15 @@ def _leasing(store: Store) -> Store:
     from stanchion.stores.leasing import LeasingStore
 
     return LeasingStore(store)
+
+
+def is_server(url: str) -> bool:
+    """Whether a store's name means a server, which many programs share."""
+    return _SCHEME.fullmatch(url) is not None and _scheme(url) in POSTGRES | REDIS
+
+
+def _scheme(url: str) -> str:
+    return url.partition(":")[0].lower()
 
 
 def file_of(url: str) -> str | None:

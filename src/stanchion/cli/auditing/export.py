@@ -19,6 +19,7 @@ from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import say
 from stanchion.cli.trails import database_of, no_schema, records_in, trail_at
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.whose import whose
 from stanchion.stores.memory import wall_ms
 
 FORMATS: Final[dict[str, Callable[[Iterable[Found], BinaryIO], int]]] = {"jsonl": write_jsonl, "parquet": write_parquet}
@@ -34,7 +35,7 @@ def export(args: argparse.Namespace) -> int:
         return _write_back(args, wanted)
     printed = args.out is None and sys.stdout.isatty()
     with (
-        records_in(args.trail, args.schema) as reader,
+        records_in(args.trail, whose(args.project), args.schema) as reader,
         _sink(args.out, args.force) as sink,
         progress("exporting", None if isinstance(reader, Reader) else records) as told,
     ):
@@ -57,7 +58,8 @@ def _write_back(args: argparse.Namespace, wanted: Wanted) -> int:
     url = database_of(args.trail)
     if url is None:
         no_schema(args.schema)
-        raise BadInput(f"`{trail_at(args.trail)}` is the folder of a trail already: copy it, or name a database")
+        folder = trail_at(args.trail, whose(args.project))
+        raise BadInput(f"`{folder}` is the folder of a trail already: copy it, or name a database")
     if wanted != Wanted():
         raise BadInput("a trail is written back whole, because its records hang together: leave the choice out")
     from stanchion.audit.postgres import export_trail

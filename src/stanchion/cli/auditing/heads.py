@@ -12,6 +12,7 @@ from stanchion.audit.layout import HEAD, chains
 from stanchion.audit.reading import Reader
 from stanchion.cli.terminal import say
 from stanchion.cli.trails import records_in
+from stanchion.cli.whose import whose
 
 if TYPE_CHECKING:
     from stanchion.audit.postgres.reading import DatabaseReader
@@ -23,7 +24,7 @@ SOME = 1
 def heads(args: argparse.Namespace) -> int:
     """Print the heads as they stand, one a line; a chain without one is named."""
     without = []
-    with records_in(args.trail, args.schema) as reader:
+    with records_in(args.trail, whose(args.project), args.schema) as reader:
         for name, head in _heads(reader):
             # What is printed is what is there: a witness with a seal has to keep it byte for byte.
             if head:

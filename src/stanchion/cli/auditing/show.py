@@ -20,6 +20,7 @@ from stanchion.cli.times import shown, took
 from stanchion.cli.trails import is_database, name_of, record, records_in
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row, style_of
+from stanchion.cli.whose import whose
 from stanchion.kernel.actions import Action
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.stages import Stage
@@ -38,7 +39,7 @@ def show(args: argparse.Namespace) -> int:
     """Show the record that is asked for."""
     if args.what is None or is_database(args.what):
         raise BadInput("name the record: the id of a decision, or its place as `stanchion audit tail` shows it")
-    with records_in(args.trail, args.schema) as reader, progress("looking") as told:
+    with records_in(args.trail, whose(args.project), args.schema) as reader, progress("looking") as told:
         found = record(reader, args.what, told)
         where = name_of(reader)
     if found is None:

@@ -16,6 +16,7 @@ from stanchion.cli.times import shown
 from stanchion.cli.trails import database_of, no_schema, trail_at
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row
+from stanchion.cli.whose import whose
 from stanchion.runtime.places import KEY
 
 WHOLE: Final = 0
@@ -46,7 +47,7 @@ def _report(args: argparse.Namespace, key: str | None) -> Report:
     if url is None:
         no_schema(args.schema)
         with progress("verifying") as told:
-            return verify(trail_at(args.trail), key, args.witness, told)
+            return verify(trail_at(args.trail, whose(args.project)), key, args.witness, told)
     from stanchion.audit.postgres import verify_database
     from stanchion.audit.postgres.shipping import SCHEMA
 

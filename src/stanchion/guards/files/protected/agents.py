@@ -10,7 +10,15 @@ RULES: Final = (
     Protected("a policy of Stanchion", ("stanchion.yaml", "stanchion.yml", "**/.stanchion/**"), CHANGES),
     Protected(
         "a record or the state of Stanchion",
-        ("**/stanchion/trail/**", "**/stanchion/state.db*", "**/stanchion/audit.key", "**/.stanchion/trail/**"),
+        (
+            "**/stanchion/trail/**",
+            "**/stanchion/state.db*",
+            "**/stanchion/epochs/**",
+            "**/stanchion/projects/*/**",
+            "**/stanchion/shared/**",
+            "**/stanchion/audit.key",
+            "**/.stanchion/trail/**",
+        ),
     ),
     Protected("a hook", ("**/.git/hooks/**", "**/.git/config", "**/.git/info/attributes"), CHANGES),
     Protected(
@@ -26,6 +34,9 @@ HITS: Final[Shown] = (
     ("~/.local/state/stanchion/trail/5f1d/00000001.jsonl", "write"),
     ("~/.local/state/stanchion/state.db-wal", "delete"),
     ("/srv/stanchion/state.db", "read"),
+    ("~/.local/state/stanchion/projects/shop-1f0c9a2b/state.db", "write"),
+    ("~/.local/state/stanchion/projects/shop-1f0c9a2b/trail/5f1d/00000001.jsonl", "delete"),
+    ("~/.local/state/stanchion/shared/epochs/1f0c9a2b1f0c9a2b.json", "write"),
     (".git/hooks/pre-commit", "write"),
     ("app/.git/config", "write"),
     (".claude/settings.local.json", "write"),

@@ -1,0 +1,90 @@
+"""Which state it is, in words and as data: whose, where its store and its trail are, and why those."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from stanchion.audit.layout import STATE_DIR, state_folder
+from stanchion.cli.terminal import Terminal, visible
+from stanchion.cli.trails import is_database, said
+from stanchion.cli.whose import state_in
+from stanchion.runtime.places import AUDIT, MEMORY, STORE_FILE, is_own, store_name, store_named, trail_folder
+from stanchion.runtime.state_places import STORE, Whose
+from stanchion.stores.opening import file_of
+
+IN_MEMORY: Final = "in memory, of each process alone"
+
+
+class Where(msgspec.Struct, frozen=True):
+    """A state: the project whose it is (empty where it is no project's), its folder, its store and its trail as they
+    may be shown, why it is that one, and whether anything is kept in it yet."""
+
+    project: str
+    folder: str
+    store: str
+    trail: str
+    why: str
+    kept: bool
+
+
+def where(found: Whose, store: str | None, project: str | None) -> Where:
+    """Which state is meant."""
+    state = state_in(found)
+    if state.why == "project":
+        why = (
+            "the current folder is in this project" if project is None else f"`--project {project}` is in this project"
+        )
+    elif state.why == "folder":
+        why = f"{STATE_DIR} names its folder"
+    else:
+        why = "`user:` names the state that all projects of this user can share"
+    named = "" if is_own(store, os.environ) else f"; {'--store' if store is not None else STORE} names the store"
+    return Where(
+        project="" if state.root is None else str(state.root),
+        folder=str(state.folder),
+        store=_store(found, store),
+        trail=_trail(found),
+        why=f"{why}{named}{f'; {AUDIT} names the trail' if os.environ.get(AUDIT, '') else ''}",
+        kept=state.folder.is_dir(),
+    )
+
+
+def where_lines(one: Where, terminal: Terminal) -> Iterator[str]:
+    """The same for people."""
+    rows = {"project": one.project, "folder": one.folder, "store": one.store, "trail": one.trail, "because": one.why}
+    for name, text in rows.items():
+        if text:
+            yield f"{terminal.paint(f'{name:<8}', 'dim')} {visible(text)}"
+
+
+def former() -> Path | None:
+    """The store of before each project had its own, where there is one that nothing uses any more."""
+    try:
+        file = state_folder(os.environ) / STORE_FILE
+        return file if not os.environ.get(STATE_DIR, "") and file.exists() else None
+    except OSError:
+        return None
+
+
+def _store(found: Whose, given: str | None) -> str:
+    name = store_named(given, os.environ)
+    if is_own(given, os.environ):
+        return str(store_name(given, os.environ, found))
+    if name == MEMORY:
+        return IN_MEMORY
+    file = file_of(name)
+    # A URL may hold a password.
+    return str(Path(file).absolute()) if file is not None else f"{name.partition(':')[0]}://…"
+
+
+def _trail(found: Whose) -> str:
+    folder = trail_folder(None, os.environ, found)
+    if folder is None:
+        return IN_MEMORY
+    url = os.environ.get(AUDIT, "")
+    return f"{folder.absolute()}, copied to {said(url)}" if is_database(url) else str(folder.absolute())

@@ -1,0 +1,67 @@
+"""Whose state a command is about: the project of the current folder, or what is named instead."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from stanchion.audit.layout import STATE_DIR
+from stanchion.cli.trouble import BadInput
+from stanchion.runtime.places import is_own
+from stanchion.runtime.state_places import STORE, USER, State, Whose, start_of
+from stanchion.runtime.tenancy import TENANT
+
+
+def add_project(parser: Any) -> None:
+    """Add the option that names a project."""
+    parser.add_argument("--project", metavar="DIR", help="whose state; that of the current folder if none is named")
+
+
+def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> Whose:
+    """Whose state is meant: that of a project which is named, of a policy's files, or of the current folder. What can
+    not be meant together is bad input."""
+    if project is not None:
+        named = os.environ.get(STORE, "") if store is None else store
+        if named == USER:
+            raise BadInput(
+                f"`--project {project}` is one project, and the store `{USER}` is shared by all: name one of them"
+            )
+        if os.environ.get(STATE_DIR, ""):
+            raise BadInput(f"{STATE_DIR} names one state for everything: unset it, or leave `--project {project}` out")
+    try:
+        return Whose(os.environ, start_of(project, files), store)
+    except OSError as error:
+        raise BadInput(str(error)) from None
+
+
+def state_in(found: Whose) -> State:
+    """The state that is meant; where there can be none, that is bad input."""
+    try:
+        return found.state
+    except OSError as error:
+        raise BadInput(str(error)) from None
+
+
+def named_project(args: argparse.Namespace) -> dict[str, str]:
+    """What a shield is to be told of the project that was named."""
+    whose(args.project, args.store)
+    return {} if args.project is None else {"project": args.project}
+
+
+def told(args: argparse.Namespace) -> str:
+    """Whose state a command has changed, in words; empty where it was asked for by its place."""
+    if not is_own(args.store, os.environ):
+        return ""
+    state = state_in(whose(args.project, args.store))
+    if state.root is not None:
+        return f" in the project `{state.root}`"
+    return " for all projects that share the user's state" if state.why == "shared" else ""
+
+
+def tenant_of(named: str | None) -> str | None:
+    """The tenant that a list is about, by its option or by the environment; `None` for all, which `*` asks for."""
+    found = os.environ.get(TENANT, "").strip() if named is None else named
+    return None if found in ("", "*") else found

@@ -1,0 +1,99 @@
+"""Commanding a shield: everybody may stop what agents do, and only operators let it go on."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from stanchion.approvals.act import Answer, Purpose
+from stanchion.approvals.answering import By, named
+from stanchion.kernel.gates import standing_key, standing_of
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import ABSENT, FOREVER
+from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
+from stanchion.runtime.acts import Request
+from stanchion.runtime.authority import told
+from stanchion.runtime.drivers import drive
+from stanchion.runtime.errors import StateError
+from stanchion.runtime.remembering import changed
+from stanchion.runtime.standing import TERMS, record_shift, scope_of, shift
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
+
+def safe_mode(
+    shield: Shield, on: bool, why: str = "", tenant: str | None = None, scope: str = "", by: By = "an operator"
+) -> None:
+    """Switch safe mode on or off for every process on this store: tool calls and retries are refused.
+
+    `scope` narrows it to `tool:NAME`, `agent:NAME` or `run:ID`, or widens it to the `fleet`. On is everybody's, off an
+    operator's (`AnswerRefused` where `by` is none). Off also releases the brake that this shield was started with (by
+    its argument or the environment), which is its own and never in the store: it does not outlive the process.
+    `StateError` where a halt stands in the way.
+    """
+    if on:
+        shield.signal(tenant, scope, (Signal.SAFE_ON,), SAFE, why, named(by))
+        return
+    shield.act(_request(shield, Purpose.SAFE_MODE_OFF, tenant, scope, why), by)
+    if not scope:
+        shield.release_brake()
+
+
+def halt(shield: Shield, why: str = "", tenant: str | None = None, scope: str = "", by: str = "an operator") -> None:
+    """Stop everything, or everything of a `scope`; only `resume` lets it go on."""
+    shield.signal(tenant, scope, (Signal.HALT,), HALTED, why, by)
+
+
+def quarantine(
+    shield: Shield, scope: str, for_s: float = 300.0, why: str = "", tenant: str | None = None, by: str = "an operator"
+) -> None:
+    """Isolate a tool, an agent or a run for a time; others go on. `resume` ends it earlier."""
+    if not 0 < for_s < 1e9:
+        raise ValueError(f"for_s is `{for_s}`: give a positive number of seconds")
+    terms = Terms(quarantine_ms=int(for_s * 1000), halt_after=FOREVER)
+    shield.signal(tenant, scope, (Signal.FAILING, Signal.REPEATED), QUARANTINE, why, by, terms)
+
+
+def resume(shield: Shield, tenant: str | None = None, scope: str = "", by: By = "an operator", why: str = "") -> None:
+    """Back to normal after a halt, safe mode, a quarantine or a warning; other scopes stay as they are. An
+    operator's: `AnswerRefused` where `by` is none."""
+    shield.act(_request(shield, Purpose.RESUME, tenant, scope, why), by)
+
+
+def reset_tool(shield: Shield, name: str, tenant: str | None = None, why: str = "", by: By = "an operator") -> bool:
+    """Let a tool be called again at once: its breakers are closed, in every process. Says whether one was not. An
+    operator's: `AnswerRefused` where `by` is none."""
+    request = Request(purpose=Purpose.RESET, tenant=shield.tenancy.of(tenant), subject=name, said={"why": why})
+    return bool(shield.act(request, by))
+
+
+def signal(
+    shield: Shield,
+    tenant: str | None,
+    scope: str,
+    signals: tuple[Signal, ...],
+    wanted: str,
+    why: str,
+    by: str | Answer,
+    terms: Terms = TERMS,
+) -> None:
+    """Give signals to a state, and write down what has changed; `StateError` where a halt stands in the way."""
+    whose, name = scope_of(FLEET if scope == "fleet" else shield.tenancy.of(tenant), scope)
+    veil = shield.policy.veil
+    why, who = veil.words(why), veil.name(named(by))
+    batch = f"state-{os.urandom(8).hex()}"
+    flow = shift(shield.records, batch, whose, name, signals, why if why else f"by {who}", terms)
+    for one in drive(flow, shield):
+        proof = told(by) if isinstance(by, Answer) else None
+        record_shift(shield, whose, one._replace(why=why), who, proof=proof)
+    drive(changed(shield.memory, shield.clock()), shield)
+    standing = standing_of(shield.records.get(standing_key(whose), ABSENT)[1])
+    state = (standing.marks.get(name, Mark()) if name else standing.own).state
+    if state == HALTED != wanted:
+        raise StateError(f"`{scope if scope else whose}` is halted: only `resume` lets it go on")
+
+
+def _request(shield: Shield, purpose: Purpose, tenant: str | None, scope: str, why: str) -> Request:
+    whose, name = scope_of(FLEET if scope == "fleet" else shield.tenancy.of(tenant), scope)
+    return Request(purpose=purpose, tenant=whose, subject="fleet" if scope == "fleet" else name, said={"why": why})
