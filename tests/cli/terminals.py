@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 BELONGS = """
 import fcntl, os, sys, termios
@@ -24,9 +26,14 @@ class Person:
         self.terminal = terminal
         self.screen = ""
 
-    def reads(self, pattern: str) -> str:
-        """Wait until the screen shows something; gives what the pattern's group has."""
+    def reads(self, pattern: str, until: subprocess.Popen[bytes] | None = None) -> str:
+        """Wait until the screen shows something; gives what the pattern's group has, or nothing where the program that
+        would show it has ended."""
         while (found := re.search(pattern, self.screen)) is None:
+            if until is not None and not select.select([self._own], [], [], 0.05)[0]:
+                if until.poll() is not None:
+                    return ""
+                continue
             part = os.read(self._own, 4096)
             self.screen += part.decode("utf-8", "replace")
         return found[1] if found.groups() else found[0]
@@ -41,13 +48,15 @@ class Person:
         said, _ = program.communicate(stdin)
         return said.decode()
 
-    def begin(self, code: str, belongs: bool = True) -> subprocess.Popen[bytes]:
+    def begin(self, code: str, belongs: bool = True, **options: Any) -> subprocess.Popen[bytes]:
         """Start a Python program at the terminal; its input and output are pipes."""
         return subprocess.Popen(
             [sys.executable, "-c", (BELONGS if belongs else "") + code, os.ttyname(self.terminal)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if options else None,
             start_new_session=True,
+            **options,
         )
 
     def hangs_up(self) -> None:
