@@ -58,11 +58,11 @@ class Home:
         path.write_text(POLICY.format(risk=risk) + more)
         return str(path)
 
-    def runs(self, *words: str, stdin: bytes = b"", **environ: str) -> Came:
+    def runs(self, *words: str, **environ: str) -> Came:
         """Run a command whose input and output are pipes, in a session without a terminal."""
         done = subprocess.run(
             [sys.executable, "-m", "stanchion", *words],
-            input=stdin,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             env={**self.environ, **environ},
             cwd=self.project,
