@@ -12,8 +12,9 @@ import msgspec
 from stanchion.approvals.act import Act, Answer, Purpose, Way, digest_of
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
-from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, roster_of
-from stanchion.approvals.rules import Answering, Asked, refusal
+from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of
+from stanchion.approvals.proving import doubt, rostered
+from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import GRANT_S, LONGEST_S
 from stanchion.audit.errors import AuditLost
@@ -66,10 +67,6 @@ class Authority:
             self._refused(wish, named(by) if not isinstance(by, str) or by.strip() else "", str(error))
             raise
 
-    def doubt(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope) -> str:
-        """Why an answer that was kept does not count after all; empty where it does."""
-        return self._wrong(roster, answer, asked, scope)
-
     def permit(
         self,
         purpose: Purpose,
@@ -98,8 +95,7 @@ class Authority:
 
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
-        pinned = (*self._pinned, *self._shield.pinned())
-        return roster_of(pinned, changes_of(value), lambda key, message, mark: _verified(key, message, mark.hex()))
+        return rostered((*self._pinned, *self._shield.pinned()), value)
 
     def follows(self, roster: Roster, change: Change) -> bool:
         """Whether a change is one that an operator has signed."""
@@ -127,7 +123,7 @@ class Authority:
                 answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
             case _:
                 answer = self._by_program(wish.act(named(by), OPERATOR, until, yes, comment))
-        why = self._wrong(roster, answer, wish.asked, _scope(wish.scope))
+        why = doubt(roster, answer, wish.asked, _scope(wish.scope))
         if why:
             raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
         if isinstance(by, Person):
@@ -142,20 +138,6 @@ class Authority:
                 "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
             )
         return Answer(act=act, way=Way.PROGRAM)
-
-    def _wrong(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope) -> str:
-        act = answer.act
-        operator = roster.operators.get(act.operator)
-        agents = () if operator is None else operator.agents
-        answering = Answering(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
-        if answer.way.proven:
-            if operator is None:
-                return roster.trouble if roster.trouble else "no operator of that name is known here"
-            if act.role not in operator.roles:
-                return f"they do not have the role `{act.role}`"
-            if not _verified(operator.key, act.message, answer.signature):
-                return "the signature is not theirs, or not of this"
-        return refusal(asked, answering, scope)
 
     def _read(self, version: int, value: Any) -> Roster:
         """The roster by what the store has; what this shield knew before cannot be taken from under it."""
@@ -199,12 +181,3 @@ def _role(operator: Operator | None, asked: Asked) -> str:
     roles = () if operator is None else operator.roles
     counts = [role for role in asked.roles if role in roles and may_bypass(asked.mode, role)]
     return next(iter((*counts, *roles)), OPERATOR)
-
-
-def _verified(key: str, message: bytes, signature: str) -> bool:
-    from stanchion.approvals.keys import public_of, verify
-
-    try:
-        return verify(public_of(key), message, bytes.fromhex(signature))
-    except ValueError:
-        return False

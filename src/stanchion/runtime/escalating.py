@@ -12,6 +12,7 @@ from stanchion.approvals.filing import TENANTS, tenants_of, with_tenant
 from stanchion.approvals.grants import Grant, covers, grants_key, is_as_signed
 from stanchion.approvals.keeping import Kept, Limits, change, find
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.proving import doubt
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, id_of, reopen, shown_of, use, wish_of
 from stanchion.approvals.words import DENIED, EXPIRED, USED
@@ -123,7 +124,7 @@ def _doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str:
     """Why a grant does not count, though it would cover an action; empty where it does."""
     if not is_as_signed(grant) or grant.answer.act.tenant != wanted.tenant:
         return "it is not what was answered"
-    return desk.shield.authority.doubt(roster, grant.answer, wanted.asked, grant.scope)
+    return doubt(roster, grant.answer, wanted.asked, grant.scope)
 
 
 def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
@@ -156,7 +157,7 @@ def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
     if not answer.act.yes or not wish_of(ticket).is_answered_by(answer.act) or answer.act.until != ticket.grant_until:
         return "the ticket is not as it was when it was answered"
     asked = msgspec.structs.replace(wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents))
-    return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
+    return doubt(roster, answer, asked, ticket.scope)
 
 
 def _make_known(desk: Desk, tenant: str) -> Flow[None]:
