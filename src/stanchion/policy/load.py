@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.policy.checking import check, convert
 from stanchion.policy.compile import compile_policy
-from stanchion.policy.compiled import CompiledPolicy
+from stanchion.policy.compiled import CompiledPolicy, content_hash
 from stanchion.policy.copying import read_data
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
@@ -73,13 +73,28 @@ def _in_conditions(document: Document) -> Iterator[Fault]:
                         yield Fault(document.where("guards", at, option), str(fault))
 
 
-def compile_document(document: Document, files: tuple[Path, ...] = ()) -> CompiledPolicy:
-    """Compile a document that is whole and checked, in one environment or without any."""
+def compile_document(document: Document, files: tuple[Path, ...] = (), imports: bool = True) -> CompiledPolicy:
+    """Compile a document that is whole and checked, in one environment or without any; `imports` as in
+    `compile_policy`."""
+    return compile_policy(policy_file(document), document.where, files, imports=imports)
+
+
+def policy_file(document: Document) -> PolicyFile:
+    """What a document says, as it is hashed."""
     file = convert(document, PolicyFile)
     written = document.written("version")
-    if written is not None:
-        file = msgspec.structs.replace(file, version=written)
-    return compile_policy(file, document.where, files)
+    return file if written is None else msgspec.structs.replace(file, version=written)
+
+
+def policy_hash(source: str | Path | dict[str, Any], env: str | None = None) -> str:
+    """The hash of a policy in one of its environments, by which it is trusted; none of the code that it names is run.
+
+    It is the hash that `Shield.policy` and decisions have where a program adds no guards of its own.
+    """
+    read = read_policy(source)
+    if env not in read.variants:
+        raise PolicyError(list(environment(read.whole, env).faults))
+    return content_hash(policy_file(read.variants[env]))
 
 
 def packs() -> tuple[str, ...]:
