@@ -9,7 +9,7 @@ from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.loosening.directions import Direction, Stricter, keeps
 from stanchion.policy.loosening.guards import guards_loosened
 from stanchion.policy.loosening.said import Loosening, changed
-from stanchion.policy.loosening.tables import UNREAD, tables_loosened
+from stanchion.policy.loosening.tables import UNREAD, tables_loosened, told_otherwise
 
 WHOLE: Final[dict[str, Stricter]] = {
     "name": Direction.WORDS,
@@ -33,7 +33,8 @@ def loosenings(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Loosening, ...
     Whatever is not known to be the same or stricter is among it. An empty answer means that every event which the old
     policy refuses is refused by the new one.
     """
-    return (*_whole(old, new), *guards_loosened(old, new), *tables_loosened(old, new))
+    told = told_otherwise(old, new)
+    return (*_whole(old, new), *guards_loosened(old, new, told), *tables_loosened(old, new))
 
 
 def _whole(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:

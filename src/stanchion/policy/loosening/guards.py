@@ -55,8 +55,11 @@ class _Guard:
         }
 
 
-def guards_loosened(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
-    """What of the guards may let more through. A guard that only watches refuses nothing, so it is as good as none."""
+def guards_loosened(old: CompiledPolicy, new: CompiledPolicy, told: frozenset[str]) -> Iterator[Loosening]:
+    """What of the guards may let more through. A guard that only watches refuses nothing, so it is as good as none.
+
+    `told` are the guards, by their `use`, that read something else in the tables than before.
+    """
     before, after = _enforced(old), _enforced(new)
     news: list[_Guard] = []
     for guard_id, guard in before.items():
@@ -69,6 +72,8 @@ def guards_loosened(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosen
         elif now.entry != guard.entry or now.standing() != guard.standing():
             news.append(now)
             yield from _changes(guard, now)
+        elif now.use in told:
+            news.append(now)
     added = [guard for guard_id, guard in after.items() if guard_id not in before]
     for guard in added:
         yield from _adding(guard, old)

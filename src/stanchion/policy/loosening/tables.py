@@ -59,6 +59,21 @@ READ_AS: Final = {
 }
 """How conditions read a key: a rule may refuse for what another guard would rather have."""
 
+READERS: Final[dict[tuple[str, str], frozenset[str]]] = {
+    ("tools", "risk"): frozenset({"authority", "shell", "sql", "schema"}),
+    ("tools", "needs"): frozenset({"capabilities"}),
+    ("roles", "capabilities"): frozenset({"capabilities"}),
+    ("agents", "capabilities"): frozenset({"capabilities"}),
+    ("roles", "allowed_tools"): frozenset({"tool_allowlist"}),
+    ("agents", "allowed_tools"): frozenset({"tool_allowlist"}),
+    ("tasks", "additional_tools"): frozenset({"tool_allowlist", "task_scope"}),
+    ("tasks", "related_tools"): frozenset({"task_scope"}),
+    ("tasks", "files.write"): frozenset({"files"}),
+    ("tasks", "files.deny"): frozenset({"files"}),
+    ("tools", "pin"): frozenset({"schema"}),
+}
+"""Which guards refuse by a key that can become stricter."""
+
 NOTHING: Final[dict[str, Any]] = {
     "roles": RoleEntry(),
     "agents": AgentEntry(),
@@ -91,6 +106,17 @@ def tables_loosened(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosen
         names = [*old.file.prices, *(name for name in new.file.prices if name not in old.file.prices)]
         odd = next(name for name in names if old.file.prices.get(name) != new.file.prices.get(name))
         yield changed(f"price {odd}", "rates", old.file.prices.get(odd), new.file.prices.get(odd))
+
+
+def told_otherwise(old: CompiledPolicy, new: CompiledPolicy) -> frozenset[str]:
+    """The guards, by their `use`, that read something else in the new tables."""
+    return frozenset(
+        use
+        for (table, key), uses in READERS.items()
+        for _, before, after in _pairs(table, getattr(old.file, table), getattr(new.file, table))
+        if _value(old, before, key) != _value(new, after, key)
+        for use in uses
+    )
 
 
 def _holds(known: _Known, table: str, key: str, old: Any) -> bool:
