@@ -51,7 +51,7 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "protected": FILES,
         "unprotected": FILES,
         "shipped": (True, False),
-        **{name: ACTIONS for name in ("action", "outside_read", "outside_write", "protected_read", "protected_write")},
+        **dict.fromkeys(("action", "outside_read", "outside_write", "protected_read", "protected_write"), ACTIONS),
     },
     "shell": {
         "danger": ACTIONS,

@@ -40,9 +40,9 @@ def drawn_pair(chance: Random) -> tuple[CompiledPolicy, CompiledPolicy] | None:
 
 
 def first_let_through(old: CompiledPolicy, new: CompiledPolicy, chance: Random) -> Any:
-    """The first event that the old policy refuses and the new one takes more lightly, after they agreed on all before."""
-    who = {"agent": chance.choice(AGENTS[:2]), "task": chance.choice(("mend", "other", "")), "id": "r"}
-    runs = [Shield(policy, clock=lambda: 1_000_000, safe_mode=False).run(**who) for policy in (old, new)]
+    """The first event that the old policy refuses and the new one takes more lightly, where they agreed so far."""
+    who = chance.choice(AGENTS[:2]), chance.choice(("mend", "other", ""))
+    runs = [Shield(policy, clock=lambda: 1_000_000, safe_mode=False).run(*who, id="r") for policy in (old, new)]
     for stage, fields in drawn_events(chance):
         old_one, new_one = [run.judge(stage, **fields) for run in runs]
         if not old_one.proceeds and new_one.action < old_one.action:

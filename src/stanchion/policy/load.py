@@ -31,9 +31,7 @@ def load_policy(source: str | Path | dict[str, Any], env: str | None = None) -> 
     Raises `PolicyError` with every fault found, those of environments that are not asked for included.
     """
     read = read_policy(source)
-    if env not in read.variants:
-        raise PolicyError(list(environment(read.whole, env).faults))
-    return compile_document(read.variants[env], read.files)
+    return compile_document(read.variant(env), read.files)
 
 
 class Read(NamedTuple):
@@ -43,6 +41,12 @@ class Read(NamedTuple):
     whole: Document
     variants: dict[str | None, Document]
     files: tuple[Path, ...]
+
+    def variant(self, env: str | None) -> Document:
+        """The policy in an environment, or without one; `PolicyError` where there is no such environment."""
+        if env not in self.variants:
+            raise PolicyError(list(environment(self.whole, env).faults))
+        return self.variants[env]
 
 
 def read_policy(source: str | Path | dict[str, Any]) -> Read:
@@ -91,10 +95,7 @@ def policy_hash(source: str | Path | dict[str, Any], env: str | None = None) -> 
 
     It is the hash that `Shield.policy` and decisions have where a program adds no guards of its own.
     """
-    read = read_policy(source)
-    if env not in read.variants:
-        raise PolicyError(list(environment(read.whole, env).faults))
-    return content_hash(policy_file(read.variants[env]))
+    return content_hash(policy_file(read_policy(source).variant(env)))
 
 
 def packs() -> tuple[str, ...]:

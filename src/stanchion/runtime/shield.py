@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
@@ -28,6 +29,7 @@ from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import TERMS, asked_for_safe_mode, record_shift, scope_of, shift
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.toolbox import Toolbox
+from stanchion.runtime.trust import NO_TRUST, Trust
 from stanchion.runtime.turns import Turns
 from stanchion.runtime.waiting import Waiting
 from stanchion.runtime.wrapping import wrapped
@@ -68,6 +70,7 @@ class Shield:
         env: str | None = None,
         resolver: Resolver | None = None,
         answer_threads: int = SIZE,
+        trust: Trust = NO_TRUST,
     ) -> None:
         brake = asked_for_safe_mode(os.environ) if safe_mode is None else safe_mode
         from stanchion.runtime.ingesting import Ingesting
@@ -76,9 +79,10 @@ class Shield:
         self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
         self.validation_stats = self._ingesting.stats
         self._policies = Policies(tuple(guards), brake, self._ingesting, resolver)
-        self._bare = policy
+        self._bare, self.trust = policy, trust
         self._source, self.env = source, env
         self._watcher: Watcher | None = None
+        self._reloading = threading.RLock()
         self._closed = False
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
@@ -136,22 +140,24 @@ class Shield:
         files = self.policy.files
         return str(files[0].absolute()) if files else str(self._source)
 
-    def reload(self, source: str | Path | dict[str, Any] | None = None) -> CompiledPolicy:
+    def reload(self, source: str | Path | dict[str, Any] | None = None, *, by: str | None = None) -> CompiledPolicy:
         """Put a policy in force: the one it was loaded from, as it is now, or another. It is built and checked as a
         whole and swapped at once; where it is wrong `PolicyError` is raised and the old one stays in force.
 
-        Decisions under way finish on the policy they began with.
+        So it does where a policy from a file would let more through than the one in force and no operator has trusted
+        it: `PolicyLoosens` says by what. A mapping or a pack is the program's own word and needs no trust. `by` is
+        whoever asks for it, for the trail. Decisions under way finish on the policy they began with.
         """
-        from stanchion.policy.load import load_policy
+        from stanchion.runtime.admitting import admitted
 
         source = self._source if source is None else source
         if source is None:
             raise ValueError("this shield was not loaded from anywhere: name the policy to load")
-        self._bare = load_policy(source, self.env)
-        remark_on(self._bare)
-        self.policy = self._policies.enter(self._bare)
-        self._source = source
-        return self.policy
+        with self._reloading:
+            new = admitted(self, self._bare, source, "" if by is None else by, self._policies.enter)
+            remark_on(new.bare)
+            self._bare, self.policy, self._source = new.bare, new.whole, source
+            return self.policy
 
     def renew(self) -> None:
         """Put the policy in force again, with what is known beside it by now."""
@@ -160,10 +166,11 @@ class Shield:
     def watch(self, every_s: float = 1.0, tell: OnReload | None = None) -> Watcher:
         """Reload whenever a file of the policy changes. `tell` hears of every reload, and of every one refused.
 
-        A policy that is refused leaves the old one in force, and watching goes on.
+        A policy that is refused leaves the old one in force, and watching goes on. One that was refused because it
+        loosens comes into force once an operator trusts it.
         """
         if self._watcher is None:
-            self._watcher = Watcher(lambda: self.policy.files, self.reload, tell)
+            self._watcher = Watcher(lambda: self.policy.files, self.reload, tell, self.trust)
             self._watcher.start(every_s)
         return self._watcher
 
