@@ -49,9 +49,9 @@ class Read(NamedTuple):
         return self.variants[env]
 
 
-def read_policy(source: str | Path | dict[str, Any]) -> Read:
+def read_policy(source: str | Path | dict[str, Any], reading: Reading | None = None) -> Read:
     """Read a policy and check it in every environment; raises `PolicyError` with every fault found."""
-    reading = Reading()
+    reading = Reading() if reading is None else reading
     whole = extended(reading.first(source), reading.find)
     every = variants(whole)
     faults = in_order([fault for each in every.values() for fault in (*each.faults, *check(each, PolicyFile))])
@@ -115,10 +115,12 @@ def described_packs() -> dict[str, str]:
 
 
 class Reading:
-    """Reads the documents of one policy and remembers which files they came from."""
+    """Reads the documents of one policy and remembers which files they came from, those of a folder alone if there is
+    one to stay within."""
 
-    def __init__(self) -> None:
+    def __init__(self, within: Path | None = None) -> None:
         self.files: list[Path] = []
+        self._within = within
 
     def first(self, source: str | Path | dict[str, Any]) -> Document:
         """The document that was asked for."""
@@ -144,6 +146,8 @@ class Reading:
         path = Path(source) if beside is None else beside / source
         self.files.append(path)
         try:
+            if self._within is not None:
+                _stay(path, self._within)
             return translated(read_text(path.read_text("utf-8"), str(path)))
         except FileNotFoundError:
             hint = f"give the path of a file or one of the packs {', '.join(packs())}"
@@ -153,3 +157,12 @@ class Reading:
             raise PolicyError([Fault(str(source), f"cannot be read: {why}")]) from None
         except UnicodeDecodeError:
             raise PolicyError([Fault(str(source), "cannot be read: it is not UTF-8")]) from None
+
+
+def _stay(path: Path, within: Path) -> None:
+    """Refuse a file that is not one of a folder, wherever links lead, and what is no plain file."""
+    real = path.resolve()
+    if within not in real.parents:
+        raise PolicyError([Fault(str(path), f"it is not inside of `{within}`: a project's policies are its own files")])
+    if real.exists() and not real.is_file():
+        raise PolicyError([Fault(str(path), "it is no plain file: a policy is one")])

@@ -11,14 +11,18 @@ from stanchion.audit.journal import Fact
 from stanchion.kernel.scopes import FLEET
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.errors import PolicyLoosens
-from stanchion.policy.load import compile_document, read_policy
+from stanchion.policy.found import find_policy
+from stanchion.policy.load import compile_document, load_policy, read_policy
+from stanchion.policy.locating import FOUND
 from stanchion.policy.loosening import Loosening, loosenings
+from stanchion.runtime.remarks import remark_on_found
 from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from stanchion.runtime.shield import Shield
+    from stanchion.runtime.trust import Trust
 
 TOLD: Final = 20
 """How many loosenings a record has in words."""
@@ -43,19 +47,43 @@ def admitted(
     Files are read once, and none of the code that a file names is run before the file is found to be no looser, or
     trusted. What comes from no file is the word of the program that holds the shield.
     """
+    offer = _found(shield, old) if source == FOUND else _offered(shield, source)
+    loose = loosenings(old, offer.seen)
+    if loose and offer.needs_trust and not shield.trust.trusts(offer.seen.hash, offer.seen):
+        _tell(shield, "policy.refused", (old, offer.seen), offer.origin, by, loose)
+        raise PolicyLoosens(offer.origin, offer.seen, loose)
+    new = offer.make()
+    whole = enter(new)
+    if not _tell(shield, "policy.reloaded", (old, new), offer.origin, by, loose) and loose:
+        raise AuditLost("the trail cannot be written: a policy that loosens does not come into force unrecorded")
+    return Admitted(new, whole)
+
+
+class _Offer(NamedTuple):
+    """A policy that wants to come into force: as it looks, how it is made, and whether what it loosens needs trust."""
+
+    seen: CompiledPolicy
+    make: Callable[[], CompiledPolicy]
+    origin: str
+    needs_trust: bool
+
+
+def _offered(shield: Shield, source: str | Path | dict[str, Any]) -> _Offer:
     read = read_policy(source)
     document = read.variant(shield.env)
     seen = compile_document(document, read.files, imports=False)
-    found = loosenings(old, seen)
     origin = str(read.files[0]) if read.files else "mapping" if isinstance(source, dict) else f"pack {source}"
-    if found and read.files and not shield.trust.trusts(seen.hash, seen):
-        _tell(shield, "policy.refused", (old, seen), origin, by, found)
-        raise PolicyLoosens(origin, seen, found)
-    new = compile_document(document, read.files)
-    whole = enter(new)
-    if not _tell(shield, "policy.reloaded", (old, new), origin, by, found) and found:
-        raise AuditLost("the trail cannot be written: a policy that loosens does not come into force unrecorded")
-    return Admitted(new, whole)
+    return _Offer(seen, lambda: compile_document(document, read.files), origin, bool(read.files))
+
+
+def _found(shield: Shield, old: CompiledPolicy) -> _Offer:
+    """What counts in the folder by now. Where it loosens nothing without the trusted files, what it loosens with them
+    is what their trust is for; a file that is gone, or milder than it was, is another matter."""
+    found = find_policy(env=shield.env, trusts=shield.trust.trusts)
+    remark_on_found(found)
+    owed = any(file.trusted for file in found.files) and not loosenings(old, find_policy(env=shield.env).seen)
+    origin = str(found.files[-1].file) if found.files else found.base
+    return _Offer(found.seen, found.policy, origin, not owed)
 
 
 def _tell(
@@ -76,3 +104,12 @@ def _tell(
     except AuditLost:
         return False
     return True
+
+
+def first_policy(source: str | Path | dict[str, Any], env: str | None, trust: Trust) -> CompiledPolicy:
+    """The policy that a shield begins with; of one that is found, what was left out is said."""
+    if source != FOUND:
+        return load_policy(source, env)
+    found = find_policy(env=env, trusts=trust.trusts)
+    remark_on_found(found)
+    return found.policy()

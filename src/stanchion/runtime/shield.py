@@ -110,16 +110,17 @@ class Shield:
         clock: Callable[[], int] = wall_ms,
         **options: Any,
     ) -> Shield:
-        """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments.
+        """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments. `found` is the
+        user's own policy with those of the project around the working directory over it.
 
         State is kept in the store that `store` names (a file, a URL, `memory:`), records in the folder that `journal`
         names (or `memory:`). Without them the environment decides, and without that the user's state folder keeps
         both. Other options are those of `Shield` itself.
         """
-        from stanchion.policy.load import load_policy
+        from stanchion.runtime.admitting import first_policy
         from stanchion.runtime.places import journal_for, store_for
 
-        policy = load_policy(source, env)
+        policy = first_policy(source, env, options.get("trust", NO_TRUST))
         remark_on(policy)
         kept = store_for(store, os.environ, clock)
         try:
