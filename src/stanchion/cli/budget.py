@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.cli.cells import name_of
+from stanchion.cli.found_policy import given
 from stanchion.cli.parser import Parser
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
@@ -20,7 +21,6 @@ from stanchion.cli.veiled import veiled
 from stanchion.guards.budget import Budget, shown
 from stanchion.kernel.units import Unit
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.load import load_policy
 from stanchion.stores.protocol import Store
 
 USAGE: Final = """stanchion budget show [NAME] [--policy POLICY] [--store URL] [--json]
@@ -115,7 +115,7 @@ def _limits(policy: str | None) -> dict[tuple[str, str], tuple[int, float | None
     if policy is None:
         return {}
     try:
-        seats = load_policy(policy).seats
+        seats = given(policy, None).policy.seats
     except PolicyError as error:
         raise BadInput(*[str(fault) for fault in error.faults]) from None
     return {

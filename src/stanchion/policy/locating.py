@@ -34,7 +34,11 @@ def project_root(folder: Path) -> Path:
 def project_policies(folder: Path) -> tuple[Path, ...]:
     """The policies of a project from its root down to a folder, the nearest last. A link that leads nowhere is among
     them: it cannot be read, and that is told instead of passed over."""
+    return tuple(file for file in possible_policies(folder) if file.exists() or file.is_symlink())
+
+
+def possible_policies(folder: Path) -> tuple[Path, ...]:
+    """Where they would be."""
     root = project_root(folder)
     below = [each for each in reversed([folder, *folder.parents]) if each == root or root in each.parents]
-    files = [each / name for each in below for name in NAMES]
-    return tuple(file for file in files if file.exists() or file.is_symlink())
+    return tuple(each / name for each in below for name in NAMES)

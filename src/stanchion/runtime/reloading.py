@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.guard import Placed
 from stanchion.policy.errors import PolicyError, PolicyLoosens
+from stanchion.policy.locating import FOUND, own_policy, possible_policies
 from stanchion.runtime.answering import Answerer
 from stanchion.runtime.trust import NO_TRUST, Trust
 
@@ -85,6 +86,15 @@ class Policies:
         """Whether what a guard of a policy was asked about may have gone ahead though its answer was late."""
         placed = self.placed(policy, guard)
         return placed is not None and (placed.fail_open or bool(getattr(placed.guard, "deep", False)))
+
+
+def watched(source: Any, policy: CompiledPolicy) -> tuple[Path, ...]:
+    """The files by which a policy may change: those it was read from and, where it was found, those that may appear."""
+    if source != FOUND:
+        return policy.files
+    from pathlib import Path
+
+    return tuple(dict.fromkeys([*policy.files, own_policy(), *possible_policies(Path.cwd())]))
 
 
 class Watcher:

@@ -22,7 +22,7 @@ from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import NoRun, StateError
 from stanchion.runtime.hosts import able
 from stanchion.runtime.pool import SIZE, Pool
-from stanchion.runtime.reloading import OnReload, Policies, Watcher
+from stanchion.runtime.reloading import OnReload, Policies, Watcher, watched
 from stanchion.runtime.remarks import remark_on
 from stanchion.runtime.remembering import changed, memory_of, remember
 from stanchion.runtime.run import Run, open_runs
@@ -110,8 +110,9 @@ class Shield:
         clock: Callable[[], int] = wall_ms,
         **options: Any,
     ) -> Shield:
-        """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments. `found` is the
-        user's own policy with those of the project around the working directory over it.
+        """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments.
+
+        `found` is the user's own policy with those of the project around the working directory laid over it.
 
         State is kept in the store that `store` names (a file, a URL, `memory:`), records in the folder that `journal`
         names (or `memory:`). Without them the environment decides, and without that the user's state folder keeps
@@ -171,7 +172,7 @@ class Shield:
         loosens comes into force once an operator trusts it.
         """
         if self._watcher is None:
-            self._watcher = Watcher(lambda: self.policy.files, self.reload, tell, self.trust)
+            self._watcher = Watcher(lambda: watched(self._source, self.policy), self.reload, tell, self.trust)
             self._watcher.start(every_s)
         return self._watcher
 
