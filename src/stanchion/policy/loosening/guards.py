@@ -12,11 +12,12 @@ from stanchion.kernel.option import ACTIONS as NAMED
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.loosening.directions import Direction, Stricter, keeps, severer
-from stanchion.policy.loosening.options import BANDED, ONLY_REFUSES, OPTIONS, PLACEMENT
+from stanchion.policy.loosening.options import BANDED, LAST_WORD, ONLY_REFUSES, OPTIONS, PLACEMENT, WORST
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.schema import id_of, use_of
 
-ACTIONS: Final = (Direction.ACTION, Direction.GIVEN_ACTION, Direction.BY_STAGE)
+NOT_LOOKED_AT: Final = (None, "allow")
+"""Actions by which nothing is found."""
 
 
 class _Guard:
@@ -94,20 +95,41 @@ def _changes(old: _Guard, new: _Guard) -> Iterator[Loosening]:
     for name, wanted in PLACEMENT.items():
         if not keeps(wanted, was[name], now[name]):
             yield changed(new.what, name, was[name], now[name])
-    plain = _one_answer(old) and _one_answer(new)
     options = OPTIONS.get(new.use, {})
     for name in new.entry.__struct_fields__:
         if name in _PLACED:
             continue
         before, after = getattr(old.entry, name), getattr(new.entry, name)
         stricter: Stricter = options.get(name, Direction.SAME)
-        known = plain or stricter in ACTIONS or stricter is Direction.WORDS
+        held = before == after or (_holds(old, new, name, stricter) and keeps(stricter, before, after))
         if stricter is Direction.BY_STAGE:
             held = before == after or _severer_everywhere(old, new)
-        else:
-            held = keeps(stricter if known else Direction.SAME, before, after)
         if not held:
             yield changed(new.what, name, before, after)
+
+
+def _holds(old: _Guard, new: _Guard, name: str, stricter: Stricter) -> bool:
+    """Whether the direction of an option holds for this guard. A guard gives one finding: a mild one may stand in the
+    place of a severe one.
+
+    1. Words change nothing.
+    2. Where an option has the last word, what finds more may take it away.
+    3. A guard that says the worst, or has one answer, is as strict as what it finds.
+    4. An action can be raised where it was found before; one that was not looked at has to be the severest.
+    5. Everything else finds more, and that has to be refused, whatever it is.
+    """
+    if stricter is Direction.WORDS:
+        return True
+    last = LAST_WORD.get(new.use)
+    if last is not None and last != name and getattr(old.entry, last) not in NOT_LOOKED_AT:
+        return False
+    if _one_answer(old) and _one_answer(new):
+        return True
+    if stricter not in (Direction.ACTION, Direction.GIVEN_ACTION):
+        return all(min(some) >= Action.ESCALATE for guard in (old, new) for some in guard.answers().values())
+    before, after = getattr(old.entry, name), getattr(new.entry, name)
+    worst = max(action for some in old.answers().values() for action in some)
+    return before not in NOT_LOOKED_AT or after in NOT_LOOKED_AT or NAMED[after] >= worst
 
 
 _PLACED: Final = frozenset(
@@ -116,12 +138,11 @@ _PLACED: Final = frozenset(
 
 
 def _one_answer(guard: _Guard) -> bool:
-    """Whether finding more can only lead to more of the same. A guard gives one finding: where its answers differ, a
-    mild one may stand in the place of a severe one."""
+    """Whether finding more can only lead to an answer that is as severe."""
     answers = guard.answers().values()
     if guard.use in BANDED:
         return not any({Action.ALLOW, Action.DEGRADE} & set(some) for some in answers)
-    return all(len(set(some)) <= 1 or min(some) >= Action.ESCALATE for some in answers)
+    return guard.use in WORST or all(len(set(some)) <= 1 for some in answers)
 
 
 def _severer_everywhere(old: _Guard, new: _Guard) -> bool:

@@ -78,7 +78,8 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("action", "result_action", "changed_action"), ACTION),
     },
     "shell": {
-        **dict.fromkeys(("tools", "arguments", "roots", "allow", "strict", "families"), SAME),
+        **dict.fromkeys(("tools", "arguments", "roots", "allow", "families"), SAME),
+        "strict": ON,
         **dict.fromkeys(("danger", "doubt", "note", "unclear", "malformed"), ACTION),
     },
     "sql": {
@@ -183,6 +184,12 @@ PLACEMENT: Final[dict[str, Stricter]] = {
 
 BANDED: Final = frozenset({"step_limit", "budget", "time_limit"})
 """Guards whose actions are marks on one scale: what comes sooner is as severe as what it comes before."""
+
+WORST: Final = frozenset({"shell", "sql"})
+"""Guards that say the worst of all they find."""
+
+LAST_WORD: Final = {"shell": "malformed"}
+"""Options that answer only where nothing else was found: whatever finds more may take their word away."""
 
 ONLY_REFUSES: Final = frozenset(OPTIONS) - {"recovery", "python"}
 """Guards that let nothing through by being there. `recovery` makes calls again, and `python` names code."""
