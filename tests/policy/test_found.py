@@ -24,9 +24,8 @@ NOTHING = Path("/nowhere/policy.yaml")
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path) -> Path:
     """A project with a folder in it, for a user without a policy of their own."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
     (folder / "sub").mkdir()
