@@ -53,6 +53,10 @@ class Authority:
         """Who is an operator, as the store has it now."""
         return (yield from self._now())[0]
 
+    def known(self) -> Roster:
+        """Who is an operator, for callers outside of a flow."""
+        return drive(self.roster(), self._shield)
+
     def _now(self) -> Flow[tuple[Roster, int]]:
         """Who is an operator, and the store's time."""
         batch = f"operators-{os.urandom(8).hex()}"

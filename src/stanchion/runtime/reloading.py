@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.guard import Placed
-from stanchion.policy.errors import PolicyError
+from stanchion.policy.errors import PolicyError, PolicyLoosens
+from stanchion.policy.locating import FOUND, own_policy, possible_policies
 from stanchion.runtime.answering import Answerer
+from stanchion.runtime.trust import NO_TRUST, Trust
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,13 +88,31 @@ class Policies:
         return placed is not None and (placed.fail_open or bool(getattr(placed.guard, "deep", False)))
 
 
-class Watcher:
-    """Looks at a policy's files now and then, and reloads when one of them has changed."""
+def watched(source: Any, policy: CompiledPolicy) -> tuple[Path, ...]:
+    """The files by which a policy may change: those it was read from and, where it was found, those that may appear."""
+    if source != FOUND:
+        return policy.files
+    from pathlib import Path
 
-    def __init__(self, files: Callable[[], tuple[Path, ...]], reload: Callable[[], Any], tell: OnReload | None) -> None:
+    return tuple(dict.fromkeys([*policy.files, own_policy(), *possible_policies(Path.cwd())]))
+
+
+class Watcher:
+    """Looks at a policy's files now and then, and reloads when one of them has changed, or when one that was refused
+    because it loosens has been trusted since."""
+
+    def __init__(
+        self,
+        files: Callable[[], tuple[Path, ...]],
+        reload: Callable[[], Any],
+        tell: OnReload | None,
+        trust: Trust = NO_TRUST,
+    ) -> None:
         self._files = files
         self._reload = reload
         self._tell = tell
+        self._trust = trust
+        self._refused: CompiledPolicy | None = None
         self._seen = self._signature()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -103,13 +123,16 @@ class Watcher:
         self._thread.start()
 
     def look(self) -> bool:
-        """Look once; says whether anything had changed. A policy that is refused leaves the old one in force."""
-        signature = self._signature()
-        if signature == self._seen:
+        """Look once; says whether a policy was reloaded or refused, which leaves the old one in force."""
+        signature, waits = self._signature(), self._refused
+        if signature == self._seen and (waits is None or not self._trust.trusts(waits.hash, waits)):
             return False
-        self._seen = signature
+        self._seen, self._refused = signature, None
         try:
             outcome: Any = self._reload()
+        except PolicyLoosens as error:
+            self._refused = error.policy
+            outcome = error
         except PolicyError as error:
             outcome = error
         if self._tell is not None:
