@@ -22,6 +22,7 @@ _CHANGES: Final = re.compile(r"write|unlink|remove|rename|replace|rmtree|truncat
 _JOINED: Final = re.compile(r"(['\"])\s*(?:\+|\.\.?|)\s*\1")
 _TAKEN: Final = re.compile(r"(?:\bimport\b|\bfrom\b|\brequire\b|\buse\b)[^\n;]{0,80}?\bstanchion\b")
 _CALLED: Final = re.compile(r"(?:\.|->|::)\s*(\w+)\s*\(")
+_BETWEEN: Final = re.compile(r"[^a-z]+")
 _TEXT: Final = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
 _PARTED: Final = re.compile(r"[\s'\"`;,()<>|&=\[\]]+")
 _HINTS: Final = ("stan", "chion", "decode", "fromhex", "unhex", "chr(", "[::-1]", "exec(", "eval(")
@@ -98,7 +99,9 @@ def _changes_policy(code: str, found: Code, own: OwnPlaces) -> bool:
 def _roughly(code: str) -> Code:
     """What a text in another language seems to name."""
     joined = _JOINED.sub("", "\n".join([line for line in code.split("\n") if not _is_remark(line)]))
-    modules = {NAME} if _TAKEN.search(joined) is not None else set()
+    # In what cannot be parsed our name may be in pieces: with everything between its letters gone, it is whole.
+    pieced = "import" in joined and NAME in _BETWEEN.sub("", joined.lower())
+    modules = {NAME} if pieced or _TAKEN.search(joined) is not None else set()
     modules.update(module for module in INNER if module in joined)
     texts = [found[1] if found[1] is not None else found[2] for found in _TEXT.finditer(joined)]
     calls = [found[1] for found in _CALLED.finditer(joined)]

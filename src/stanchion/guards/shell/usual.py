@@ -26,7 +26,7 @@ _CLOSED: Final = re.compile(
     r"\.local/state/stanchion|appdata/(?:local|roaming)/stanchion|library/application support/stanchion"
     r"|\.local/share/stanchion|var/lib/stanchion|\.config/stanchion/keys|etc/stanchion/keys|\.stanchion/(?:trail|keys|sealed)"
     r"|\$\{?xdg_state_home\}?/stanchion|\$\{?stanchion_(?:state_dir|store|audit|audit_key)\}?"
-    r"|stanchion/(?:state\.db[^/]*|trail|audit\.key|sealed|epochs|projects/[^/]*/(?:state\.db[^/]*|trail|sealed|epochs))"
+    r"|(?<!src/)(?<!lib/)(?<!packages/)stanchion/(?:state\.db[^/]*|trail|audit\.key|sealed|epochs|projects/[^/]*/(?:state\.db[^/]*|trail|sealed|epochs))"
     r")(?:/|$)"
 )
 _CHANGED: Final = re.compile(

@@ -7,10 +7,37 @@ from typing import Final
 from stanchion.guards.files.protected.rule import CHANGES, Protected, Shown
 
 RULES: Final = (
-    Protected("a policy of Stanchion", ("stanchion.yaml", "stanchion.yml", "**/.stanchion/**"), CHANGES),
     Protected(
-        "a record or the state of Stanchion",
-        ("**/stanchion/trail/**", "**/stanchion/state.db*", "**/stanchion/audit.key", "**/.stanchion/trail/**"),
+        "a policy or a setting of Stanchion",
+        (
+            "stanchion.yaml",
+            "stanchion.yml",
+            "**/.stanchion/**",
+            "**/.config/stanchion/**",
+            "**/.cache/stanchion/**",
+            "/etc/stanchion/**",
+            "**/Library/Caches/stanchion/**",
+        ),
+        CHANGES,
+    ),
+    Protected(
+        "a record, a key or the state of Stanchion",
+        (
+            "**/stanchion/trail/**",
+            "**/stanchion/state.db*",
+            "**/stanchion/audit.key",
+            "**/.stanchion/trail/**",
+            "**/.local/state/stanchion/**",
+            "**/.config/stanchion/keys/**",
+            "**/.stanchion/keys/**",
+            "**/.stanchion/sealed/**",
+            "**/stanchion/projects/*/state.db*",
+            "**/stanchion/projects/*/trail/**",
+            "**/Library/Application Support/stanchion/**",
+            "**/AppData/Local/stanchion/**",
+            "/var/lib/stanchion/**",
+            "/etc/stanchion/keys/**",
+        ),
     ),
     Protected("a hook", ("**/.git/hooks/**", "**/.git/config", "**/.git/info/attributes"), CHANGES),
     Protected(
@@ -26,6 +53,12 @@ HITS: Final[Shown] = (
     ("~/.local/state/stanchion/trail/5f1d/00000001.jsonl", "write"),
     ("~/.local/state/stanchion/state.db-wal", "delete"),
     ("/srv/stanchion/state.db", "read"),
+    ("~/.config/stanchion/keys/ann.pem", "read"),
+    ("/home/ann/.local/state/stanchion/projects/shop-5f1d/state.db-wal", "read"),
+    ("~/.local/state/stanchion/sealed/patterns/0af3", "write"),
+    ("~/.cache/stanchion/patterns/0af3", "write"),
+    ("~/.config/stanchion/trusted.json", "write"),
+    ("/var/lib/stanchion/epochs/1", "delete"),
     (".git/hooks/pre-commit", "write"),
     ("app/.git/config", "write"),
     (".claude/settings.local.json", "write"),
@@ -36,6 +69,9 @@ MISSES: Final[Shown] = (
     (".gitignore", "write"),
     ("hooks/pre-commit", "write"),
     ("src/stanchion/trail.py", "write"),
+    ("stanchion/README.md", "write"),
+    ("src/stanchion/keys/__init__.py", "read"),
+    ("~/.config/git/config", "read"),
     (".github/workflows/ci.yml", "write"),
     (".claude/commands/review.md", "write"),
 )

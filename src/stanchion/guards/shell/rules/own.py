@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.guards._own import STATE, Use
+from stanchion.guards.shell.analysis import analysed
 from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.effects import PATTERN_FIRST, find_roots
 from stanchion.guards.shell.inline import LANGUAGES
@@ -51,13 +52,16 @@ KNOWN: Final = frozenset({"tickets", "operators", "safe-mode"})
 """Words that begin what only our program understands."""
 GIT: Final = listed("checkout restore rm mv apply")
 
+DEEPEST: Final = 6
+"""How deep texts may stand in each other before nobody can tell."""
+
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*w?|ipython\d?|py")
 _PARTED: Final = re.compile(r"[\s'\"`;,()<>|&]+")
 _PIECES: Final = re.compile(r"[=@:,]")
 _OURS: Final = re.compile(r"\$\{?STANCHION_")
 
 
-def _takes(command: Command, roots: Roots) -> Reach:
+def _takes(command: Command, roots: Roots, depth: int = 0) -> Reach:
     """How surely a command does what only a person may do.
 
     1. It is our program, whatever it is called by. 2. A program that starts others is given it, in words or as a text.
@@ -86,7 +90,20 @@ def _takes(command: Command, roots: Roots) -> Reach:
     texts += [command.given] if launches and command.given is not None else []
     if any(told_in(text) == "danger" for text in texts):
         return "danger" if launches else "doubt"
+    if launches and not runs:
+        reaches = [_in_text(str(text), roots, depth) for text in texts]
+        if any(reaches):
+            return "danger" if "danger" in reaches else "doubt"
     return "doubt" if found is not None and launches and _odd(found[1]) else ""
+
+
+def _in_text(text: str, roots: Roots, depth: int) -> Reach:
+    """How surely a text that a program is given does it, as a script or as code."""
+    if depth >= DEEPEST:
+        return "doubt"
+    found = [_takes(command, roots, depth + 1) for command in analysed(text).commands]
+    found.append(reach_of(text, roots.own))
+    return "danger" if "danger" in found else "doubt" if "doubt" in found else ""
 
 
 def _odd(words: tuple[str, ...]) -> bool:
@@ -258,3 +275,54 @@ RULES: Final = (
 )
 WRITES_DANGER: Final = Rule("@", "writes what does what only a person may do")
 WRITES_DOUBT: Final = Rule("@", "writes what may do what only a person may do", level="doubt")
+
+HITS: Final = (
+    "stanchion tickets approve 01H --by ann",
+    "/srv/app/.venv/bin/stanchion resume",
+    "python -m stanchion safe-mode off",
+    "python3.13 -Imstanchion resume",
+    "uvx stanchion@latest operators add ann",
+    "uv run stanchion policy trust policy.yaml",
+    "pipx run stanchion store accepted --why 'it is fine'",
+    "env A=1 nice -n 5 stanchion tools reset pay",
+    "stanchion secrets allow 0123456789ab --by ann --why help",
+    "python -c \"from stanchion import Shield; Shield.load().approve('x', by='ann')\"",
+    "python -c \"__import__('stan' + 'chion').Shield.load().resume()\"",
+    "python -c \"import runpy; runpy.run_module('stanchion')\" tickets approve 01H",
+    'sqlite3 ~/.local/state/stanchion/state.db "update cells set number = 0"',
+    "cp empty.db ~/.cache/stanchion/patterns/0af3",
+    "cat ~/.config/stanchion/keys/ann.pem",
+    "rm -rf ~/.stanchion",
+    "rm -rf ~/.local/state",
+    "STANCHION_STATE_DIR=/tmp/x sh run.sh",
+    "env -u STANCHION_STORE make",
+    "sed -i s/block/allow/ .stanchion/policy.yaml",
+    "printf 'go:\\n\\tstanchion resume\\n' > Makefile && make go",
+    "echo stanchion resume > a.sh; sh a.sh",
+    "tmux new-session -d 'stanchion resume'",
+    "socat - EXEC:'stanchion resume'",
+    "alias s=stanchion",
+    "$(which stanchion) tickets approve 01H",
+)
+MISSES: Final = (
+    "stanchion check bash",
+    "stanchion tickets list",
+    "stanchion policy show default",
+    "stanchion safe-mode on",
+    "stanchion quarantine tool:pay",
+    "stanchion tickets approve --help",
+    "uv run stanchion lint policy.yaml",
+    "python -m stanchion explain last",
+    "pip install stanchion",
+    "pytest tests/test_shield.py",
+    "grep -rn 'stanchion tickets approve' docs",
+    "git commit -m 'say how stanchion resume works'",
+    "cd stanchion && git status",
+    "ls ~/.stanchion",
+    "cat src/stanchion/trail.py",
+    "sed -i s/a/b/ src/stanchion/guards/shell/ours.py",
+    "python -c 'import stanchion; print(stanchion.__version__)'",
+    "echo 'from stanchion import Shield' > app.py",
+    "python manage.py resume",
+    "docker run stanchion",
+)
