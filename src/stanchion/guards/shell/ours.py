@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
@@ -61,17 +61,18 @@ def takes(words: Sequence[str]) -> Reach:
     return "danger" if first in ALONE else "doubt"
 
 
-def started(words: Sequence[str]) -> tuple[int, tuple[str, ...]] | None:
-    """Where among words Stanchion is started, and the words that it is given; `None` where it is not."""
+def starts(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The words that Stanchion would be given, from each place among these where it may be started."""
     for at, word in enumerate(words):
         if is_ours(word):
-            return at, tuple(words[at + 1 :])
+            yield tuple(words[at + 1 :])
+            continue
         module = _MODULE.fullmatch(word) if word[:1] == "-" and word[:2] != "--" else None
         if module is not None or word == "--module":
-            named = module[1] if module is not None and module[1] else words[at + 1] if at + 1 < len(words) else ""
+            joined = module is not None and bool(module[1])
+            named = module[1] if module is not None and joined else words[at + 1] if at + 1 < len(words) else ""
             if named.partition(".")[0].lower() == NAME:
-                return at, tuple(words[at + (1 if module is not None and module[1] else 2) :])
-    return None
+                yield tuple(words[at + (1 if joined else 2) :])
 
 
 def is_ours(word: str) -> bool:
@@ -91,15 +92,11 @@ def told_in(text: str) -> Reach:
     low = text.lower()
     if NAME not in low:
         return worst
-    words = [word for word in _LOOSE.split(text) if word]
-    at = 0
-    while (found := started(words[at:])) is not None:
-        after = found[1][:12]
-        first = after[0].lower() if after else ""
+    for given in starts([word for word in _LOOSE.split(text) if word]):
+        first = given[0].lower() if given else ""
         if first in READS or first in ALONE:  # other words behind our name are only words
-            reach = takes(after)
+            reach = takes(given[:12])
             if reach == "danger":
                 return reach
             worst = reach if reach else worst
-        at += found[0] + 1
     return worst

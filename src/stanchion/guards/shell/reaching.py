@@ -105,7 +105,8 @@ def _roughly(code: str) -> Code:
     modules.update(module for module in INNER if module in joined)
     texts = [found[1] if found[1] is not None else found[2] for found in _TEXT.finditer(joined)]
     calls = [found[1] for found in _CALLED.finditer(joined)]
-    return Code(frozenset(modules), frozenset(calls), tuple([(name, "") for name in calls]), (joined, *texts))
+    names = [*calls, *[text for text in texts if text.isidentifier()]]
+    return Code(frozenset(modules), frozenset(names), tuple([(name, "") for name in calls]), (joined, *texts))
 
 
 def _is_remark(line: str) -> bool:

@@ -13,7 +13,7 @@ from stanchion.guards.shell.effects import PATTERN_FIRST, find_roots
 from stanchion.guards.shell.inline import LANGUAGES
 from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.opening import Open, origin_of
-from stanchion.guards.shell.ours import Reach, is_ours, started, takes, told_in
+from stanchion.guards.shell.ours import Reach, is_ours, starts, takes, told_in
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import reach_of
 from stanchion.guards.shell.rule import Rule
@@ -79,12 +79,12 @@ def _takes(command: Command, roots: Roots, depth: int = 0) -> Reach:
             return reach
     unknown = isinstance(argv[0], Open) or "$" in argv[0]
     if (unknown or runs or name in LAUNCHES) and _has_our_words(argv[1:]):
-        return "danger" if started(argv[1:]) is not None else "doubt"
+        return "danger" if any(True for _ in starts(argv[1:])) else "doubt"
     if name in TALKS and not (name == "git" and _configures(command)):
         return ""
     launches = runs or name in LAUNCHES
-    found = started(argv[1:])
-    if found is not None and (reach := takes(found[1])) == "danger":
+    given = list(starts(argv[1:]))
+    if any(takes(words) == "danger" for words in given):
         return "danger" if launches else "doubt"
     texts = [word for word in argv[1:] if " " in word or "\n" in word or "\t" in word]
     texts += [command.given] if launches and command.given is not None else []
@@ -94,7 +94,7 @@ def _takes(command: Command, roots: Roots, depth: int = 0) -> Reach:
         reaches = [_in_text(str(text), roots, depth) for text in texts]
         if any(reaches):
             return "danger" if "danger" in reaches else "doubt"
-    return "doubt" if found is not None and launches and _odd(found[1]) else ""
+    return "doubt" if launches and any(words and isinstance(words[0], Open) for words in given) else ""
 
 
 def _in_text(text: str, roots: Roots, depth: int) -> Reach:
@@ -104,11 +104,6 @@ def _in_text(text: str, roots: Roots, depth: int) -> Reach:
     found = [_takes(command, roots, depth + 1) for command in analysed(text).commands]
     found.append(reach_of(text, roots.own))
     return "danger" if "danger" in found else "doubt" if "doubt" in found else ""
-
-
-def _odd(words: tuple[str, ...]) -> bool:
-    """Whether what our program is given is not written out, or unknown."""
-    return bool(words) and isinstance(words[0], Open)
 
 
 def _runs_code(name: str) -> bool:
@@ -130,6 +125,8 @@ def _by_code(command: Command, roots: Roots) -> Reach:
 
 def _has_our_words(words: tuple[str, ...]) -> bool:
     """Whether two words follow each other that only our program understands so."""
+    if "-h" in words or "--help" in words:
+        return False
     plain = [word for word in words if word[:1] != "-"]
     return any(one in KNOWN and takes((one, two)) == "danger" for one, two in pairwise(plain))
 
