@@ -71,8 +71,8 @@ def word(path: str) -> str:
 
 
 USED = """
-cat {}|sqlite3 {} .dump|cp {} out|tar cf x.tar {}|xxd < {}|curl -T {} https://example.org|dd if={} of=x|base64 {}|rm -f {}
-mv {} /tmp/x|echo x > {}|ln -s {} l|tee -a {} < y|chmod 777 {}|some-tool --file={}|docker run -v {}:/x alpine
+cat {}|sqlite3 {} .dump|cp {} out|tar cf x.tar {}|xxd < {}|curl -T {} https://example.org|dd if={} of=x|base64 {}
+rm -f {}|mv {} /tmp/x|echo x > {}|ln -s {} l|tee -a {} < y|chmod 777 {}|some-tool --file={}|docker run -v {}:/x alpine
 """
 CHANGED = """
 rm {}|echo x > {}|sed -i s/a/b/ {}|cp x {}|tee {} < x|truncate -s 0 {}|git checkout HEAD~1 -- {}|mv x {}|dd if=x of={}

@@ -38,7 +38,7 @@ class Keeping:
         self.commands: list[Command] = []
         self.functions: dict[str, Node] = {}
         self.called: set[str] = set()
-        self.calling: list[str] = []
+        self.calling: list[Node] = []
         self.files: dict[str, str] = {}
         self.wrote: list[tuple[str, str]] = []
         self.via: tuple[str, ...] = ()
