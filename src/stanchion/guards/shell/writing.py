@@ -15,7 +15,7 @@ from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.ours import Reach
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import written_reach
-from stanchion.guards.shell.rules.own import RULES
+from stanchion.guards.shell.rules.own import DEEPEST, RULES
 
 READ_BY_PEOPLE: Final = (
     ".md", ".rst", ".adoc", ".markdown", ".html", ".htm", ".tex", ".org", ".csv", ".tsv", ".svg", ".po", ".log",
@@ -32,7 +32,7 @@ _SHEBANG: Final = re.compile(r"#!\s*\S*?/?(?:env\s+(?:-S\s+)?)?([\w.+-]+)\s*(\S*
 
 
 @lru_cache(512)
-def written(path: str, text: str, own: OwnPlaces = NOWHERE) -> Reach:
+def written(path: str, text: str, own: OwnPlaces = NOWHERE, depth: int = 0) -> Reach:
     """How surely a file does what only a person may do, once it runs."""
     if len(text) < 5:
         return ""
@@ -42,7 +42,7 @@ def written(path: str, text: str, own: OwnPlaces = NOWHERE) -> Reach:
         return ""
     worst = written_reach(text[:LONGEST], own)
     for script in _scripts(name, text[:LONGEST], shebang) if worst != "danger" else ():
-        reach = _run(script, own)
+        reach = script_reach(script, Roots((), True, own, depth))
         if reach == "danger":
             return reach
         worst = reach if reach else worst
@@ -91,16 +91,21 @@ def _strings(text: str) -> Iterator[str]:
             waiting += one.values()
 
 
-def _run(script: str, own: OwnPlaces) -> Reach:
-    """How surely a shell text does it, by the rules for commands."""
+def script_reach(script: str, roots: Roots) -> Reach:
+    """How surely a shell text does what only a person may do, by the rules for commands and by what it writes."""
     if len(script) < 5:
         return ""
-    roots = Roots((), True, own)
+    found = analysed(script)
     worst: Reach = ""
-    for command in analysed(script).commands:
+    for command in found.commands:
         for rule in RULES:
             if rule.level == "danger" and rule.holds(command, roots):
                 return "danger"
             if not worst and rule.level == "doubt" and rule.holds(command, roots):
                 worst = "doubt"
+    for path, text in found.wrote if roots.depth < DEEPEST else ():
+        reach = written(path, str(text), roots.own, roots.depth + 1)
+        if reach == "danger":
+            return reach
+        worst = reach if reach else worst
     return worst

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.guards._own import STATE, Use
-from stanchion.guards.shell.analysis import analysed
 from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.effects import PATTERN_FIRST, find_roots
 from stanchion.guards.shell.inline import LANGUAGES
@@ -17,6 +16,7 @@ from stanchion.guards.shell.ours import Reach, is_ours, starts, takes, told_in
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import reach_of
 from stanchion.guards.shell.rule import Rule
+from stanchion.guards.shell.shells import SHELLS
 from stanchion.guards.shell.usual import is_closed, is_kept
 from stanchion.guards.shell.wrappers import PREFIXES
 
@@ -42,6 +42,8 @@ LAUNCHES: Final = (
     | frozenset(LANGUAGES)
 )
 """Programs that start others."""
+FOLLOWED: Final = frozenset({*SHELLS, "eval", "source", "."})
+"""Those whose texts have been followed already."""
 SETS: Final = listed(
     "env export unset declare typeset local readonly read printf set setenv unsetenv setx launchctl systemctl mapfile"
 )
@@ -61,7 +63,7 @@ _PIECES: Final = re.compile(r"[=@:,]")
 _OURS: Final = re.compile(r"\$\{?STANCHION_")
 
 
-def _takes(command: Command, roots: Roots, depth: int = 0) -> Reach:
+def _takes(command: Command, roots: Roots) -> Reach:
     """How surely a command does what only a person may do.
 
     1. It is our program, whatever it is called by. 2. A program that starts others is given it, in words or as a text.
@@ -90,20 +92,21 @@ def _takes(command: Command, roots: Roots, depth: int = 0) -> Reach:
     texts += [command.given] if launches and command.given is not None else []
     if any(told_in(text) == "danger" for text in texts):
         return "danger" if launches else "doubt"
-    if launches and not runs:
-        reaches = [_in_text(str(text), roots, depth) for text in texts]
+    if launches and not runs and name not in FOLLOWED:
+        reaches = [_in_text(str(text), roots) for text in texts]
         if any(reaches):
             return "danger" if "danger" in reaches else "doubt"
     return "doubt" if launches and any(words and isinstance(words[0], Open) for words in given) else ""
 
 
-def _in_text(text: str, roots: Roots, depth: int) -> Reach:
+def _in_text(text: str, roots: Roots) -> Reach:
     """How surely a text that a program is given does it, as a script or as code."""
-    if depth >= DEEPEST:
+    from stanchion.guards.shell.writing import script_reach
+
+    if roots.depth >= DEEPEST:
         return "doubt"
-    found = [_takes(command, roots, depth + 1) for command in analysed(text).commands]
-    found.append(reach_of(text, roots.own))
-    return "danger" if "danger" in found else "doubt" if "doubt" in found else ""
+    reach = reach_of(text, roots.own)
+    return reach if reach == "danger" else script_reach(text, roots._replace(depth=roots.depth + 1)) or reach
 
 
 def _runs_code(name: str) -> bool:
