@@ -78,7 +78,7 @@ def starts(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 def is_ours(word: str) -> bool:
     """Whether a word names our program: by its name, in a folder, with a version, or by a pattern that fits it."""
     low = word.lower().replace("\\", "/")
-    base = low.rstrip("/").rpartition("/")[2]
+    base = low.rstrip("/").rpartition("/")[2].rpartition(":")[2]
     if _SPELLED.fullmatch(base) is not None or low.endswith(_INSIDE):
         return True
     live = any(char in base for char in "*?[")

@@ -8,7 +8,7 @@ from typing import Final
 
 from stanchion.guards._own import NOWHERE, STATE, OwnPlaces
 from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.ours import NAME, Reach, told_in
+from stanchion.guards.shell.ours import NAME, Reach, takes, told_in
 from stanchion.guards.shell.python_code import Code, python_code
 from stanchion.guards.shell.usual import is_closed
 
@@ -38,6 +38,8 @@ def reach_of(code: str, own: OwnPlaces = NOWHERE) -> Reach:
     if _by_text(found, own) or _by_api(found):
         return "danger"
     inner = any(module.startswith(INNER) for module in found.modules) or ("run_module", NAME) in found.calls
+    if inner and any(takes(text.split()) == "danger" for text in found.texts):
+        return "danger"
     return "doubt" if inner or _by_variable(found) or _changes_policy(code, found, own) else ""
 
 

@@ -30,7 +30,7 @@ _CLOSED: Final = re.compile(
     r")(?:/|$)"
 )
 _CHANGED: Final = re.compile(
-    r"(?:^|/)(?:\.stanchion|\.config/stanchion|\.cache/stanchion|etc/stanchion|library/caches/stanchion"
+    r"(?:^|/)(?:(?:site|dist)-packages/stanchion|\.stanchion|\.config/stanchion|\.cache/stanchion|etc/stanchion|library/caches/stanchion"
     r"|\$\{?xdg_(?:config|cache)_home\}?/stanchion|\.?stanchion\.[^/]*)(?:/|$)"
 )
 _SOURCE: Final = re.compile(r"(?:^|/)stanchion\.(?:py|md|rst|txt|html|svg|png|css|js|ts|ipynb|egg-info|toml\.example)$")

@@ -6,29 +6,18 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards._own import STATE, Use
 from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.effects import PATTERN_FIRST, find_roots
 from stanchion.guards.shell.inline import LANGUAGES
 from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.opening import Open, origin_of
 from stanchion.guards.shell.ours import Reach, is_ours, starts, takes, told_in
+from stanchion.guards.shell.own_paths import MOVES, TALKS, changes, links, opens
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import reach_of
 from stanchion.guards.shell.rule import Rule
 from stanchion.guards.shell.shells import SHELLS
-from stanchion.guards.shell.usual import is_closed, is_kept
 from stanchion.guards.shell.wrappers import PREFIXES
 
-TALKS: Final = listed(
-    """
-    echo printf grep egrep fgrep zgrep rg ag ack man whatis apropos which whereis type hash cat tac bat less more head
-    tail ls tree git gh hub touch mkdir sed wc sort uniq diff cd pushd test [ [[ true : pip pip3 brew apt apt-get
-    """
-)
-"""Programs to which our name is a word like any other."""
-LOOKS: Final = listed("echo printf ls stat test [ [[ cd pushd du tree which readlink realpath dirname basename : true")
-"""Programs that say where things are, not what is in them."""
 LAUNCHES: Final = (
     listed(
         """
@@ -47,19 +36,14 @@ FOLLOWED: Final = frozenset({*SHELLS, "eval", "source", "."})
 SETS: Final = listed(
     "env export unset declare typeset local readonly read printf set setenv unsetenv setx launchctl systemctl mapfile"
 )
-EDITS: Final = listed("vim vi nvim nano emacs ed ex patch code micro pico joe kak hx helix sponge")
-IN_PLACE: Final = frozenset({"-i", "--in-place", "--inplace", "-w", "--write", "-o", "--output", "--fix"})
-MOVES: Final = listed("cp mv install rsync scp ln")
 KNOWN: Final = frozenset({"tickets", "operators", "safe-mode"})
 """Words that begin what only our program understands."""
-GIT: Final = listed("checkout restore rm mv apply")
-
 DEEPEST: Final = 6
 """How deep texts may stand in each other before nobody can tell."""
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*w?|ipython\d?|py")
-_PARTED: Final = re.compile(r"[\s'\"`;,()<>|&]+")
-_PIECES: Final = re.compile(r"[=@:,]")
+_VARIABLE: Final = re.compile(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
+_EXECUTES: Final = re.compile(r"(?:^|[\d;{}$/])\s*e\s|/[a-z]*e[a-z]*\s*(?:;|\Z)")
 _OURS: Final = re.compile(r"\$\{?STANCHION_")
 
 
@@ -74,6 +58,8 @@ def _takes(command: Command, roots: Roots) -> Reach:
         return ""
     if is_ours(argv[0]):
         return takes(argv[1:])
+    if any(told_in(value) == "danger" for _, value in command.settings):
+        return "doubt"
     runs = _runs_code(name)
     if runs:
         reach = _by_code(command, roots)
@@ -82,7 +68,7 @@ def _takes(command: Command, roots: Roots) -> Reach:
     unknown = isinstance(argv[0], Open) or "$" in argv[0]
     if (unknown or runs or name in LAUNCHES) and _has_our_words(argv[1:]):
         return "danger" if any(True for _ in starts(argv[1:])) else "doubt"
-    if name in TALKS and not (name == "git" and _configures(command)):
+    if name in TALKS and not _talks_others_into(command):
         return ""
     launches = runs or name in LAUNCHES
     given = list(starts(argv[1:]))
@@ -134,8 +120,11 @@ def _has_our_words(words: tuple[str, ...]) -> bool:
     return any(one in KNOWN and takes((one, two)) == "danger" for one, two in pairwise(plain))
 
 
-def _configures(command: Command) -> bool:
-    return "-c" in command.argv or "config" in command.operands[:1]
+def _talks_others_into(command: Command) -> bool:
+    """Whether a program that takes words as words is told to start something."""
+    if command.name == "git":
+        return "-c" in command.argv or "config" in command.operands[:1]
+    return command.name == "sed" and any(_EXECUTES.search(word) is not None for word in command.argv[1:])
 
 
 def _another_name(command: Command) -> bool:
@@ -156,106 +145,8 @@ def _sets(command: Command) -> bool:
         return True
     if command.name not in SETS:
         return False
-    words = [word for word in command.argv[1:] if word.lstrip("-u").startswith(("STANCHION_", "stanchion_"))]
+    words = [word for word in command.argv[1:] if _VARIABLE.match(word) is not None]
     return bool(words) and not (command.name == "printf" and "-v" not in command.argv)
-
-
-def _paths(command: Command) -> list[str]:
-    """Everything in a command's words that may be a path."""
-    found: list[str] = [path for _, path in command.opens]
-    words = list(command.argv[1:])
-    if command.name in PATTERN_FIRST and command.operands and not command.flags & {"-e", "-f"}:
-        words = [word for word in words if word != command.operands[0]]
-    for word in words:
-        if " " in word or "\n" in word:
-            found.append(word)
-            found += [part for part in _PARTED.split(word) if "/" in part or part.endswith(".db")]
-            continue
-        found.append(word)
-        if word[:1] == "-" and len(word) > 2:
-            found.append(word[2:])
-        if "=" in word or "@" in word or ":" in word or "," in word:
-            found += [piece for piece in _PIECES.split(word) if piece]
-    return found
-
-
-def _opens(command: Command, roots: Roots) -> bool:
-    """Whether a command uses what we keep closed, in whatever way."""
-    if command.cwd == "container:" or command.name in LOOKS:
-        paths = [path for _, path in command.opens]
-    elif command.name in TALKS and command.name in ("git", "gh", "hub"):
-        paths = [word for word in command.argv[1:] if " " not in word]
-    else:
-        paths = _paths(command)
-    own, cwd = roots.own, command.cwd
-    if cwd == "container:":
-        return False
-    return any(is_closed(path, cwd) or own.leads_to(path, "read", cwd) == STATE for path in paths)
-
-
-def _changes(command: Command, roots: Roots) -> bool:
-    """Whether a command writes, deletes or moves something of ours, or the folder that it is in."""
-    if command.cwd == "container:":
-        return False
-    return any(_changed(path, use, command, roots) for path, use in _changed_by(command))
-
-
-def _changed(path: str, use: Use, command: Command, roots: Roots) -> bool:
-    return is_kept(path, use, command.cwd) or bool(roots.own.leads_to(path, use, command.cwd))
-
-
-def _changed_by(command: Command) -> list[tuple[str, Use]]:
-    name, operands = command.name, command.operands
-    if name in ("find", "gfind", "fd", "bfs"):
-        return _found(command)
-    inner = "find -exec" in command.via
-    deletes = [path for path in command.deletes if not (inner and "**" in path)]
-    writes = [path for path in command.writes if not (inner and "**" in path)]
-    if name in ("chmod", "chown", "chgrp") and command.flags & {"-R", "--recursive"}:
-        deletes += operands[1:]
-    if name in MOVES and len(operands) > 1:
-        into = dict(command.sorted.values).get("-t", operands[-1])
-        writes += [f"{into.rstrip('/')}/{_last(each)}" for each in operands[:-1] if _last(each)]
-    if name == "git" and operands and operands[0] in GIT:
-        writes += operands[1:]
-    if (
-        name in EDITS
-        or (command.flags & IN_PLACE and name not in TALKS)
-        or (name == "sed" and command.flags & IN_PLACE)
-    ):
-        writes += [*operands, *[value for _, value in command.sorted.values]]
-    writes += [path for op, path in command.opens if ">" in op]
-    return [*[(path, "delete") for path in deletes], *[(path, "write") for path in writes]]
-
-
-def _last(path: str) -> str:
-    name = path.rstrip("/").rpartition("/")[2]
-    return "" if name in (".", "..", "*", "~", "") else name
-
-
-def _found(command: Command) -> list[tuple[str, Use]]:
-    """What a `find` would delete or change, as patterns."""
-    argv = command.argv
-    runs = [
-        argv[at + 1].rpartition("/")[2] for at, word in enumerate(argv[:-1]) if word in ("-exec", "-execdir", "-ok")
-    ]
-    if "-delete" not in argv and not any(
-        run in ("rm", "unlink", "shred", "mv", "chmod", "chown", "sed") for run in runs
-    ):
-        return []
-    named = [argv[at + 1] for at, word in enumerate(argv[:-1]) if word in ("-name", "-iname", "-path", "-wholename")]
-    names = [word.rpartition("/")[2] for word in named] if named else [""]
-    narrowed = not named and any(word in ("-newer", "-mtime", "-mmin", "-empty", "-regex", "-size") for word in argv)
-    if narrowed:
-        return []
-    return [(f"{root}/**/{each}" if each else root, "delete") for root in find_roots(argv) for each in names]
-
-
-def _links(command: Command, roots: Roots) -> bool:
-    """Whether a link would lead around the names of our places."""
-    if command.name != "ln" or command.cwd == "container:":
-        return False
-    return any(roots.own.holds(path, command.cwd) for path in command.operands[:-1])
 
 
 def _asks(command: Command) -> bool:
@@ -266,11 +157,11 @@ def _asks(command: Command) -> bool:
 RULES: Final = (
     Rule("@", "does what only a person may do", check=lambda c, r: _takes(c, r) == "danger"),
     Rule("@", "sets or unsets a variable of Stanchion", check=lambda c, _: _sets(c)),
-    Rule("@", "reaches for what Stanchion keeps for itself", check=_opens),
-    Rule("@", "changes a file of Stanchion", check=_changes),
+    Rule("@", "reaches for what Stanchion keeps for itself", check=opens),
+    Rule("@", "changes a file of Stanchion", check=changes),
     Rule("@", "may do what only a person may do", check=lambda c, r: _takes(c, r) == "doubt", level="doubt"),
     Rule("@", "gives Stanchion's program another name", check=lambda c, _: _another_name(c), level="doubt"),
-    Rule("@", "links to where Stanchion keeps its files", check=_links, level="doubt"),
+    Rule("@", "links to where Stanchion keeps its files", check=links, level="doubt"),
     Rule("@", "uses where Stanchion keeps its files", check=lambda c, _: _asks(c), level="doubt"),
 )
 WRITES_DANGER: Final = Rule("@", "writes what does what only a person may do")
@@ -302,6 +193,10 @@ HITS: Final = (
     "tmux new-session -d 'stanchion resume'",
     "socat - EXEC:'stanchion resume'",
     "alias s=stanchion",
+    "GIT_PAGER='stanchion resume' git log",
+    "sed '1e stanchion resume' notes",
+    "rm -rf .venv/lib/python3.11/site-packages/stanchion",
+    "env --unset=STANCHION_STATE_DIR make",
     "$(which stanchion) tickets approve 01H",
 )
 MISSES: Final = (
@@ -325,4 +220,6 @@ MISSES: Final = (
     "echo 'from stanchion import Shield' > app.py",
     "python manage.py resume",
     "docker run stanchion",
+    "sed -i 's/stanchion resume/stanchion halt/' docs/x.md",
+    "cat .venv/lib/python3.11/site-packages/stanchion/__init__.py",
 )
