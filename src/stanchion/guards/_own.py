@@ -21,6 +21,7 @@ POLICY: Final = "the policy by which calls are judged"
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))|%(\w+)%")
 _PWD: Final = re.compile(r"\$\(pwd…?\)|`pwd`")
 _FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
+_OPEN: Final = frozenset("*?[$%`")
 _LIVE: Final = frozenset("*?[")
 _PROCESS: Final = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/(root|cwd)(?=/|\Z)")
 
@@ -62,6 +63,8 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
         """What a path leads to, seen from a folder, that may not be used so; empty where that is nothing of ours."""
         if not (self.closed or self.policies) or not path or len(path) > LONGEST:
             return ""
+        if use != "delete" and not self._may(path, base):
+            return ""
         parts = self.parts(path, base)
         if not parts:  # to delete everything is for others to refuse
             return ""
@@ -70,6 +73,21 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
         if use != "read" and any(self._hit(parts, own, use) for own in self._policies):
             return POLICY
         return ""
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The last names of own places, one of which is in every path that leads into one; none where the agent works
+        in an own place, or its home is one."""
+        owns = (*self._closed, *self._policies)
+        inside = any(own == start[: len(own)] for own in owns for start in (self._here, split(self.home)))
+        return () if inside else tuple(dict.fromkeys([own[-1] for own in owns]))
+
+    def _may(self, path: str, base: str) -> bool:
+        """Whether a path can lead into an own place at all: told without working it out."""
+        text = f"{base}/{path}".casefold() if base else path.casefold()
+        if not self._names or not _OPEN.isdisjoint(text):
+            return True
+        return any(name in text for name in self._names)
 
     def holds(self, path: str, base: str = "") -> bool:
         """Whether something of ours is in a folder, apart from the folders in which everything is."""
