@@ -63,7 +63,7 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
         """What a path leads to, seen from a folder, that may not be used so; empty where that is nothing of ours."""
         if not (self.closed or self.policies) or not path or len(path) > LONGEST:
             return ""
-        if use != "delete" and not self._may(path, base):
+        if use != "delete" and not self.may_lead(path, base):
             return ""
         parts = self.parts(path, base)
         if not parts:  # to delete everything is for others to refuse
@@ -82,7 +82,7 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
         inside = any(own == start[: len(own)] for own in owns for start in (self._here, split(self.home)))
         return () if inside else tuple(dict.fromkeys([own[-1] for own in owns]))
 
-    def _may(self, path: str, base: str) -> bool:
+    def may_lead(self, path: str, base: str) -> bool:
         """Whether a path can lead into an own place at all: told without working it out."""
         text = f"{base}/{path}".casefold() if base else path.casefold()
         if not self._names or not _OPEN.isdisjoint(text):

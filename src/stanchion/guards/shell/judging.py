@@ -10,7 +10,7 @@ from stanchion.guards.shell.opening import Open
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule, only_asks
 from stanchion.guards.shell.rules import BY_NAME, FEW, narrowed
-from stanchion.guards.shell.rules.own import WRITES_DANGER, WRITES_DOUBT
+from stanchion.guards.shell.rules.own import WRITES_DANGER, WRITES_DOUBT, concerns
 from stanchion.guards.shell.rules.tampering import FAMILY
 from stanchion.guards.shell.writing import written
 
@@ -30,7 +30,9 @@ class Danger(NamedTuple):
 def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger]:
     """The rules that a command breaks."""
     found = BY_NAME.get(command.name, NONE)
-    ours = [Danger(command, rule, family) for family, rule in OWN if rule.holds(command, roots)]
+    ours: list[Danger] = []
+    if concerns(command, roots):
+        ours = [Danger(command, rule, family) for family, rule in OWN if rule.holds(command, roots)]
     if len(found) >= FEW:
         found = narrowed(command.name, command.operands[0].lower() if command.operands else "")
     if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):

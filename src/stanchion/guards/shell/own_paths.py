@@ -7,7 +7,7 @@ from typing import Final
 
 from stanchion.guards._own import STATE, Use
 from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.effects import PATTERN_FIRST, find_roots
+from stanchion.guards.shell.effects import DELETERS, MAKERS, PATTERN_FIRST, SPECIAL, find_roots
 from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.usual import is_closed, is_kept
@@ -24,6 +24,9 @@ LOOKS: Final = listed("echo printf ls stat test [ [[ cd pushd du tree which read
 """Programs that say where things are, not what is in them."""
 EDITS: Final = listed("vim vi nvim nano emacs ed ex patch code micro pico joe kak hx helix sponge")
 IN_PLACE: Final = frozenset({"-i", "--in-place", "--inplace", "-w", "--write", "-o", "--output", "--fix"})
+SHORT: Final = tuple([word for word in sorted(IN_PLACE) if len(word) == 2])
+CHANGERS: Final = DELETERS | MAKERS | frozenset(SPECIAL) | EDITS | MOVES | listed("git gfind fd bfs")
+"""Programs that change the files they name."""
 GIT: Final = listed("checkout restore rm mv apply")
 
 _PARTED: Final = re.compile(r"[\s'\"`;,()<>|&]+")
@@ -65,7 +68,7 @@ def opens(command: Command, roots: Roots) -> bool:
 
 def changes(command: Command, roots: Roots) -> bool:
     """Whether a command writes, deletes or moves something of ours, or the folder that it is in."""
-    if command.cwd == "container:":
+    if command.cwd == "container:" or not (command.name in CHANGERS or command.opens or _in_place(command)):
         return False
     return any(_changed(path, use, command, roots) for path, use in _changed_by(command))
 
@@ -88,14 +91,15 @@ def _changed_by(command: Command) -> list[tuple[str, Use]]:
         writes += [f"{into.rstrip('/')}/{_last(each)}" for each in operands[:-1] if _last(each)]
     if name == "git" and operands and operands[0] in GIT:
         writes += operands[1:]
-    if (
-        name in EDITS
-        or (command.flags & IN_PLACE and name not in TALKS)
-        or (name == "sed" and command.flags & IN_PLACE)
-    ):
+    if name in EDITS or (_in_place(command) and (name not in TALKS or name == "sed")):
         writes += [*operands, *[value for _, value in command.sorted.values]]
     writes += [path for op, path in command.opens if ">" in op]
     return [*[(path, "delete") for path in deletes], *[(path, "write") for path in writes]]
+
+
+def _in_place(command: Command) -> bool:
+    """Whether options say that files are changed where they are: long ones, or short ones with what they take."""
+    return any(word[:1] == "-" and (word[:2] in SHORT or word.partition("=")[0] in IN_PLACE) for word in command.argv)
 
 
 def _last(path: str) -> str:

@@ -39,7 +39,7 @@ _SOURCE: Final = re.compile(r"(?:^|/)stanchion\.(?:py|md|rst|txt|html|svg|png|cs
 
 def is_closed(path: str, base: str = "") -> bool:
     """Whether a path, seen from a folder, leads to state, records or keys, which no agent reads or changes."""
-    if not _may(path, base):
+    if not may_lead(path, base):
         return False
     seen = _seen(path, base)
     return _CLOSED.search(_plain(seen)) is not None or USUAL.leads_to(seen, "read") != ""
@@ -47,7 +47,7 @@ def is_closed(path: str, base: str = "") -> bool:
 
 def is_kept(path: str, use: Use, base: str = "") -> bool:
     """Whether a path leads to something of ours that no agent changes so: those, policies and caches."""
-    if use != "delete" and not _may(path, base):
+    if use != "delete" and not may_lead(path, base):
         return False
     seen = _seen(path, base)
     text = _plain(seen)
@@ -56,7 +56,7 @@ def is_kept(path: str, use: Use, base: str = "") -> bool:
     return _CHANGED.search(text) is not None and _SOURCE.search(text) is None
 
 
-def _may(path: str, base: str) -> bool:
+def may_lead(path: str, base: str) -> bool:
     """Whether a path can lead to us at all: our name is in it, or something that may stand for our name."""
     text = f"{base}/{path}" if base else path
     return not _OPEN.isdisjoint(text) or "stanchion" in text.lower()

@@ -11,11 +11,12 @@ from stanchion.guards.shell.inline import LANGUAGES
 from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.opening import Open, origin_of
 from stanchion.guards.shell.ours import Reach, is_ours, starts, takes, told_in
-from stanchion.guards.shell.own_paths import MOVES, TALKS, changes, links, opens
+from stanchion.guards.shell.own_paths import CHANGERS, MOVES, TALKS, changes, links, opens
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import reach_of
 from stanchion.guards.shell.rule import Rule
 from stanchion.guards.shell.shells import SHELLS
+from stanchion.guards.shell.usual import may_lead
 from stanchion.guards.shell.wrappers import PREFIXES
 
 LAUNCHES: Final = (
@@ -41,9 +42,13 @@ KNOWN: Final = frozenset({"tickets", "operators", "safe-mode"})
 DEEPEST: Final = 6
 """How deep texts may stand in each other before nobody can tell."""
 
+EARLY: Final = SETS | {"alias", "sed", "perl"}
+
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*w?|ipython\d?|py")
 _VARIABLE: Final = re.compile(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
 _EXECUTES: Final = re.compile(r"(?:^|[\d;{}$/])\s*e\s|/[a-z]*e[a-z]*\s*(?:;|\Z)")
+_HINT: Final = re.compile(r"tanchion|tickets|operators|safe.mode|^\S*[*?\[]", re.IGNORECASE)
+"""One of these is in the words of every command that may start us, or the program's name is a pattern."""
 _OURS: Final = re.compile(r"\$\{?STANCHION_")
 
 
@@ -54,7 +59,7 @@ def _takes(command: Command, roots: Roots) -> Reach:
     3. It runs code that reaches for it. 4. A program of unknown name has our words behind it.
     """
     argv, name = command.argv, command.name
-    if not argv:
+    if not argv or not (name in LAUNCHES or _runs_code(name) or _HINT.search(_all(command)) is not None):
         return ""
     if is_ours(argv[0]):
         return takes(argv[1:])
@@ -83,6 +88,22 @@ def _takes(command: Command, roots: Roots) -> Reach:
         if any(reaches):
             return "danger" if "danger" in reaches else "doubt"
     return "doubt" if launches and any(words and isinstance(words[0], Open) for words in given) else ""
+
+
+def concerns(command: Command, roots: Roots) -> bool:
+    """Whether a command may break one of these rules at all: told quickly, because most do not."""
+    name = command.name
+    if name in LAUNCHES or name in CHANGERS or command.settings or command.opens or _runs_code(name):
+        return True
+    line, own = command.line, roots.own
+    if may_lead(line, command.cwd) or _HINT.search(line) is not None or name in EARLY:
+        return True
+    return bool(own) and own.may_lead(line, command.cwd)
+
+
+def _all(command: Command) -> str:
+    """All words of a command, and what is set for it."""
+    return f"{command.line} {command.settings}" if command.settings else command.line
 
 
 def _in_text(text: str, roots: Roots) -> Reach:
