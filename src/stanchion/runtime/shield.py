@@ -82,7 +82,9 @@ class Shield:
         self._ingesting = Ingesting(self)
         self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
         self.validation_stats = self._ingesting.stats
-        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver)
+        self.store: Any = MemoryStore(clock) if store is None else store
+        self.journal: Any = MemoryJournal() if journal is None else journal
+        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver, self._at_home)
         self._bare = policy
         self._source, self.env = source, env
         self._watcher: Watcher | None = None
@@ -92,8 +94,6 @@ class Shield:
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
         self.answers = Pool(answer_threads)
-        self.store: Any = MemoryStore(clock) if store is None else store
-        self.journal: Any = MemoryJournal() if journal is None else journal
         self.clock = clock
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
@@ -134,6 +134,14 @@ class Shield:
         shield.tenancy = shield.tenancy._replace(shared=kept.shared)
         kept.remember(shield.memory)
         return shield
+
+    def _at_home(self, policy: CompiledPolicy) -> CompiledPolicy:
+        from stanchion.policy.owning import owned
+        from stanchion.policy.scan_cache import ScanCache
+        from stanchion.runtime.own_places import own_places, state_or_none
+
+        own = own_places(self.store, self.journal, policy.files, os.environ)
+        return owned(policy, own, ScanCache(state_or_none(os.environ)))
 
     @property
     def tenant(self) -> str:
