@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "tools": "show how well each tool works, and reset one that is left alone",
     "tickets": "list what waits for a person, and approve or deny it",
     "secrets": "allow what was taken for a secret and is none, and list what is known",
+    "broker": "judge for agents of other users, who can reach neither policy nor state",
     "policy": "show a policy as it takes effect, compare two, list those that are shipped",
     "schema": "write the JSON Schema of policy files, for editors",
     "lab": "measure guards on labelled rows, and policies against attackers",

@@ -110,11 +110,18 @@ class Shield:
 
         State is kept in the store that `store` names (a file, a URL, `memory:`), records in the folder that `journal`
         names (or `memory:`). Without them the environment decides, and without that the user's state folder keeps
-        both. Other options are those of `Shield` itself.
+        both. Other options are those of `Shield` itself. `broker:/path/of/its.sock` as the source or the store has a
+        broker judge, by its own policy.
         """
         from stanchion.policy.load import load_policy
-        from stanchion.runtime.places import journal_for, store_for
+        from stanchion.runtime.places import broker_for, journal_for, store_for
 
+        broker = broker_for(source, store, os.environ)
+        if broker:
+            from stanchion.runtime.remote.loading import through_broker
+
+            far: Shield = through_broker(broker, source, {"env": env, "journal": journal, **options})
+            return far
         policy = load_policy(source, env)
         remark_on(policy)
         kept = store_for(store, os.environ, clock)
