@@ -51,13 +51,13 @@ class Load:
 class Connection:
     """Receives and sends messages. What is broken, too large, too slow or half raises `BadFrame`, the end `Gone`."""
 
-    def __init__(self, sock: socket.socket, uid: int, load: Load) -> None:
-        self._sock, self._uid, self._load = sock, uid, load
+    def __init__(self, sock: socket.socket, uid: int, load: Load, frame_s: float = FRAME_S) -> None:
+        self._sock, self._uid, self._load, self._frame_s = sock, uid, load, frame_s
         self._taken = 0
 
     def hello(self) -> Hello:
         """The first message."""
-        hello: Hello = unpacked(self._frame(FIRST_FRAME, monotonic() + FRAME_S), HELLO)
+        hello: Hello = unpacked(self._frame(FIRST_FRAME, monotonic() + self._frame_s), HELLO)
         return hello
 
     def request(self) -> Any:
@@ -79,7 +79,7 @@ class Connection:
     def send(self, frame: bytes) -> None:
         """Send a frame; a client that does not take it in time has gone."""
         try:
-            self._sock.settimeout(FRAME_S)
+            self._sock.settimeout(self._frame_s)
             self._sock.sendall(frame)
         except OSError as error:
             raise Gone from error
@@ -115,7 +115,7 @@ class Connection:
 
     def _frame(self, limit: int, until: float | None = None) -> bytes:
         first = self._received(1, until)
-        until = monotonic() + FRAME_S if until is None else until
+        until = monotonic() + self._frame_s if until is None else until
         size = size_in(first + self._received(HEAD - 1, until), limit)
         if not self._load.take(self._uid, size):
             raise BadFrame(f"more than {MOST_BYTES:,} bytes of user {self._uid} are under way: try again later")
@@ -127,12 +127,12 @@ class Connection:
         while len(parts) < size:
             left = None if until is None else until - monotonic()
             if left is not None and left <= 0:
-                raise BadFrame(f"a message took longer than {FRAME_S:g} s")
+                raise BadFrame(f"a message took longer than {self._frame_s:g} s")
             try:
                 self._sock.settimeout(left)
                 part = self._sock.recv(min(size - len(parts), 1 << 16))
             except TimeoutError:
-                raise BadFrame(f"a message took longer than {FRAME_S:g} s") from None
+                raise BadFrame(f"a message took longer than {self._frame_s:g} s") from None
             except OSError as error:
                 raise Gone from error
             if not part:

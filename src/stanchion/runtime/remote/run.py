@@ -22,7 +22,6 @@ from stanchion.runtime.remote.replies import misfit, refused
 from stanchion.runtime.remote.sharing import sent
 from stanchion.runtime.reporting import Reporting
 from stanchion.runtime.reports import BadEvent
-from stanchion.runtime.run import Run
 from stanchion.runtime.tool import Shape, Tool
 from stanchion.runtime.twins import twins
 from stanchion.runtime.undoing import Undone
@@ -77,9 +76,7 @@ class RemoteRun(Reporting):
         return self._began.task
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(Run, name):
-            raise AttributeError(f"a run has no `{name}`")
-        raise NotThroughBroker(f"`run.{name}` does not work through a broker: use a run in this process for it")
+        raise NotThroughBroker(f"there is no `run.{name}` through a broker: use a run in this process for it")
 
     # Every request names the run and what speaks for it, and has an id that no other has.
     def _named(self) -> dict[str, Any]:

@@ -130,11 +130,7 @@ class RemoteShield:
         raise Refused(unjudged(why)) from None
 
     def __getattr__(self, name: str) -> Any:
-        from stanchion.runtime.shield import Shield
-
-        if name.startswith("__") or not hasattr(Shield, name):
-            raise AttributeError(f"a shield has no `{name}`")
-        raise NotThroughBroker(f"`shield.{name}` is not an agent's: an operator does it where the broker runs")
+        raise NotThroughBroker(f"there is no `shield.{name}` through a broker: an operator does it where that runs")
 
     def close(self) -> None:
         """Hang up: runs that are still open end."""
