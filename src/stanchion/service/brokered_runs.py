@@ -18,6 +18,7 @@ from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing import end_run
 from stanchion.service.passes import Passed, Passes
 from stanchion.service.peers import Peer
+from stanchion.service.sessions import Session
 
 MOST_RUNS: Final = 1_000
 """How many runs one user may have open."""
@@ -38,7 +39,7 @@ class Held(NamedTuple):
 
     run: Run
     uid: int
-    session: bytes
+    session: Session
 
 
 class BrokeredRuns:
@@ -57,7 +58,7 @@ class BrokeredRuns:
             raise NoSuchRun
         return held.run
 
-    def begin(self, request: Begin, peer: Peer, session: bytes) -> Began:
+    def begin(self, request: Begin, peer: Peer, session: Session) -> Began:
         """Begin a run for a client."""
         options: dict[str, Any] = {
             "role": request.role,
@@ -77,10 +78,12 @@ class BrokeredRuns:
         except BaseException:
             self._leave(peer.uid)
             raise
-        self._held[run.id] = Held(run, peer.uid, session)
+        with self._lock:
+            self._held[run.id] = Held(run, peer.uid, session)
+        self._left_behind(run, peer.uid, session)
         return self._began(run, peer, passed)
 
-    def resume(self, sealed: bytes, peer: Peer, session: bytes) -> Began:
+    def resume(self, sealed: bytes, peer: Peer, session: Session) -> Began:
         """Go on with a run that an earlier life of this broker has begun. One of this life is here, or has ended."""
         passed = self._passes.opened(sealed, peer.uid)
         if passed is None or passed.tenant != peer.tenant:
@@ -97,6 +100,7 @@ class BrokeredRuns:
             first = self._held.setdefault(run.id, Held(run, peer.uid, session))
         if first.run is not run:
             self._leave(peer.uid)
+        self._left_behind(first.run, peer.uid, first.session)
         return self._began(first.run, peer, sealed)
 
     def end(self, run: Run, uid: int, code: str, why: str) -> None:
@@ -108,12 +112,17 @@ class BrokeredRuns:
         drive(end_run(run.desk, code, why), run.desk)
         run.close()
 
-    def session_over(self, session: bytes) -> None:
+    def session_over(self, session: Session) -> None:
         """End what a client has left behind, children first."""
         with self._lock:
-            left = [held for held in self._held.values() if held.session == session]
+            left = [held for held in self._held.values() if held.session is session]
         for held in reversed(left):
             self.end(held.run, held.uid, "kernel.ended", "its client has gone")
+
+    def _left_behind(self, run: Run, uid: int, session: Session) -> None:
+        """End a run whose client has gone while it began."""
+        if session.over:
+            self.end(run, uid, "kernel.ended", "its client has gone")
 
     def _enter(self, peer: Peer) -> None:
         with self._lock:

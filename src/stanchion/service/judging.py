@@ -25,6 +25,7 @@ from stanchion.service.client_side import ClientSide
 from stanchion.service.connection import Connection
 from stanchion.service.peers import Peer
 from stanchion.service.remote_tool import RemoteTool, arguments_of, attended, value_of
+from stanchion.service.sessions import Session
 
 LOG: Final = logging.getLogger("stanchion.service")
 DONE: Final = m.Done()
@@ -36,7 +37,7 @@ class Judging:
     def __init__(self, shield: Shield, runs: BrokeredRuns) -> None:
         self._shield, self._runs = shield, runs
 
-    def answer(self, request: m.Request, peer: Peer, session: bytes, connection: Connection) -> m.Reply:
+    def answer(self, request: m.Request, peer: Peer, session: Session, connection: Connection) -> m.Reply:
         """The answer to a request; whatever goes wrong, it is one that lets nothing through."""
         client = ClientSide(connection)
         try:
@@ -58,7 +59,7 @@ class Judging:
             LOG.exception("a request could not be answered")
             return m.Sorry(f"it failed with `{type(error).__name__}`")
 
-    def _answer(self, request: m.Request, peer: Peer, session: bytes, client: ClientSide) -> m.Reply:
+    def _answer(self, request: m.Request, peer: Peer, session: Session, client: ClientSide) -> m.Reply:
         match request:
             case m.Begin():
                 return self._runs.begin(request, peer, session)

@@ -8,7 +8,7 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable
-from time import monotonic
+from time import monotonic, sleep
 from typing import Final
 
 from stanchion.runtime.remote.framing import BadFrame, packed
@@ -23,6 +23,8 @@ from stanchion.service.remote_tool import Gone
 from stanchion.service.sessions import Session, Sessions, TurnedAway
 
 LOG: Final = logging.getLogger("stanchion.service")
+AGAIN_S: Final = 0.1
+"""How long it rests where it cannot accept a connection, because too many files are open for example."""
 LAST_S: Final = 5.0
 """How long what is under way may take when the broker stops."""
 
@@ -79,6 +81,7 @@ class Broker:
             sock, _ = listener.accept()
         except OSError as error:
             LOG.warning("a connection could not be accepted: %s", error)
+            sleep(AGAIN_S)
             return
         try:
             peer = self._admitted(sock)
@@ -96,9 +99,7 @@ class Broker:
         peer = peer_of(sock)
         tenant = self._admission.tenant_of(peer)
         if tenant is None:
-            raise TurnedAway(
-                f"this broker does not work for user {peer.uid}: an operator says `--allow-user {peer.uid}`"
-            )
+            raise TurnedAway(f"this broker does not work for user {peer.uid}")
         if peer.uid == os.geteuid() and peer.uid not in self._warned:
             self._warned.add(peer.uid)
             self._warn(OWN_USER)
@@ -147,7 +148,7 @@ class Broker:
             if stopping:
                 frame = STOPPING
             else:
-                reply = self._judging.answer(request, peer, session.token, connection)
+                reply = self._judging.answer(request, peer, session, connection)
                 frame = _framed(reply)
         finally:
             session.remembered.answered(request.id, frame)
@@ -165,7 +166,7 @@ class Broker:
             self._sessions.end(began)
             if not stopping:
                 # A broker that stops leaves runs as they are: the next one goes on with them.
-                self._runs.session_over(began.token)
+                self._runs.session_over(began)
 
     def _finish(self) -> None:
         """Let what is under way end, then hang up; what has not ended by then is left as a crash would leave it."""

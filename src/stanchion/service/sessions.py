@@ -27,6 +27,7 @@ class Session:
     def __init__(self, uid: int) -> None:
         self.uid, self.token = uid, os.urandom(32)
         self.remembered = Remembered()
+        self.over = False
 
 
 class Sessions:
@@ -70,5 +71,6 @@ class Sessions:
 
     def end(self, session: Session) -> None:
         """Forget a session."""
+        session.over = True
         with self._lock:
             self._open.pop(session.token, None)

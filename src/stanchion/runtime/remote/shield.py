@@ -32,7 +32,10 @@ class RemoteShield:
         if not os.path.isabs(path):
             raise ValueError(f"`{BROKER}{path}` names no broker: write `{BROKER}/absolute/path/of/its.sock`")
         self.link = Link(path)
-        self.link.back(self.link.wire())
+        try:
+            self.link.back(self.link.wire())
+        except BrokerLost as lost:
+            raise BrokerLost(f"the broker at `{path}` cannot be used: {lost}") from None
         self._prefix, self._count = os.urandom(8).hex(), itertools.count(1)
         self._toolbox = Toolbox()
         self.tool_of = self._toolbox.tool_of

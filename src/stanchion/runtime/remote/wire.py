@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Generator
 from typing import Any, Final, TypeVar
@@ -79,7 +80,9 @@ class Wire:
             need = next(frames)
             while True:
                 if isinstance(need, bytes):
-                    self._sock.sendall(need)
+                    # A broker that turns a client away says why first: that can still be read.
+                    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                        self._sock.sendall(need)
                     given = b""
                 else:
                     given = self._received(need)
@@ -109,7 +112,8 @@ class Wire:
             while True:
                 given = bytearray()
                 if isinstance(need, bytes):
-                    await loop.sock_sendall(self._sock, need)
+                    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                        await loop.sock_sendall(self._sock, need)
                 else:
                     while len(given) < need:
                         part = await loop.sock_recv(self._sock, min(need - len(given), 1 << 20))
@@ -136,5 +140,5 @@ def connected(path: str, session: bytes = b"") -> Wire:
     except BaseException as error:
         sock.close()
         if isinstance(error, OSError):
-            raise BrokerLost(f"nobody answers at `{path}`: {error.strerror or error}") from None
+            raise BrokerLost(f"nobody answers: {error.strerror or error}") from None
         raise
