@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from stanchion import Refused, Shield
 from stanchion.audit.journal import Finish, MemoryJournal
+from stanchion.cli.main import main
 from stanchion.runtime.remote.errors import BrokerLost
 from tests.service.brokers import Running, open_folder, python_as, running, serving, stanchion_as
 
@@ -248,6 +248,10 @@ def test_what_listens_and_is_no_broker_is_said_to_be_none(tmp_path: Path) -> Non
         thread.join()
 
 
-def test_the_store_of_a_command_is_no_broker() -> None:
-    done = subprocess.Popen.communicate(stanchion_as(None, "state", "--store", "broker:/run/x.sock"))
-    assert "broker:" in done[1]
+@pytest.mark.parametrize("command", [["state"], ["halt"], ["tickets", "list"], ["tools", "reset", "x"]])
+def test_commands_work_on_a_store_and_not_through_a_broker(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STANCHION_STORE", "broker:/run/x.sock")
+    assert main(command) == 2
+    assert "broker" in capsys.readouterr().err

@@ -13,9 +13,7 @@ from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 
-USAGE: Final = (
-    "stanchion broker --socket PATH --policy POLICY [--state DIR] [--allow-user USER]... [--allow-group GROUP]..."
-)
+USAGE: Final = "stanchion broker --socket PATH --policy POLICY --allow-user USER [options]"
 
 DESCRIPTION: Final = """\
 Judge for agents that run as other users. The broker holds the policy, the state, the trail
