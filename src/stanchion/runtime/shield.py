@@ -126,7 +126,18 @@ class Shield:
         names (or `memory:`). Without them the environment decides, and without that each project has its own: the one
         that `project`, the policy's file or else the current folder is in. `user:` names the state that all projects
         share. Other options are those of `Shield` itself; on a server a fleet names its `tenant`.
+        `broker:/path/of/its.sock` as the source or the store has a broker judge, by its own policy.
         """
+        from stanchion.runtime.places import broker_for
+
+        broker = broker_for(source, store, os.environ)
+        if broker:
+            from stanchion.runtime.remote.loading import through_broker
+
+            far: Shield = through_broker(
+                broker, source, {"env": env, "journal": journal, "project": project, **options}
+            )
+            return far
         from stanchion.runtime.loading import opened
 
         policy, kept = opened(source, env, store, journal, project, clock, options)
