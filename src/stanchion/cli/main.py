@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "tools": "show how well each tool works, and reset one that is left alone",
     "operators": "say who may do what an agent may not, each with a key",
     "tickets": "list what waits for a person, and approve or deny it",
+    "retention": "say what may leave the trail, where operators have to say so",
     "secrets": "allow what was taken for a secret and is none, and list what is known",
     "broker": "judge for agents of other users, who can reach neither policy nor state",
     "policy": "show a policy as it takes effect, compare two, list those that are shipped",

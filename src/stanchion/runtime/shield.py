@@ -333,11 +333,6 @@ class Shield:
             self._policies.brake = False
             self.renew()
 
-    def pinned(self) -> tuple[Operator, ...]:
-        """The operators whom the policy in force names."""
-        named = self.policy.file.operators.items()
-        return tuple([Operator(name=one, key=it.key, roles=it.roles, agents=it.agents) for one, it in named])
-
     def nobody_beside(self) -> None:
         """Raise `AnswerRefused` where an answer without a key would be given beside an open run: in its process, below
         it, or at its terminal."""
