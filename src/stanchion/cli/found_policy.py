@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from stanchion.cli.terminal import Terminal, visible
+from stanchion.cli.trusting import ProjectTrust
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.found import Found, find_policy
 from stanchion.policy.load import load_policy
 from stanchion.policy.locating import FOUND
-from stanchion.runtime.trust import NO_TRUST
 
 
 class Given(NamedTuple):
@@ -24,7 +24,7 @@ def given(name: str, env: str | None) -> Given:
     """The policy of a name: a file, a pack, or what is found around the working directory."""
     if name != FOUND:
         return Given(load_policy(name, env))
-    found = find_policy(env=env, trusts=NO_TRUST.trusts)
+    found = find_policy(env=env, trusts=ProjectTrust().trusts)
     return Given(found.policy(), found)
 
 

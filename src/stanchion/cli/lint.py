@@ -8,6 +8,7 @@ import sys
 from typing import Any, Final
 
 from stanchion.cli.terminal import Terminal, json_line, put, visible
+from stanchion.cli.trusting import ProjectTrust
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.found_lint import lint_found
 from stanchion.policy.lint import Linted, lint
@@ -57,7 +58,9 @@ def run(args: argparse.Namespace) -> int:
     linted: Linted | None = None
     faults: tuple[Fault, ...] = ()
     try:
-        linted = lint_found(args.env) if args.policy == FOUND_POLICY else lint(args.policy, args.env)
+        linted = (
+            lint_found(args.env, ProjectTrust().trusts) if args.policy == FOUND_POLICY else lint(args.policy, args.env)
+        )
     except PolicyError as error:
         faults = error.faults
     if args.json:

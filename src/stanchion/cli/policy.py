@@ -9,11 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from stanchion.cli.answerers import add_answerer
 from stanchion.cli.found_policy import found_data, found_lines, given
 from stanchion.cli.loosens import loosens
 from stanchion.cli.parser import nearest
 from stanchion.cli.terminal import Terminal, json_line, put, visible
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.trusting import trust
+from stanchion.cli.whose import add_project
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
@@ -30,6 +33,7 @@ APART: Final = frozenset({"id", "use", "priority", "category", "mode", "stages"}
 USAGE: Final = """stanchion policy show POLICY [--env NAME] [--json]
        stanchion policy diff OLD NEW [--env NAME [--env NAME]] [--json]
        stanchion policy loosens OLD NEW [--env NAME [--env NAME]] [--json]
+       stanchion policy trust FILE [--env NAME] [--why WORDS] --key FILE | --ssh-agent
        stanchion policy packs [--json]"""
 
 DESCRIPTION: Final = """\
@@ -38,6 +42,8 @@ show     a policy as it takes effect: with what it extends and in its environmen
 diff     what differs between two policies in effect: old and new values, guard by guard
 loosens  by what the new policy may let through what the old one refuses; what is not known
          to be the same or stricter counts
+trust    sign that a policy file, as it is now, may loosen what is in force: on reload, and
+         where it is found in a project; needs an operator's key
 packs    the policies that are shipped, by name
 
 `found` stands for your own policy, or the pack `default`, with those of the project around
@@ -51,6 +57,7 @@ examples:
   stanchion policy diff policy.yaml policy.yaml --env trial --env live
   stanchion policy loosens policy.yaml new.yaml
   stanchion policy show found
+  stanchion policy trust .stanchion/policy.yaml --key ~/.config/stanchion/keys/ann
   stanchion policy packs
 
 The first `--env` is for both policies; a second one is for the new policy alone. An
@@ -58,7 +65,7 @@ empty name stands for none: `--env '' --env trial` shows what an environment cha
 
 exit status:
   0  it is shown; for diff: nothing differs in effect; for loosens: nothing loosens
-  1  for diff: something differs; for loosens: something loosens
+  1  for diff: something differs; for loosens: something loosens; for trust: you may not
   2  a policy does not load"""
 
 
@@ -66,10 +73,15 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show a policy as it takes effect, compare two, list those that are shipped"
     parser = commands.add_parser("policy", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="show|diff|loosens|packs", help="what to do")
+    parser.add_argument("verb", metavar="show|diff|loosens|trust|packs", help="what to do")
     parser.add_argument("policies", metavar="POLICY", nargs="*", help="a policy file, a pack, or `found`")
     parser.add_argument("--env", metavar="NAME", action="append", default=[], help="in this environment")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
+    trusts = parser.add_argument_group("trust")
+    trusts.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
+    trusts.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(trusts)
+    add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -237,6 +249,7 @@ VERBS: Final[dict[str, tuple[int, Callable[[argparse.Namespace], int]]]] = {
     "show": (1, _show),
     "diff": (2, _diff),
     "loosens": (2, _loosens),
+    "trust": (1, trust),
     "packs": (0, _packs),
 }
 """How many policies each word takes, and what it does."""

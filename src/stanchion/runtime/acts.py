@@ -22,6 +22,7 @@ from stanchion.kernel.state import EPOCH, key
 from stanchion.kernel.states import NORMAL, Signal
 from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import drive
+from stanchion.runtime.retaining import RETENTION, Retention
 from stanchion.runtime.trust import TRUSTED
 from stanchion.runtime.veiling import tell
 
@@ -167,6 +168,19 @@ def _trusted(shield: Shield, _request: Request) -> int:
     return number
 
 
+def _retain(shield: Shield, request: Request, answer: Answer) -> None:
+    kept = msgspec.convert({**request.said, "answer": answer}, Retention)
+    value = msgspec.to_builtins(kept)
+    drive(change(shield.records, f"retain-{os.urandom(8).hex()}", FLEET, RETENTION, lambda _value, _now: value), shield)
+    fact = Fact(shield.clock(), "trail.retention", "trail", FLEET, by=answer.act.operator, why=answer.act.comment)
+    tell(shield, fact._replace(data={"days": kept.days, "megabytes": kept.megabytes, **told(answer)}))
+
+
+def _retained(shield: Shield, _request: Request) -> int:
+    number: int = shield.store.read(RETENTION)[0]
+    return number
+
+
 ACTS: Final[dict[Purpose, Act]] = {
     Purpose.RESUME: Act(_standing, _resume),
     Purpose.SAFE_MODE_OFF: Act(_standing, _safe_mode_off),
@@ -175,5 +189,6 @@ ACTS: Final[dict[Purpose, Act]] = {
     Purpose.SETTLE: Act(_effect, _settle),
     Purpose.STORE: Act(_epoch, _store),
     Purpose.POLICY: Act(_trusted, _trust, critical=True),
+    Purpose.RETENTION: Act(_retained, _retain, critical=True),
 }
 """Everything but tickets, operators and definitions of tools, which have ways of their own."""

@@ -12,8 +12,9 @@ import msgspec
 from stanchion.approvals.act import Act, Answer, Purpose, Way, digest_of
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
-from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of
+from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, check_name
 from stanchion.approvals.proving import doubt, rostered
+from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import GRANT_S, LONGEST_S
@@ -27,6 +28,7 @@ from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
+    from stanchion.policy.compiled import CompiledPolicy
     from stanchion.runtime.shield import Shield
 
 FUTURE_MS: Final = 60_000
@@ -99,7 +101,7 @@ class Authority:
 
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
-        return rostered((*self._pinned, *self._shield.pinned()), value)
+        return rostered((*self._pinned, *pinned_by(self._shield.policy)), value)
 
     def follows(self, roster: Roster, change: Change) -> bool:
         """Whether a change is one that an operator has signed."""
@@ -145,7 +147,7 @@ class Authority:
 
     def _read(self, version: int, value: Any) -> Roster:
         """The roster by what the store has; what this shield knew before cannot be taken from under it."""
-        pinned = (*self._pinned, *self._shield.pinned())
+        pinned = (*self._pinned, *pinned_by(self._shield.policy))
         seen, at, known = self._known
         if (version, pinned) == (seen, at) and self._begun is not None:
             return known
@@ -168,6 +170,17 @@ class Authority:
         with contextlib.suppress(AuditLost):
             fact = Fact(shield.clock(), "answer.refused", wish.subject, wish.tenant, by=shield.policy.veil.name(by))
             tell(shield, fact._replace(why=shield.policy.veil.words(why), data=data))
+
+
+def pinned_by(policy: CompiledPolicy) -> tuple[Operator, ...]:
+    """The operators whom a policy names; `OperatorError` where one of them cannot be."""
+    found = [
+        Operator(name=name, key=public_of(entry.key).line, roles=entry.roles, agents=entry.agents)
+        for name, entry in policy.file.operators.items()
+    ]
+    for one in found:
+        check_name(one.name)
+    return tuple(found)
 
 
 def told(answer: Answer) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from stanchion.approvals.operators import RECORD, Operator, Roster
 from stanchion.approvals.proving import rostered
 from stanchion.policy.locating import FOUND, own_policy
 from stanchion.runtime.admitting import first_policy
+from stanchion.runtime.authority import pinned_by
 from stanchion.runtime.keeping import Kept, open_kept
 from stanchion.runtime.remarks import remark_on
 from stanchion.runtime.trust import NO_TRUST, OperatorsTrust, Trust
@@ -30,14 +31,15 @@ def opened(
     """The policy, and the store and journal of its project. Policies that are found are trusted by what that store
     has, so it is opened first; of others the files say whose project it is."""
     trust: Trust | None = options.get("trust")
+    pinned: tuple[Operator, ...] = tuple(options.get("operators", ()))
     if source != FOUND:
         policy = first_policy(source, env, NO_TRUST)
         remark_on(policy)
-        return policy, open_kept(store, journal, clock, project, () if isinstance(source, dict) else policy.files)
-    kept = open_kept(store, journal, clock, project, ())
+        files = () if isinstance(source, dict) else policy.files
+        return policy, open_kept(store, journal, clock, project, files, (*pinned, *pinned_by(policy)))
+    kept = open_kept(store, journal, clock, project, (), (*pinned, *_own()))
     try:
-        pinned = tuple(options.get("operators", ()))
-        policy = first_policy(source, env, _trust(kept.store, pinned) if trust is None else trust)
+        policy = first_policy(source, env, stored_trust(kept.store, pinned) if trust is None else trust)
         remark_on(policy)
         return policy, kept
     except BaseException:
@@ -45,7 +47,7 @@ def opened(
         raise
 
 
-def _trust(store: Any, pinned: tuple[Operator, ...]) -> Trust:
+def stored_trust(store: Any, pinned: tuple[Operator, ...]) -> Trust:
     """Trust in what operators have signed: those the program names, those of the user's own policy, and those in the
     store. A policy that is found names nobody who could trust it."""
 
@@ -60,5 +62,4 @@ def _own() -> tuple[Operator, ...]:
     from stanchion.policy.load import load_policy
 
     own = own_policy()
-    entries = load_policy(own).file.operators if own.exists() else {}
-    return tuple([Operator(name=one, key=it.key, roles=it.roles, agents=it.agents) for one, it in entries.items()])
+    return pinned_by(load_policy(own)) if own.exists() else ()

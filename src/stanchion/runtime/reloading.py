@@ -29,6 +29,9 @@ RESOLVES: Final = "stanchion.runtime.resolving:addresses"
 OnReload = Callable[["CompiledPolicy | PolicyError"], None]
 """Told of every reload: the policy now in force, or what was wrong with the one that was refused."""
 
+Settle = Callable[["CompiledPolicy"], "CompiledPolicy"]
+"""Gives a policy whose guards know where a shield keeps what is its own."""
+
 
 class Policies:
     """The policies a shield has had in force, newest last, each with the code that answers for its guards."""
@@ -39,8 +42,11 @@ class Policies:
         brake: bool,
         ingesting: Ingesting | None = None,
         resolver: Resolver | None = None,
+        settle: Settle | None = None,
     ) -> None:
         self._guards = guards
+        self._settle = settle
+        self._settled: tuple[CompiledPolicy, CompiledPolicy] | None = None
         self._resolver = resolver
         self._resolving: Resolving | None = None
         self.brake = brake
@@ -52,6 +58,7 @@ class Policies:
         the policy to put in force."""
         from stanchion.policy.custom import with_guards
 
+        policy = self._at_home(policy)
         whole, answerers = with_guards(policy, self._guards, self.brake)
         asking = [guard for guard, call in policy.calls.items() if call == RESOLVES]
         if asking:
@@ -64,6 +71,15 @@ class Policies:
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         return whole
+
+    def _at_home(self, policy: CompiledPolicy) -> CompiledPolicy:
+        """The policy whose guards know this shield's own places; one that is put in force again keeps what they had
+        worked out."""
+        if self._settle is None:
+            return policy
+        if self._settled is None or self._settled[0] is not policy:
+            self._settled = (policy, self._settle(policy))
+        return self._settled[1]
 
     def _resolves(self) -> Answerer:
         if self._resolving is None:

@@ -82,7 +82,9 @@ class Shield:
         self._ingesting = Ingesting(self)
         self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
         self.validation_stats = self._ingesting.stats
-        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver)
+        self.store: Any = MemoryStore(clock) if store is None else store
+        self.journal: Any = MemoryJournal() if journal is None else journal
+        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver, self._at_home)
         self._bare = policy
         self._source, self.env = source, env
         self._watcher: Watcher | None = None
@@ -92,8 +94,6 @@ class Shield:
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
         self.answers = Pool(answer_threads)
-        self.store: Any = MemoryStore(clock) if store is None else store
-        self.journal: Any = MemoryJournal() if journal is None else journal
         self.clock = clock
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
@@ -126,7 +126,18 @@ class Shield:
         names (or `memory:`). Without them the environment decides, and without that each project has its own: the one
         that `project`, the policy's file or else the current folder is in. `user:` names the state that all projects
         share. Other options are those of `Shield` itself; on a server a fleet names its `tenant`.
+        `broker:/path/of/its.sock` as the source or the store has a broker judge, by its own policy.
         """
+        from stanchion.runtime.places import broker_for
+
+        broker = broker_for(source, store, os.environ)
+        if broker:
+            from stanchion.runtime.remote.loading import through_broker
+
+            far: Shield = through_broker(
+                broker, source, {"env": env, "journal": journal, "project": project, **options}
+            )
+            return far
         from stanchion.runtime.loading import opened
 
         policy, kept = opened(source, env, store, journal, project, clock, options)
@@ -134,6 +145,14 @@ class Shield:
         shield.tenancy = shield.tenancy._replace(shared=kept.shared)
         kept.remember(shield.memory)
         return shield
+
+    def _at_home(self, policy: CompiledPolicy) -> CompiledPolicy:
+        from stanchion.policy.owning import owned
+        from stanchion.policy.scan_cache import ScanCache
+        from stanchion.runtime.own_places import own_places, state_or_none
+
+        own = own_places(self.store, self.journal, policy.files, os.environ)
+        return owned(policy, own, ScanCache(state_or_none(os.environ)))
 
     @property
     def tenant(self) -> str:
@@ -313,11 +332,6 @@ class Shield:
         if self._policies.brake:
             self._policies.brake = False
             self.renew()
-
-    def pinned(self) -> tuple[Operator, ...]:
-        """The operators whom the policy in force names."""
-        named = self.policy.file.operators.items()
-        return tuple([Operator(name=one, key=it.key, roles=it.roles, agents=it.agents) for one, it in named])
 
     def nobody_beside(self) -> None:
         """Raise `AnswerRefused` where an answer without a key would be given beside an open run: in its process, below

@@ -22,6 +22,9 @@ WHOLE: Final[dict[str, Stricter]] = {
     "escalation.roles": Direction.SHORTER,
     "escalation.timeout_s": Direction.LOWER,
     "escalation.wait_s": Direction.LOWER,
+    "escalation.tickets_for_a_run": Direction.LOWER,
+    "escalation.tickets_a_minute": Direction.LOWER,
+    "operators": Direction.SAME,
     "degrade": Direction.SAME,
 }
 """Directions of what a policy says for all; `guards` and the tables are compared entry by entry."""
