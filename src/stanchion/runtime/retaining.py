@@ -3,7 +3,6 @@ has said so."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -79,4 +78,6 @@ def _longer(asked: Any, said: Any) -> Any:
 
 
 def _remark(words: str) -> None:
+    import logging
+
     logging.getLogger(LOGGER).warning(words)
