@@ -181,6 +181,19 @@ def _retained(shield: Shield, _request: Request) -> int:
     return number
 
 
+def _accept(shield: Shield, request: Request, answer: Answer) -> None:
+    from stanchion.runtime.pinning import accept
+
+    accept(shield, request.subject, request.said.get("parts"), request.tenant, answer)
+
+
+def _pins(shield: Shield, request: Request) -> int:
+    from stanchion.runtime.pinning import pins_key
+
+    number: int = shield.store.read(pins_key(request.tenant))[0]
+    return number
+
+
 ACTS: Final[dict[Purpose, Act]] = {
     Purpose.RESUME: Act(_standing, _resume),
     Purpose.SAFE_MODE_OFF: Act(_standing, _safe_mode_off),
@@ -188,7 +201,8 @@ ACTS: Final[dict[Purpose, Act]] = {
     Purpose.ALLOW: Act(_allowances, _allow),
     Purpose.SETTLE: Act(_effect, _settle),
     Purpose.STORE: Act(_epoch, _store),
+    Purpose.TOOL: Act(_pins, _accept),
     Purpose.POLICY: Act(_trusted, _trust, critical=True),
     Purpose.RETENTION: Act(_retained, _retain, critical=True),
 }
-"""Everything but tickets, operators and definitions of tools, which have ways of their own."""
+"""Everything but tickets and operators, which have ways of their own."""

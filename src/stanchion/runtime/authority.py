@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Act, Answer, Purpose, Way, digest_of
+from stanchion.approvals.act import Act, Answer, Way
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
 from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, check_name
@@ -72,32 +72,6 @@ class Authority:
         except AnswerRefused as error:
             self._refused(wish, named(by) if not isinstance(by, str) or by.strip() else "", str(error))
             raise
-
-    def permit(
-        self,
-        purpose: Purpose,
-        tenant: str,
-        subject: str,
-        said: Any,
-        by: By,
-        *,
-        generation: int = 0,
-        critical: bool = False,
-        comment: str = "",
-    ) -> Answer:
-        """Somebody's yes to something that lets more through than before. `generation` is the version of what it
-        changes, so that it can be said once."""
-        whole = {"purpose": purpose, "tenant": tenant, "subject": subject, "said": said}
-        wish = Wish(
-            purpose=purpose,
-            tenant=tenant,
-            subject=subject,
-            generation=generation,
-            digest=digest_of(whole),
-            said=said,
-            asked=Asked((OPERATOR,), critical),
-        )
-        return self.said(wish, by, comment=comment)
 
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
