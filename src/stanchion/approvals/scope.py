@@ -36,6 +36,16 @@ def said(scope: Scope, run: str = "", pattern: dict[str, str] | None = None) -> 
     return scope.value
 
 
+def reach(text: str) -> tuple[Scope, dict[str, str]]:
+    """The scope that was signed so, and its pattern; `TicketError` where it is none."""
+    kind, _, rest = text.partition(" ")
+    try:
+        scope = Scope(kind)
+        return scope, msgspec.json.decode(rest, type=dict[str, str]) if scope is Scope.PATTERN else {}
+    except (ValueError, msgspec.MsgspecError):
+        raise TicketError(f"`{text}` is nothing that a yes can be for: sign the ticket again") from None
+
+
 def checked_pattern(pattern: dict[str, str], args: Any) -> dict[str, str]:
     """A pattern that the call it is given for fits itself, and that leaves something open; `TicketError` otherwise."""
     if not isinstance(args, dict) or not pattern or not pattern.keys() <= args.keys():

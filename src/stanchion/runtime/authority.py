@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Act, Answer, Purpose, Way, digest_of
+from stanchion.approvals.act import Answer, Purpose, Way, digest_of
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
 from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, roster_of
 from stanchion.approvals.rules import Answering, Asked, refusal
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.scope import Scope, reach
+from stanchion.approvals.spent import Spent
 from stanchion.approvals.ticket import GRANT_S, LONGEST_S
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -40,6 +41,7 @@ class Authority:
         self._shield = shield
         self._pinned = tuple(pinned)
         self._begun: str | None = None
+        self._spent = Spent()
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
 
     def begin(self) -> None:
@@ -69,6 +71,10 @@ class Authority:
     def doubt(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope) -> str:
         """Why an answer that was kept does not count after all; empty where it does."""
         return self._wrong(roster, answer, asked, scope)
+
+    def spend(self, answer: Answer) -> None:
+        """Remember that an answer was used or taken back: whatever a store says later, it lets nothing through here."""
+        self._spent.add(answer, self._shield.clock())
 
     def permit(
         self,
@@ -115,6 +121,8 @@ class Authority:
         match by:
             case Answer():
                 answer = by
+                if answer.act.yes and not answer.way.proven:
+                    raise AnswerRefused("a yes that is handed in has to be signed: `stanchion tickets sign` does that")
                 if not wish.is_answered_by(answer.act):
                     raise AnswerRefused("this answer is to something else: show it again, and sign what is shown")
                 if not now < answer.act.until <= now + int(LONGEST_S * 1000) + FUTURE_MS:
@@ -126,25 +134,21 @@ class Authority:
                 self._shield.nobody_beside()
                 answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
             case _:
-                answer = self._by_program(wish.act(named(by), OPERATOR, until, yes, comment))
-        why = self._wrong(roster, answer, wish.asked, _scope(wish.scope))
+                answer = Answer(act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM)
+        why = self._wrong(roster, answer, wish.asked, reach(wish.scope)[0])
         if why:
             raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
         if isinstance(by, Person):
             by.confirms(wish)
         return answer
 
-    def _by_program(self, act: Act) -> Answer:
-        """A program's answer. A no lets nothing through, so anybody may give it; a yes counts where nobody else can
-        reach the state: it is in this process's memory."""
-        if act.yes and self._shield.memory is not None:
-            raise AnswerRefused(
-                "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
-            )
-        return Answer(act=act, way=Way.PROGRAM)
-
     def _wrong(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope) -> str:
         act = answer.act
+        if self._spent.has(answer):
+            return "the answer was used or taken back"
+        if answer.way is Way.PROGRAM and act.yes and self._shield.memory is not None:
+            # A program's yes counts where nobody else can reach the state: in the memory of its own process.
+            return "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
         operator = roster.operators.get(act.operator)
         agents = () if operator is None else operator.agents
         answering = Answering(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
@@ -188,10 +192,6 @@ def told(answer: Answer) -> dict[str, Any]:
     """What the trail says of who answered, and how that is known."""
     proof = {"key": answer.key, "signature": answer.signature} if answer.way.proven else {}
     return {"way": str(answer.way), "proven": answer.way.proven, "role": answer.act.role, **proof}
-
-
-def _scope(text: str) -> Scope:
-    return Scope(text.partition(" ")[0])
 
 
 def _role(operator: Operator | None, asked: Asked) -> str:
