@@ -28,7 +28,7 @@ class Paid:
     def __init__(self) -> None:
         self.amounts: list[int] = []
 
-    def pay(self, amount: int, password: str = "") -> int:
+    def pay(self, amount: int, password: str = "", to: str = "") -> int:
         """Pay that much."""
         self.amounts.append(amount)
         return amount

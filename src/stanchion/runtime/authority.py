@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Act, Answer, Way
+from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
 from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, check_name
 from stanchion.approvals.proving import doubt, rostered
 from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.scope import Scope, reach
+from stanchion.approvals.spent import Spent
 from stanchion.approvals.ticket import GRANT_S, LONGEST_S
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -43,6 +44,7 @@ class Authority:
         self._shield = shield
         self._pinned = tuple(pinned)
         self._begun: str | None = None
+        self._spent = Spent()
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
 
     def begin(self) -> None:
@@ -73,6 +75,19 @@ class Authority:
             self._refused(wish, named(by) if not isinstance(by, str) or by.strip() else "", str(error))
             raise
 
+    def doubt(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONCE) -> str:
+        """Why an answer does not count on this shield's store; empty where it does."""
+        if self._spent.has(answer):
+            return "the answer was used or taken back"
+        if answer.way is Way.PROGRAM and answer.act.yes and self._shield.memory is not None:
+            # A program's yes counts where nobody else can reach the state: in the memory of its own process.
+            return "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
+        return doubt(roster, answer, asked, scope)
+
+    def spend(self, answer: Answer) -> None:
+        """Remember that an answer was used or taken back: whatever a store says later, it lets nothing through here."""
+        self._spent.add(answer, self._shield.clock())
+
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
         return rostered((*self._pinned, *pinned_by(self._shield.policy)), value)
@@ -91,6 +106,8 @@ class Authority:
         match by:
             case Answer():
                 answer = by
+                if answer.act.yes and not answer.way.proven:
+                    raise AnswerRefused("a yes that is handed in has to be signed: `stanchion tickets sign` does that")
                 if not wish.is_answered_by(answer.act):
                     raise AnswerRefused("this answer is to something else: show it again, and sign what is shown")
                 if not now < answer.act.until <= now + int(LONGEST_S * 1000) + FUTURE_MS:
@@ -102,22 +119,13 @@ class Authority:
                 self._shield.nobody_beside()
                 answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
             case _:
-                answer = self._by_program(wish.act(named(by), OPERATOR, until, yes, comment))
-        why = doubt(roster, answer, wish.asked, _scope(wish.scope))
+                answer = Answer(act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM)
+        why = self.doubt(roster, answer, wish.asked, reach(wish.scope)[0])
         if why:
             raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
         if isinstance(by, Person):
             by.confirms(wish)
         return answer
-
-    def _by_program(self, act: Act) -> Answer:
-        """A program's answer. A no lets nothing through, so anybody may give it; a yes counts where nobody else can
-        reach the state: it is in this process's memory."""
-        if act.yes and self._shield.memory is not None:
-            raise AnswerRefused(
-                "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
-            )
-        return Answer(act=act, way=Way.PROGRAM)
 
     def _read(self, version: int, value: Any) -> Roster:
         """The roster by what the store has; what this shield knew before cannot be taken from under it."""
@@ -161,10 +169,6 @@ def told(answer: Answer) -> dict[str, Any]:
     """What the trail says of who answered, and how that is known."""
     proof = {"key": answer.key, "signature": answer.signature} if answer.way.proven else {}
     return {"way": str(answer.way), "proven": answer.way.proven, "role": answer.act.role, **proof}
-
-
-def _scope(text: str) -> Scope:
-    return Scope(text.partition(" ")[0])
 
 
 def _role(operator: Operator | None, asked: Asked) -> str:
