@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 FUTURE_MS: Final = 60_000
 """By how much the clock of whoever signs may be ahead of the store's."""
 
+MOST_SPENT: Final = 10_000
+"""How many used approvals are remembered before those are forgotten whose time is over."""
+
 
 class Authority:
     """The operators that a shield knows: those its program and its policy pin, and those in the store who follow from
@@ -42,6 +45,8 @@ class Authority:
         self._pinned = tuple(pinned)
         self._begun: str | None = None
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
+        self._furthest: tuple[tuple[Operator, ...], Roster] = ((), Roster())
+        self._spent: dict[Act, int] = {}
 
     def begin(self) -> None:
         """Remember who was first, before anything is judged; called when a run begins."""
@@ -93,6 +98,21 @@ class Authority:
         )
         return self.said(wish, by, comment=comment)
 
+    @property
+    def shared(self) -> bool:
+        """Whether others than this process can reach the state."""
+        return self._shield.memory is not None
+
+    def spend(self, answer: Answer, now: int) -> None:
+        """An action has started on an approval of one call: whatever the store says later, none does again."""
+        if len(self._spent) >= MOST_SPENT:
+            self._spent = {act: until for act, until in self._spent.items() if until > now}
+        self._spent[answer.act] = answer.act.until
+
+    def is_spent(self, answer: Answer) -> bool:
+        """Whether an action has started on it in this process."""
+        return answer.act in self._spent
+
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
         return rostered((*self._pinned, *self._shield.pinned()), value)
@@ -116,28 +136,21 @@ class Authority:
                 if not now < answer.act.until <= now + int(LONGEST_S * 1000) + FUTURE_MS:
                     raise AnswerRefused("this answer is late: sign it again")
             case Signer():
+                if by.shows is not None:
+                    by.shows(wish)
                 role = by.role if by.role else _role(roster.operators.get(by.name), wish.asked)
                 answer = by.signed(wish.act(by.name, role, until, yes, comment))
             case Person():
                 self._shield.nobody_beside()
                 answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
             case _:
-                answer = self._by_program(wish.act(named(by), OPERATOR, until, yes, comment))
-        why = doubt(roster, answer, wish.asked, _scope(wish.scope))
+                answer = Answer(act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM)
+        why = doubt(roster, answer, wish.asked, _scope(wish.scope), self.shared)
         if why:
             raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
         if isinstance(by, Person):
             by.confirms(wish)
         return answer
-
-    def _by_program(self, act: Act) -> Answer:
-        """A program's answer. A no lets nothing through, so anybody may give it; a yes counts where nobody else can
-        reach the state: it is in this process's memory."""
-        if act.yes and self._shield.memory is not None:
-            raise AnswerRefused(
-                "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
-            )
-        return Answer(act=act, way=Way.PROGRAM)
 
     def _read(self, version: int, value: Any) -> Roster:
         """The roster by what the store has; what this shield knew before cannot be taken from under it."""
@@ -145,6 +158,8 @@ class Authority:
         seen, at, known = self._known
         if (version, pinned) == (seen, at) and self._begun is not None:
             return known
+        whose, furthest = self._furthest
+        furthest = furthest if whose == pinned else Roster()
         changes = changes_of(value)
         roster = self.rostered(value)
         first = changes[0].hash if changes else ""
@@ -153,8 +168,11 @@ class Authority:
         elif not pinned and first != self._begun:
             late = "the first operator was added after this process began: restart it" if not self._begun else ""
             roster = Roster({}, (), late if late else "the operators are not those that this process knew")
-        elif len(roster.changes) < len(known.changes):
-            roster = msgspec.structs.replace(known, trouble="changes of the operators have disappeared")
+        elif furthest.changes != roster.changes[: len(furthest.changes)]:
+            # Also one who was revoked can sign what would stand in the place of that.
+            roster = msgspec.structs.replace(furthest, trouble="changes of the operators have disappeared")
+        else:
+            self._furthest = (pinned, roster)
         self._known = (version, pinned, roster)
         return roster
 

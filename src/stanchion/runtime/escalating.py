@@ -60,6 +60,11 @@ class Granted(NamedTuple):
         """Whether it still holds for its action under a policy that may have changed since."""
         return policy == self.policy
 
+    def spent(self, desk: Desk, decision: Decision) -> None:
+        """Remember, where the action starts, that it has: what the store says can be undone by whoever writes it."""
+        if self.approved is not None and self.approved.answer is not None and decision.proceeds:
+            desk.shield.authority.spend(self.approved.answer, desk.shield.clock())
+
     def stake(self, event: Event) -> Stake:
         """The record that the start of the action uses up, or rests on."""
         if self.approved is None:
@@ -123,7 +128,7 @@ def _doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str:
     """Why a grant does not count, though it would cover an action; empty where it does."""
     if not is_as_signed(grant) or grant.answer.act.tenant != wanted.tenant:
         return "it is not what was answered"
-    return doubt(roster, grant.answer, wanted.asked, grant.scope)
+    return doubt(roster, grant.answer, wanted.asked, grant.scope, desk.shield.authority.shared)
 
 
 def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
@@ -151,12 +156,14 @@ def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
     answer = ticket.answer
     if answer is None:
         return "there is no answer"
+    if desk.shield.authority.is_spent(answer):
+        return "it was used already"
     if ticket.scope is not Scope.ONCE or ticket.deed != wanted.deed:
         return "it is for something else"
     if not answer.act.yes or not wish_of(ticket).is_answered_by(answer.act) or answer.act.until != ticket.grant_until:
         return "the ticket is not as it was when it was answered"
     asked = msgspec.structs.replace(wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents))
-    return doubt(roster, answer, asked, ticket.scope)
+    return doubt(roster, answer, asked, ticket.scope, desk.shield.authority.shared)
 
 
 def _make_known(desk: Desk, tenant: str) -> Flow[None]:

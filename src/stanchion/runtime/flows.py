@@ -80,7 +80,10 @@ def judge(
         stands = formless(moment.events[0])
         answer = stands[0] if stands else (yield from ask(desk, moment.events[0], decision, waits))
         if answer is not None:
-            return (yield from judge(desk, resumed(desk, moment, answer), (), plans))
+            again = yield from judge(desk, resumed(desk, moment, answer), (), plans)
+            if not isinstance(answer, Finding):
+                answer.spent(desk, again)
+            return again
     return decision
 
 
@@ -167,6 +170,8 @@ def assess(
             moment, decision = yield from decided(desk, plans, moment)
         else:
             decision = yield from decide(plans, moment, desk.shield.records)
+        if granted is not None:
+            granted.spent(desk, decision)
         if decision.findings:
             decision = worded(plans, moment, decision)
         outcome = written(desk, plans, moment, decision, begun)
