@@ -91,6 +91,14 @@ class Scene:
         with self.opens() as shield, shield.run(BOT, "invoices") as run:
             return self.wants(run)
 
+    def asks(self, agent: str = BOT, task: str = "invoices", run: str | None = None, **args: Any) -> str:
+        """An agent asks for something in another run; gives the ticket."""
+        with self.shield.run(agent, task, id=run) as other:
+            refused = self.wants(other, **args)
+        assert refused is not None
+        assert refused.ticket is not None
+        return refused.ticket
+
     def ann_agrees(self, **options: Any) -> Ticket:
         """An operator says yes to what the agent wants."""
         ticket = self.shield.approve(self.ticket, by=self.ann, **options)
@@ -123,11 +131,28 @@ class Scene:
             if number:
                 db.execute("UPDATE cell SET number = ?, body = ? WHERE key = ?", (number + 1, new, key))
             else:
-                row = (key, 1, new, None, 1, 0, 0, 0)
+                row = (key, 1, new, None, 0, self.shield.clock(), 1 << 62, 0)
                 db.execute(
                     "INSERT INTO cell (key, number, body, bucket, live, touched, keep, width) VALUES (?,?,?,?,?,?,?,?)",
                     row,
                 )
+
+    def does(self, statement: str, *values: Any) -> None:
+        """Change the store's file in any other way."""
+        with closing(sqlite3.connect(self.home.store, timeout=30)) as db, db:
+            db.execute(statement, values)
+
+    def copies(self) -> sqlite3.Connection:
+        """A copy of the store's file as it is now."""
+        copy = sqlite3.connect(":memory:")
+        with closing(sqlite3.connect(self.home.store, timeout=30)) as db:
+            db.backup(copy)
+        return copy
+
+    def restores(self, copy: sqlite3.Connection) -> None:
+        """Put a copy of the store's file in its place."""
+        with closing(copy), closing(sqlite3.connect(self.home.store, timeout=30)) as db:
+            copy.backup(db)
 
     def writes_ticket(self, **fields: Any) -> None:
         """Edit the agent's ticket."""
@@ -140,7 +165,7 @@ class Scene:
         act = msgspec.structs.replace(act, **fields)
         if by is None:
             return Answer(act=act, way=way)
-        key = self.ann.key.public.fingerprint
+        key = by.key.public.fingerprint
         return Answer(act=act, way=way, key=key, signature=by.key.sign(act.message).hex())
 
     def approves_by_hand(self, answer: Answer | None, **fields: Any) -> None:
@@ -159,12 +184,12 @@ class Scene:
 
 
 class Attack(NamedTuple):
-    """One thing that the agent tries. `answered` says that an operator with a key has a part in it, `once` that it
-    makes use of an approval that was used: a process that has not seen it cannot know."""
+    """One thing that the agent tries. `answered` says that an operator with a key has a part in it, `undone` that it
+    undoes in the store what has happened: only a process that has seen it can know."""
 
     tries: Callable[[Scene], None]
     answered: bool = False
-    once: bool = False
+    undone: bool = False
 
     @property
     def name(self) -> str:
