@@ -67,12 +67,14 @@ class Signs(Protocol):
 
 
 class Signer(msgspec.Struct, frozen=True):
-    """An operator with a key. Without a `role` the first of theirs that is asked for counts."""
+    """An operator with a key. Without a `role` the first of theirs that is asked for counts. `shows` has them see what
+    they are about to sign, which may not be what was looked at before."""
 
     name: str
     key: Any
     role: str = ""
     way: Way = Way.KEY
+    shows: Callable[[Wish], None] | None = None
 
     def signed(self, act: Act) -> Answer:
         """Their answer."""

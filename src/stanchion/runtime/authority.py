@@ -46,6 +46,7 @@ class Authority:
         self._begun: str | None = None
         self._spent = Spent()
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
+        self._furthest: tuple[tuple[Operator, ...], Roster] = ((), Roster())
 
     def begin(self) -> None:
         """Remember who was first, before anything is judged; called when a run begins."""
@@ -79,14 +80,16 @@ class Authority:
         """Why an answer does not count on this shield's store; empty where it does."""
         if self._spent.has(answer):
             return "the answer was used or taken back"
-        if answer.way is Way.PROGRAM and answer.act.yes and self._shield.memory is not None:
-            # A program's yes counts where nobody else can reach the state: in the memory of its own process.
-            return "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
-        return doubt(roster, answer, asked, scope)
+        return doubt(roster, answer, asked, scope, self.shared)
 
     def spend(self, answer: Answer) -> None:
         """Remember that an answer was used or taken back: whatever a store says later, it lets nothing through here."""
         self._spent.add(answer, self._shield.clock())
+
+    @property
+    def shared(self) -> bool:
+        """Whether others than this process can reach the state."""
+        return self._shield.memory is not None
 
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
@@ -113,6 +116,8 @@ class Authority:
                 if not now < answer.act.until <= now + int(LONGEST_S * 1000) + FUTURE_MS:
                     raise AnswerRefused("this answer is late: sign it again")
             case Signer():
+                if by.shows is not None:
+                    by.shows(wish)
                 role = by.role if by.role else _role(roster.operators.get(by.name), wish.asked)
                 answer = by.signed(wish.act(by.name, role, until, yes, comment))
             case Person():
@@ -133,6 +138,8 @@ class Authority:
         seen, at, known = self._known
         if (version, pinned) == (seen, at) and self._begun is not None:
             return known
+        whose, furthest = self._furthest
+        furthest = furthest if whose == pinned else Roster()
         changes = changes_of(value)
         roster = self.rostered(value)
         first = changes[0].hash if changes else ""
@@ -141,8 +148,11 @@ class Authority:
         elif not pinned and first != self._begun:
             late = "the first operator was added after this process began: restart it" if not self._begun else ""
             roster = Roster({}, (), late if late else "the operators are not those that this process knew")
-        elif len(roster.changes) < len(known.changes):
-            roster = msgspec.structs.replace(known, trouble="changes of the operators have disappeared")
+        elif furthest.changes != roster.changes[: len(furthest.changes)]:
+            # Also one who was revoked can sign what would stand in the place of that.
+            roster = msgspec.structs.replace(furthest, trouble="changes of the operators have disappeared")
+        else:
+            self._furthest = (pinned, roster)
         self._known = (version, pinned, roster)
         return roster
 
