@@ -1,4 +1,4 @@
-"""An agent behind a broker that wants a payment: whatever it tries, nothing is changed, and a person's yes still works."""
+"""An agent behind a broker that wants a payment: nothing that it tries changes anything, and a signed yes works."""
 
 from __future__ import annotations
 
