@@ -50,7 +50,7 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
     if not answering.yes:
         return ""
     if not answering.way.proven and answering.enrolled:
-        return "operators have keys here: answer with one"
+        return "operators have keys here: answer with one, by `--key FILE` or `--ssh-agent`"
     if _same(answering, asked.agents):
         return f"`{answering.name}` asked for it, or stands for the agent that did: somebody else has to answer"
     if asked.roles and answering.role not in asked.roles:
