@@ -159,8 +159,10 @@ class Authority:
         elif not pinned and first != self._begun:
             late = "the first operator was added after this process began: restart it" if not self._begun else ""
             roster = Roster({}, (), late if late else "the operators are not those that this process knew")
-        elif len(roster.changes) < len(known.changes):
-            roster = msgspec.structs.replace(known, trouble="changes of the operators have disappeared")
+        elif roster.changes[: len(known.changes)] != known.changes:
+            # Who was revoked may be back in an older copy: those count who are operators by that and by what was known.
+            both = {name: one for name, one in roster.operators.items() if known.operators.get(name) == one}
+            roster = Roster(both, known.changes, "changes of the operators have disappeared: restore them, or restart")
         self._known = (version, pinned, roster)
         return roster
 
