@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 import msgspec
 
-from stanchion.approvals.act import Purpose
+from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answering import By
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -188,7 +188,8 @@ class Ingesting:
         for each in found:
             with contextlib.suppress(SchemaFault):
                 parts[each.name] = each.parts()
-        outcome, repin, proof = Ingested(), False, {}
+        outcome, repin = Ingested(), False
+        answer: Answer | None = None
         if by is not None:
             version, value = self._shield.store.read(key(tenant, "pins"))
             known = value["tools"] if isinstance(value, dict) else {}
@@ -196,7 +197,7 @@ class Ingesting:
             if anew:
                 names = ", ".join(sorted(anew))
                 answer = self._shield.authority.permit(Purpose.TOOL, tenant, names, anew, by, generation=version)
-                repin, proof = True, told(answer)
+                repin = True
 
         def pinned(value: Any, now: int) -> Any:
             nonlocal outcome
@@ -217,21 +218,23 @@ class Ingesting:
 
         if parts:
             drive(self._write(tenant, pinned), self._shield)
-            self._tell(outcome, tenant, proof)
+            self._tell(outcome, tenant, answer)
         return outcome
 
     def _write(self, tenant: str, new: Callable[[Any, int], Any]) -> Flow[None]:
         name = key(tenant, "pins")
         yield from change(self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, name, new)
 
-    def _tell(self, outcome: Ingested, tenant: str, proof: Mapping[str, Any]) -> None:
+    def _tell(self, outcome: Ingested, tenant: str, answer: Answer | None) -> None:
         """Write down what was found to be changed, and what was pinned anew."""
         said = [*[("changed", name, why) for name, why in outcome.changed.items()]]
         said += [("repinned", name, "") for name in outcome.repinned]
         for what, name, why in said:
             with contextlib.suppress(AuditLost):
                 fact = Fact(self._shield.clock(), f"definition.{what}", f"tool:{name}", tenant, why=why)
-                tell(self._shield, fact._replace(data=dict(proof)) if what == "repinned" else fact)
+                if answer is not None and what == "repinned":
+                    fact = fact._replace(by=self._shield.policy.veil.name(answer.act.operator), data=told(answer))
+                tell(self._shield, fact)
 
 
 def _awaitable(value: Any) -> bool:
