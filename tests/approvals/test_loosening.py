@@ -17,6 +17,7 @@ from stanchion.approvals.operators import RECORD, Change
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When
 from stanchion.runtime.enrolling import enrol
+from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.sqlite import SqliteStore
@@ -25,6 +26,7 @@ from tests.approvals.loosenings import LOOSENINGS, Carried, Elsewhere, Loosening
 from tests.operators import ANN, BOB, KNOWN, KNOWN_BOB
 from tests.stores import redis_server
 from tests.stores.servers import Place, place
+from tests.stores.several import TakingTurns
 
 server = redis_server.server
 __all__ = ["place", "server"]
@@ -214,6 +216,15 @@ def test_a_name_is_no_answer_on_any_store_that_lasts(kind: str, tmp_path: Path, 
         assert shield.run("bot").check("read", {}).code == "kernel.halted"
         shield.resume(by=ANN)
         assert shield.run("bot").check("read", {}).proceeds
+
+
+def test_a_store_that_does_not_say_where_it_is_may_be_anywhere() -> None:
+    store = MemoryStore()
+    shield = Shield.load({"name": "p"}, store=TakingTurns([store, store]), operators=[KNOWN])
+    shield.halt("drill")
+    with pytest.raises(TicketError, match="a name proves nothing"):
+        shield.resume(by="ann")
+    assert shield.run("bot").check("read", {}).code == "kernel.halted"
 
 
 def _place(request: pytest.FixtureRequest) -> Place:

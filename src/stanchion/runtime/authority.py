@@ -26,6 +26,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.veiling import tell
+from stanchion.stores.protocol import ends_here
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
@@ -139,7 +140,7 @@ class Authority:
     def _by_program(self, act: Act) -> Answer:
         """A program's answer. A no lets nothing through, so anybody may give it; a yes counts where nobody else can
         reach the state: it is in this process's memory."""
-        if act.yes and self._shield.memory is not None:
+        if act.yes and not ends_here(self._shield.store):
             raise AnswerRefused(
                 "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
             )
