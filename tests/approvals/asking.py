@@ -44,6 +44,11 @@ class Meanwhile:
         self._at_once = at_once
         self.thread: threading.Thread | None = None
 
+    @property
+    def place(self) -> str:
+        """Nowhere: the store behind it is in memory."""
+        return ""
+
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; the first ticket lets the rest begin."""
         reply = self._store.carry(batch)

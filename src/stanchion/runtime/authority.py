@@ -27,6 +27,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.veiling import tell
+from stanchion.stores.protocol import ends_here
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
@@ -88,8 +89,8 @@ class Authority:
 
     @property
     def shared(self) -> bool:
-        """Whether others than this process can reach the state."""
-        return self._shield.memory is not None
+        """Whether others than this process may reach the state: so it is, unless its store says otherwise."""
+        return not ends_here(self._shield.store)
 
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
@@ -149,8 +150,11 @@ class Authority:
             late = "the first operator was added after this process began: restart it" if not self._begun else ""
             roster = Roster({}, (), late if late else "the operators are not those that this process knew")
         elif furthest.changes != roster.changes[: len(furthest.changes)]:
-            # Also one who was revoked can sign what would stand in the place of that.
-            roster = msgspec.structs.replace(furthest, trouble="changes of the operators have disappeared")
+            # Who was revoked may be back in an older copy, and sign what would stand in the place of that: those count
+            # who are operators by that and by what was known.
+            both = {name: one for name, one in roster.operators.items() if furthest.operators.get(name) == one}
+            trouble = "changes of the operators have disappeared: restore them, or restart"
+            roster = Roster(both, furthest.changes, trouble)
         else:
             self._furthest = (pinned, roster)
         self._known = (version, pinned, roster)
