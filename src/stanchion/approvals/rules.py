@@ -11,6 +11,7 @@ from stanchion.approvals.act import Way
 from stanchion.approvals.scope import Scope
 from stanchion.kernel.autonomy import BYPASSERS, OPERATOR, may_bypass
 from stanchion.kernel.shown import UNSEEN
+from stanchion.kernel.states import NORMAL
 
 UNPROVEN_SCOPES: Final = frozenset({Scope.ONCE, Scope.RUN})
 """How far the yes of somebody reaches who has not proven who they are."""
@@ -23,7 +24,7 @@ class Asked(msgspec.Struct, frozen=True):
     roles: tuple[str, ...] = (OPERATOR,)
     critical: bool = False
     irreversible: bool = False
-    mode: str = "normal"
+    mode: str = NORMAL
     agents: tuple[str, ...] = ()
 
     @property

@@ -14,6 +14,7 @@ from stanchion.approvals.errors import TicketClosed
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope
 from stanchion.kernel.state import key
+from stanchion.kernel.states import NORMAL
 
 GRANT_S: Final = 900.0
 """How long an approval can be used, unless the person says otherwise."""
@@ -62,7 +63,7 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     code: str = ""
     message: str = ""
     roles: tuple[str, ...] = ()
-    mode: str = "normal"
+    mode: str = NORMAL
     opened_at: int
     expires_at: int
     answered_by: str = ""

@@ -22,6 +22,7 @@ from stanchion.kernel.state import EPOCH, key
 from stanchion.kernel.states import NORMAL, Signal
 from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import drive
+from stanchion.runtime.trust import TRUSTED
 from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
 """What is signalled to have something back to normal, whatever state it is in."""
 
-TRUSTED: Final = key(FLEET, "trusted")
-"""Where the policies are kept that operators trust, by their hashes, each with the answer that says so."""
 MOST_TRUSTED: Final = 1_000
 
 

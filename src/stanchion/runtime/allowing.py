@@ -13,8 +13,8 @@ from stanchion.approvals.act import Answer, Purpose, digest_of
 from stanchion.approvals.answering import By
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.proving import doubt
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.chain import Plans
@@ -106,7 +106,7 @@ def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
         roster = yield from desk.shield.authority.roster()
     except (StoreLost, TicketError):
         return moment
-    used = [one for one in wanted if one.answer is not None and _stands(desk, roster, tenant, one, one.answer)]
+    used = [one for one in wanted if one.answer is not None and _stands(roster, tenant, one, one.answer)]
     if not used:
         return moment
     event = msgspec.structs.replace(event, cleared=tuple([one.fingerprint for one in used]))
@@ -118,12 +118,12 @@ def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
     return msgspec.structs.replace(moment, events=(event, *moment.events[1:]), stakes=stakes)
 
 
-def _stands(desk: Desk, roster: Roster, tenant: str, one: Allowance, answer: Answer) -> bool:
+def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer) -> bool:
     """Whether an allowance is what somebody said who could say it, and nothing else."""
     said = {"once": one.once, "tool": one.tool, "why": answer.act.comment}
     request = Request(purpose=Purpose.ALLOW, tenant=tenant, subject=one.fingerprint, said=said)
     same = answer.act.yes and answer.act.digest == digest_of(msgspec.to_builtins(request))
-    return same and not desk.shield.authority.doubt(roster, answer, OPERATORS_ONLY, Scope.ONCE)
+    return same and not doubt(roster, answer, OPERATORS_ONLY)
 
 
 def _found(plans: Plans, event: Event) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ import msgspec
 from stanchion.approvals.act import Answer, Purpose, Way, digest_of
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
-from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, roster_of
-from stanchion.approvals.rules import Answering, Asked, refusal
+from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of
+from stanchion.approvals.proving import doubt, rostered
+from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, reach
 from stanchion.approvals.spent import Spent
 from stanchion.approvals.ticket import GRANT_S, LONGEST_S
@@ -54,6 +55,10 @@ class Authority:
         """Who is an operator, as the store has it now."""
         return (yield from self._now())[0]
 
+    def known(self) -> Roster:
+        """Who is an operator, for callers outside of a flow."""
+        return drive(self.roster(), self._shield)
+
     def _now(self) -> Flow[tuple[Roster, int]]:
         """Who is an operator, and the store's time."""
         batch = f"operators-{os.urandom(8).hex()}"
@@ -68,9 +73,14 @@ class Authority:
             self._refused(wish, named(by) if not isinstance(by, str) or by.strip() else "", str(error))
             raise
 
-    def doubt(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope) -> str:
-        """Why an answer that was kept does not count after all; empty where it does."""
-        return self._wrong(roster, answer, asked, scope)
+    def doubt(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONCE) -> str:
+        """Why an answer does not count on this shield's store; empty where it does."""
+        if self._spent.has(answer):
+            return "the answer was used or taken back"
+        if answer.way is Way.PROGRAM and answer.act.yes and self._shield.memory is not None:
+            # A program's yes counts where nobody else can reach the state: in the memory of its own process.
+            return "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
+        return doubt(roster, answer, asked, scope)
 
     def spend(self, answer: Answer) -> None:
         """Remember that an answer was used or taken back: whatever a store says later, it lets nothing through here."""
@@ -104,8 +114,7 @@ class Authority:
 
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
-        pinned = (*self._pinned, *self._shield.pinned())
-        return roster_of(pinned, changes_of(value), lambda key, message, mark: _verified(key, message, mark.hex()))
+        return rostered((*self._pinned, *self._shield.pinned()), value)
 
     def follows(self, roster: Roster, change: Change) -> bool:
         """Whether a change is one that an operator has signed."""
@@ -135,31 +144,12 @@ class Authority:
                 answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
             case _:
                 answer = Answer(act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM)
-        why = self._wrong(roster, answer, wish.asked, reach(wish.scope)[0])
+        why = self.doubt(roster, answer, wish.asked, reach(wish.scope)[0])
         if why:
             raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
         if isinstance(by, Person):
             by.confirms(wish)
         return answer
-
-    def _wrong(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope) -> str:
-        act = answer.act
-        if self._spent.has(answer):
-            return "the answer was used or taken back"
-        if answer.way is Way.PROGRAM and act.yes and self._shield.memory is not None:
-            # A program's yes counts where nobody else can reach the state: in the memory of its own process.
-            return "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
-        operator = roster.operators.get(act.operator)
-        agents = () if operator is None else operator.agents
-        answering = Answering(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
-        if answer.way.proven:
-            if operator is None:
-                return roster.trouble if roster.trouble else "no operator of that name is known here"
-            if act.role not in operator.roles:
-                return f"they do not have the role `{act.role}`"
-            if not _verified(operator.key, act.message, answer.signature):
-                return "the signature is not theirs, or not of this"
-        return refusal(asked, answering, scope)
 
     def _read(self, version: int, value: Any) -> Roster:
         """The roster by what the store has; what this shield knew before cannot be taken from under it."""
@@ -199,12 +189,3 @@ def _role(operator: Operator | None, asked: Asked) -> str:
     roles = () if operator is None else operator.roles
     counts = [role for role in asked.roles if role in roles and may_bypass(asked.mode, role)]
     return next(iter((*counts, *roles)), OPERATOR)
-
-
-def _verified(key: str, message: bytes, signature: str) -> bool:
-    from stanchion.approvals.keys import public_of, verify
-
-    try:
-        return verify(public_of(key), message, bytes.fromhex(signature))
-    except ValueError:
-        return False

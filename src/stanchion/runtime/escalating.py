@@ -28,7 +28,6 @@ from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
-from stanchion.kernel.states import NORMAL
 from stanchion.policy.veil import renamed
 from stanchion.runtime.asides import aside
 from stanchion.runtime.desk import Desk
@@ -268,7 +267,6 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
     content = bounded(masked(patched(content_of(event), decision)))
     beside = {name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]}
     deed = deed_of(event, decision.policy, asking(decision), shown_of(content, beside))
-    mode = decision.inputs.mode if decision.inputs.mode else NORMAL
     ticket = Ticket(
         id=id_of(deed),
         tenant=run.tenant,
@@ -283,7 +281,7 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
         code=decision.code,
         message=decision.message,
         roles=desk.shield.policy.file.escalation.roles,
-        mode=mode,
+        mode=decision.inputs.mode,
         opened_at=0,
         expires_at=0,
     )

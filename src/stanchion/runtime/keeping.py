@@ -24,6 +24,13 @@ class Kept(NamedTuple):
     shared: bool
     epochs: Callable[[], Path] | None
 
+    def close(self) -> None:
+        """Let go of both, because no shield comes of them."""
+        try:
+            self.store.close()
+        finally:
+            self.journal.close()
+
     def remember(self, memory: Memory | None) -> None:
         """Have this host remember the store."""
         if self.epochs is not None:

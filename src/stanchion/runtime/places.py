@@ -20,12 +20,23 @@ KEEP_DAYS: Final = "STANCHION_AUDIT_KEEP_DAYS"
 KEEP_MB: Final = "STANCHION_AUDIT_KEEP_MB"
 
 MEMORY: Final = "memory:"
+BROKER: Final = "broker:"
+"""How the name of a broker begins; the path of its socket follows."""
 STORE_FILE: Final = "state.db"
 TRAIL_FOLDER: Final = "trail"
 EPOCHS: Final = "epochs"
 """The folder in which a host remembers the stores that it has used."""
 
 Clock = Callable[[], int]
+
+
+def broker_for(source: Any, store: Any, environ: Mapping[str, str]) -> str:
+    """The socket of the broker that a policy's or a store's name says, or `STANCHION_STORE` where no store is named;
+    empty where the shield is in this process."""
+    for name in (source, environ.get(STORE, "") if store is None else store):
+        if isinstance(name, str) and name.startswith(BROKER):
+            return name.removeprefix(BROKER)
+    return ""
 
 
 def store_for(given: Store | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose) -> Any:
