@@ -26,14 +26,14 @@ def accept_store(shield: Shield, why: str, *, restored: bool = False, by: By = "
     may have been used since it was made. Says how many those are. What the store holds stays held: spend is charged
     until it is settled, and permits come back when their time is over. `AnswerRefused` where `by` is no operator.
     """
+    if shield.memory is None:
+        raise StateError("this store ends with its process: there is nothing to accept")
     request = Request(purpose=Purpose.STORE, tenant=FLEET, subject="store", said={"restored": restored, "why": why})
     return int(shield.act(request, by))
 
 
 def accepted(shield: Shield, why: str, restored: bool, answer: Answer) -> int:
     """Accept the store, as an operator has said."""
-    if shield.memory is None:
-        raise StateError("this store ends with its process: there is nothing to accept")
     how, by = "restored" if restored else "accepted", answer.act.operator
     unused = [one for one in shield.tickets(FLEET, "approved") if restored]
     for ticket in unused:
