@@ -25,9 +25,9 @@ class Signing:
         self.path = folder / f"key-of-{name}"
         self.public = make_key_file(self.path, WORDS, name)
 
-    def enrolled(self, store: str | Path, **options: str) -> Signing:
+    def enrolled(self, store: str | Path, tenant: str | None = None) -> Signing:
         """The same, as the first operator of a store."""
-        with Shield.load({"name": "bare"}, store=store, journal="memory:", **options) as shield:
+        with Shield.load({"name": "bare"}, store=store, journal="memory:", tenant=tenant) as shield:
             known = Operator(name=self.name, key=self.public.line, agents=self.agents)
             first = Change(kind="add", operator=known, at=shield.clock())
             put = (RECORD, [msgspec.to_builtins(first)], When.JUDGED, 0, 0)

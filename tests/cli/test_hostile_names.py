@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,7 +94,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "policy.yaml").write_text(POLICY, encoding="utf-8")
     (folder / "bad.yaml").write_text('name: x\nguards: [{use: "no\\e\\u202e"}]\n"od\\ed\\u202e": 1\n', encoding="utf-8")
     ann, known = operator()
-    options = {"store": folder / "state.db", "journal": folder / "trail", "operators": [known]}
+    options: dict[str, Any] = {"store": folder / "state.db", "journal": folder / "trail", "operators": [known]}
     with Shield.load(str(folder / "policy.yaml"), **options) as shield:
         for tenant in (EVIL, "default"):
             with shield.run(EVIL, EVIL, id=EVIL, tenant=tenant, role=EVIL, tools=[EVIL]) as run:

@@ -34,6 +34,7 @@ def accept_store(shield: Shield, why: str, *, restored: bool = False, by: By = "
 
 def accepted(shield: Shield, why: str, restored: bool, answer: Answer) -> int:
     """Accept the store, as an operator has said."""
+    assert shield.memory is not None
     how, by = "restored" if restored else "accepted", answer.act.operator
     unused = [one for one in shield.tickets(FLEET, "approved") if restored]
     for ticket in unused:
