@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion import Refused, Run
 from stanchion.approvals.act import Way
+from stanchion.approvals.answering import By
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.rules import Answering, Asked, refusal
 from stanchion.kernel.shown import UNSEEN
@@ -68,7 +69,8 @@ def test_a_code_typed_at_a_terminal_starts_what_it_may_and_nothing_else() -> Non
 def test_a_no_is_everybody_s(enrolled: bool) -> None:
     reviewer, known = operator("bob", "reviewer")
     shield, paid = shield_for(policy(roles=["boss"]), operators=[known] if enrolled else []), Paid()
-    for amount, by in enumerate(("bot", "ann", reviewer) if enrolled else ("bot", "ann")):
+    people: list[By] = ["bot", "ann", *([reviewer] if enrolled else [])]
+    for amount, by in enumerate(people):
         ticket = asks(shield, paid, amount)
         assert shield.deny(ticket, by=by, comment="no").state == "denied"
         asks(shield, paid, amount)

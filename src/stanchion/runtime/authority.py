@@ -128,7 +128,8 @@ class Authority:
                 answer = Answer(act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM)
         why = self.doubt(roster, answer, wish.asked, reach(wish.scope)[0])
         if why:
-            raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
+            veil = self._shield.policy.veil
+            raise AnswerRefused(f"`{veil.name(answer.act.operator)}` cannot answer this: {veil.words(why)}")
         if isinstance(by, Person):
             by.confirms(wish)
         return answer

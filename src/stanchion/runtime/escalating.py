@@ -91,7 +91,7 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
     life_ms = max(1, int(terms.timeout_s * 1000))
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
-        yield from _make_known(desk, wanted.tenant)
+        yield from _make_known(desk, wanted.tenant, decision)
         roster = yield from desk.shield.authority.roster()
 
         def covered(grant: Grant, _now: int) -> bool:
@@ -160,11 +160,11 @@ def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
     return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
 
 
-def _make_known(desk: Desk, tenant: str) -> Flow[None]:
+def _make_known(desk: Desk, tenant: str, decision: Decision) -> Flow[None]:
     """Have a tenant among those that have asked people, once for each process."""
     known = tenants_of(desk.shield.records.get(TENANTS, ABSENT)[1])
     if tenant not in known:
-        batch = f"asking-{desk.new_id()}"
+        batch = f"{decision.id}.known"
         yield from change_record(desk.shield.records, batch, FLEET, TENANTS, lambda value, _: _with(value, tenant))
 
 
@@ -188,7 +188,7 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     life_ms = max(1, int(terms.timeout_s * 1000))
     batch = f"{decision.id}.report"
     try:
-        yield from _make_known(desk, wanted.tenant)
+        yield from _make_known(desk, wanted.tenant, decision)
         kept = (yield from find(desk.shield.records, batch, wanted, _never, life_ms, limits)).kept
     except (StoreLost, TicketError) as error:
         desk.tell("nobody could be asked to look at this run, because the state store cannot be used")
