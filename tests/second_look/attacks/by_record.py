@@ -78,14 +78,14 @@ def revoked(scene: Scene) -> tuple[Signer, Any]:
 def drops_a_revocation(scene: Scene) -> None:
     """Who was revoked is an operator again."""
     bob, before = revoked(scene)
-    scene.writes(RECORD, lambda _: before)
+    scene.puts(RECORD, before)
     scene.approves_by_hand(scene.forged(bob, "bob"))
 
 
 def signs_something_else_in_the_place_of_a_revocation(scene: Scene) -> None:
     """Who was revoked could have signed that mallory is an operator, and now did."""
     bob, before = revoked(scene)
-    scene.writes(RECORD, lambda _: before)
+    scene.puts(RECORD, before)
     change = added(scene, scene.mallory, "mallory", "bob", bob)
     scene.writes(RECORD, lambda changes: [*changes, change])
     scene.approves_by_hand(scene.forged(scene.mallory, "mallory"))
@@ -94,9 +94,10 @@ def signs_something_else_in_the_place_of_a_revocation(scene: Scene) -> None:
 def drops_a_revocation_in_two_steps(scene: Scene) -> None:
     """First there is no operator at all, then there are those of before."""
     bob, before = revoked(scene)
-    for value in ([], before):
-        scene.writes(RECORD, lambda _, value=value: value)
-        scene.wants()
+    scene.puts(RECORD, [])
+    scene.wants()
+    scene.puts(RECORD, before)
+    scene.wants()
     scene.approves_by_hand(scene.forged(bob, "bob"))
 
 
@@ -178,7 +179,7 @@ def changes_a_grant(scene: Scene, change: Any) -> None:
     )
     whole = msgspec.structs.replace(wider, answer=msgspec.structs.replace(wider.answer, act=act))
     for one in (wider, whole):
-        scene.writes(GRANTS, lambda _, one=one: [one])
+        scene.puts(GRANTS, [one])
         scene.wants()
 
 
