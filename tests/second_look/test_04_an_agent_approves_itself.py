@@ -29,7 +29,7 @@ from stanchion.runtime.acts import wish_for
 from stanchion.stores.protocol import Store
 from stanchion.testing.operators import operator
 from tests.approvals.homes import Home
-from tests.second_look.attacks import by_act, by_answer, by_file, by_record, by_shell, by_showing
+from tests.second_look.attacks import by_act, by_answer, by_file, by_grant, by_record, by_shell, by_showing
 from tests.second_look.attacks.scene import Attack, Scene, Setup, template
 
 ENROLLED = Setup("enrolled", "enrolled", "medium")
@@ -37,7 +37,13 @@ PINNED = Setup("pinned", "pinned", "medium")
 BARE = Setup("bare", "", "medium")
 CRITICAL = Setup("bare-critical", "", "critical")
 
-ATTACKS = (*by_shell.ATTACKS, *by_record.ATTACKS, *by_answer.ATTACKS, *by_showing.ATTACKS)
+ATTACKS = (
+    *by_shell.ATTACKS,
+    *by_record.ATTACKS,
+    *by_grant.ATTACKS,
+    *by_answer.ATTACKS,
+    *by_showing.ATTACKS,
+)
 
 Begins = Callable[[Setup], Scene]
 
