@@ -164,6 +164,7 @@ def broken(tmp_path: Path, without: str) -> Path:
         ("budget", "bill"),
         ("time_limit", "dawdle"),
         ("no-publishing", "shadow"),
+        ("ask-before-paying", "approval"),
         ("hide-passwords", "password"),
         ("outside-mail", "warnings"),
         ("fraud-check", "crash"),
