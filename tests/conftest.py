@@ -37,5 +37,6 @@ def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(("STANCHION_", "VERONICA_")) and not name.startswith("STANCHION_SOAK"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("STANCHION_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("STANCHION_STORE", "memory:")
     monkeypatch.setenv("STANCHION_AUDIT", "memory:")

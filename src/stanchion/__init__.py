@@ -4,7 +4,7 @@ from stanchion.kernel.actions import Action, Category, Risk
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.stages import Stage
-from stanchion.policy.errors import PolicyError
+from stanchion.policy.errors import PolicyError, PolicyLoosens
 from stanchion.runtime.errors import DeadlineExceeded, NoRun, NoTenant, Refused, StanchionError, StateError, ToolFailed
 from stanchion.runtime.holding import Piece
 from stanchion.runtime.run import Run, current_run
@@ -25,6 +25,7 @@ __all__ = [
     "Patch",
     "Piece",
     "PolicyError",
+    "PolicyLoosens",
     "Refused",
     "Risk",
     "Run",

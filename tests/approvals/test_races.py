@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stanchion import Action, Decision
+from stanchion import Action, Decision, Shield
 from stanchion.approvals import State, Ticket, TicketClosed
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.reports import check
@@ -18,6 +18,7 @@ from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore
 from stanchion.testing import FakeClock, interleave, shield_for
 from tests.approvals.asking import policy
+from tests.operators import ANN, BOB, KNOWN, KNOWN_BOB
 from tests.stores import redis_server
 from tests.stores.servers import Place, place
 from tests.stores.several import TakingTurns, two
@@ -49,14 +50,19 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made.close()
 
 
+def process(store: Store) -> Shield:
+    """A process of its own."""
+    return shield_for(policy(), store=store, operators=[KNOWN, KNOWN_BOB])
+
+
 def asked(store: Store, amount: int) -> Any:
     """A process of its own that asks to pay: its decision, step by step."""
-    return check(shield_for(policy(), store=store).run("bot").desk, "pay", {"amount": amount}, JUST_ONE)
+    return check(process(store).run("bot").desk, "pay", {"amount": amount}, JUST_ONE)
 
 
 def ticket_of(store: Store, amount: int) -> Ticket:
     """The ticket about that payment."""
-    (found,) = [one for one in shield_for(policy(), store=store).tickets() if one.content == {"amount": amount}]
+    (found,) = [one for one in process(store).tickets(state="all") if one.content == {"amount": amount}]
     return found
 
 
@@ -67,14 +73,14 @@ def race(store: Store, amount: int, draw: random.Random) -> tuple[Decision, ...]
 
 
 def test_one_of_those_who_race_for_an_approval_starts(store: Store) -> None:
-    shield = shield_for(policy(), store=store)
+    shield = process(store)
     for amount in range(ROUNDS):
         draw = random.Random(amount)
         opened = race(store, amount, draw)
         assert {decision.action for decision in opened} == {Action.ESCALATE}
         ticket = ticket_of(store, amount)
         assert ticket.generation == 1, "they all wait for one ticket"
-        shield.approve(ticket.id, by="ann")
+        shield.approve(ticket.id, by=ANN)
         decisions = race(store, amount, draw)
         started = [decision.id for decision in decisions if decision.proceeds]
         others = {decision.code for decision in decisions if not decision.proceeds}
@@ -88,13 +94,13 @@ def test_one_of_those_who_race_for_an_approval_starts(store: Store) -> None:
 
 
 def test_one_of_two_answers_counts(store: Store) -> None:
-    shields = [shield_for(policy(), store=store) for _ in range(2)]
+    shields = [process(store) for _ in range(2)]
     interleave([asked(store, 1)], store, lambda _: 0)
     ticket = ticket_of(store, 1)
     assert [shield.ticket(ticket.id).state for shield in shields] == [State.OPEN, State.OPEN]
-    shields[0].deny(ticket.id, by="ann")
+    shields[0].deny(ticket.id, by=ANN)
     with pytest.raises(TicketClosed, match="denied already, by `ann`"):
-        shields[1].approve(ticket.id, by="bob")
+        shields[1].approve(ticket.id, by=BOB)
     (decision,) = interleave([asked(store, 1)], store, lambda _: 0).decisions
     assert (decision.action, decision.code) == (Action.BLOCK, "approval.denied")
 
@@ -102,7 +108,7 @@ def test_one_of_two_answers_counts(store: Store) -> None:
 def test_an_approval_outlives_the_process_that_waited_for_it(store: Store) -> None:
     interleave([asked(store, 1)], store, lambda _: 0)
     ticket = ticket_of(store, 1)
-    shield_for(policy(), store=store).approve(ticket.id, by="ann")
+    process(store).approve(ticket.id, by=ANN)
     crashed = asked(store, 1)
     given: Any = None
     while True:

@@ -25,7 +25,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "adapters": OUTER - {"guards"},
     "service": OUTER,
     "lab": OUTER,
-    "testing": frozenset({"kernel", "policy", "runtime", "stores"}),
+    "testing": frozenset({"approvals", "kernel", "policy", "runtime", "stores"}),
     "cli": OUTER | {"dialects", "adapters", "service", "lab"},
     "root": INNER | {"runtime"},
     "__main__": frozenset({"cli"}),

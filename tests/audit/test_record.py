@@ -74,6 +74,7 @@ FULL = Entry(
     settled=("settled", "unknown"),
     confirmed=(1_700_000_000_000, 1_700_000_000_001),
     refused=(("{acme}k", 5, "text"),),
+    lifts=("g2",),
 )
 
 
@@ -91,7 +92,7 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
         "call", "tool", "risk", "traits", "content", "beside", "findings", "skipped", "shadow", "passed", "effects",
         "notes", "with", "amounts", "late", "attempt", "stakes", "granted", "again", "settles", "mode", "judged",
         "stale", "can", "lost", "taken", "confirmed", "records", "answers", "now", "went", "values", "actions",
-        "settled", "refused",
+        "settled", "refused", "lifts",
     ]  # fmt: skip
 
 
@@ -105,7 +106,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
     late = (Finding(Action.WARN, "kernel.late_answer", ("g", "w"), guard="g"),)
     settles = (("e0", None),)
     stakes = (Stake("{acme}ticket:x", 3, {"by": "ann"}),)
-    about = Moment((call, charge), (1, 7, 0, 0, 0), settles, late, 2, stakes, "x", True)
+    about = Moment((call, charge), (1, 7, 0, 0, 0), settles, late, 2, stakes, "x", True, ("g1",))
     reply = Reply(AT + 5, False, True, (3,), (1,), ("settled",))
     records = (("{acme}there", 4, {"a": 1}), ("{acme}absent", 0, None))
     answers = (("asker", Answered([1])), ("slow", Expired(9)))
@@ -119,7 +120,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
         "high", ("untrusted",), {"path": "a.txt"}, {}, (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",),
         (Said("g2", "BLOCK", "x.z"),), ("g0",), ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, stakes,
         "x", True, settles, "safe", AT + 1, 2, (0, 7), "", "{acme}c", (AT - 9, AT - 8),
-        (("{acme}there", 4, {"a": 1}),), answers, AT + 5, True, (3,), (1,), ("settled",),
+        (("{acme}there", 4, {"a": 1}),), answers, AT + 5, True, (3,), (1,), ("settled",), (), ("g1",),
     )  # fmt: skip
 
 

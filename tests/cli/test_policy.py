@@ -1,13 +1,14 @@
 """`stanchion policy` shows what is in force and finds what differs in effect, and nothing else."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stanchion.cli.main import main
 from stanchion.policy.differences import Change, differences
-from stanchion.policy.load import described_packs, load_policy, packs
+from stanchion.policy.load import described_packs, load_policy, packs, policy_hash
 
 STEPS = {"use": "step_limit", "max_steps": 5}
 DENY = {"use": "tool_denylist", "tools": ["rm"]}
@@ -89,3 +90,40 @@ def test_show_names_every_guard_in_chain_order(capsys: pytest.CaptureFixture[str
 def test_every_pack_is_described() -> None:
     assert set(described_packs()) == set(packs())
     assert all(len(line) > 20 for line in described_packs().values())
+
+
+def test_loosens_answers_by_its_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """0 where nothing loosens, 1 with a sentence for each thing that does, 2 where a policy does not load."""
+    old, new = str(tmp_path / "old.json"), str(tmp_path / "new.json")
+    Path(old).write_text(json.dumps({"name": "p", "guards": [{"use": "budget", "tokens": 1000}]}), "utf-8")
+    Path(new).write_text(json.dumps({"name": "p", "guards": [{"use": "budget", "tokens": 5000}]}), "utf-8")
+    assert main(["policy", "loosens", new, old]) == 0
+    assert capsys.readouterr().out.startswith("nothing loosens")
+    assert main(["policy", "loosens", old, new]) == 1
+    assert "loosens  guard `budget`: tokens 1000 → 5000\n" in capsys.readouterr().out
+    assert main(["policy", "loosens", old, new, "--json"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["loosenings"] == ["guard `budget`: tokens 1000 → 5000"]
+    assert (shown["old"], shown["new"]) == (load_policy(old).hash, load_policy(new).hash)
+    assert main(["policy", "loosens", old, str(tmp_path / "gone.json")]) == 2
+
+
+def test_what_is_found_says_what_was_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`show`, `lint` and `check` take it by its name; it is shown with the hash by which it can be trusted."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "stanchion.yaml"
+    file.write_text("name: p\nguards:\n  - {use: tool_denylist, tools: [rm]}\n  - {use: step_limit, max_steps: 900}\n")
+    said = "guard `step-limit`: max_steps 500 → 900"
+    assert main(["policy", "show", "found", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["found"]
+    whole = {"file": str(file), "hash": policy_hash(file), "trusted": False, "left_out": [said]}
+    assert shown == {"base": "pack default", "files": [whole]}
+    assert main(["policy", "show", "found"]) == 0
+    assert f"left out  {said}" in capsys.readouterr().out
+    assert main(["lint", "found"]) == 0
+    assert said in capsys.readouterr().out
+    assert main(["check", "--policy", "found", "--tool", "rm"]) == 3
+    file.write_text("name: p\nguards: nonsense\n")
+    assert main(["policy", "show", "found"]) == 2

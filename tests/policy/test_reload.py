@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from stanchion import Action, PolicyError, Shield
+from stanchion import Action, PolicyError, PolicyLoosens, Shield
 from stanchion.policy.compiled import CompiledPolicy
+from stanchion.policy.load import policy_hash
 from stanchion.runtime.reloading import Watcher
 
 OPEN = {
@@ -27,6 +28,19 @@ CLOSED = {
         {"use": "rule", "id": "no-writer", "when": "agent.role == 'writer' and event.risk == 'critical'"},
     ],
 }
+
+
+class Trusting:
+    """Trusts the hashes that it was given, and remembers which it was asked for."""
+
+    def __init__(self, *hashes: str) -> None:
+        self.hashes = set(hashes)
+        self.asked: list[str] = []
+
+    def trusts(self, policy_hash: str, _policy: CompiledPolicy, /) -> bool:
+        """Whether it was given that hash."""
+        self.asked.append(policy_hash)
+        return policy_hash in self.hashes
 
 
 def test_a_run_goes_on_under_the_new_policy() -> None:
@@ -89,9 +103,10 @@ def test_a_watched_file_is_reloaded_and_a_broken_one_is_not(tmp_path: Path) -> N
     file = tmp_path / "policy.yaml"
     base.write_text("name: base\nguards:\n  - {use: tool_denylist, tools: [rm]}\n", "utf-8")
     file.write_text("extends: base.yaml\nname: mine\n", "utf-8")
-    shield = Shield.load(file)
+    trust = Trusting()
+    shield = Shield.load(file, trust=trust)
     heard: list[Any] = []
-    watcher = Watcher(lambda: shield.policy.files, shield.reload, heard.append)
+    watcher = Watcher(lambda: shield.policy.files, shield.reload, heard.append, trust)
     run = shield.run()
     assert not watcher.look()
     assert run.check("rm", {}).action == Action.BLOCK
@@ -104,6 +119,7 @@ def test_a_watched_file_is_reloaded_and_a_broken_one_is_not(tmp_path: Path) -> N
 
     base.write_text("name: base\nguards:\n  - {use: tool_denylist, tools: [dd, mkfs]}\n", "utf-8")
     file.write_text("extends: base.yaml\nname: mine\nversion: 2\n", "utf-8")
+    trust.hashes.add(policy_hash(file))
     assert watcher.look()
     assert isinstance(heard[-1], CompiledPolicy)
     assert run.check("rm", {}).proceeds
@@ -145,3 +161,112 @@ def test_code_of_the_old_policy_answers_for_decisions_begun_under_it() -> None:
     changed.set()
     thread.join()
     assert (outcome[0].policy, outcome[0].message) == (old, "the old one refuses")
+
+
+STRICT = "name: mine\nguards:\n  - {use: tool_denylist, tools: [rm, dd]}\n"
+LOOSE = "name: mine\nguards:\n  - {use: tool_denylist, tools: [rm]}\n"
+
+
+def facts(shield: Shield) -> list[Any]:
+    """What the trail has of policies."""
+    return [fact for fact in shield.journal.facts() if fact.what.startswith("policy.")]
+
+
+def test_a_file_that_loosens_is_refused_until_it_is_trusted(tmp_path: Path) -> None:
+    """It is told and written down with both hashes, the old one stays in force; with trust it goes ahead."""
+    file = tmp_path / "policy.yaml"
+    file.write_text(STRICT, "utf-8")
+    trust = Trusting()
+    shield = Shield.load(file, trust=trust, journal="memory:")
+    before, run = shield.policy.hash, shield.run("a")
+    file.write_text(LOOSE, "utf-8")
+    with pytest.raises(PolicyLoosens) as refused:
+        shield.reload(by="ann")
+    said = str(refused.value)
+    assert "guard `tool-denylist`: tools [rm, dd] → [rm]" in said
+    assert f"stanchion policy trust {file}" in said
+    assert shield.policy.hash == before
+    assert run.check("dd", {}).action == Action.BLOCK
+
+    new = policy_hash(file)
+    trust.hashes.add(new)
+    assert shield.reload(by="bob").hash == new
+    assert run.check("dd", {}).proceeds
+    assert trust.asked == [new, new]
+    told = [(fact.what, fact.by, fact.data["old_digest"], fact.data["new_digest"]) for fact in facts(shield)]
+    assert told == [("policy.refused", "ann", before, new), ("policy.reloaded", "bob", before, new)]
+
+
+def test_a_file_that_loosens_nothing_asks_nobody(tmp_path: Path) -> None:
+    """It goes ahead as it always did, and is written down."""
+    file = tmp_path / "policy.yaml"
+    file.write_text(LOOSE, "utf-8")
+    trust = Trusting()
+    shield = Shield.load(file, trust=trust, journal="memory:")
+    file.write_text(STRICT, "utf-8")
+    shield.reload()
+    assert trust.asked == []
+    assert [fact.what for fact in facts(shield)] == ["policy.reloaded"]
+    assert shield.run().check("dd", {}).action == Action.BLOCK
+
+
+def test_a_mapping_is_the_programs_own_word_and_what_it_extends_is_not(tmp_path: Path) -> None:
+    """A program changes its mind without trust, and it is written down as such; a file below a mapping is a file."""
+    file = tmp_path / "base.yaml"
+    file.write_text(LOOSE, "utf-8")
+    shield = Shield.load(
+        {"name": "mine", "guards": [{"use": "tool_denylist", "tools": ["rm", "dd"]}]}, journal="memory:"
+    )
+    with pytest.raises(PolicyLoosens):
+        shield.reload({"name": "mine", "extends": str(file)})
+    shield.reload({"name": "mine"})
+    assert [(fact.what, fact.data["origin"]) for fact in facts(shield)] == [
+        ("policy.refused", str(file)),
+        ("policy.reloaded", "mapping"),
+    ]
+
+
+def test_code_of_a_policy_that_is_refused_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks, undos and guards of a file are looked for only after it was trusted."""
+    (tmp_path / "agents_own.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w').close()\ndef code(*_args, **_more): ...\n", "utf-8"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    file = tmp_path / "policy.yaml"
+    file.write_text("name: mine\n", "utf-8")
+    trust = Trusting()
+    shield = Shield.load(file, trust=trust)
+    named = "agents_own:code"
+    for said in (
+        f"tools: {{pay: {{undo: '{named}'}}}}",
+        f"tools: {{pay: {{hook: '{named}'}}}}",
+        f"guards: [{{use: python, call: '{named}'}}]",
+    ):
+        file.write_text(f"name: mine\n{said}\n", "utf-8")
+        with pytest.raises(PolicyLoosens):
+            shield.reload()
+        assert policy_hash(file)
+        assert not (tmp_path / "ran").exists()
+    trust.hashes.add(policy_hash(file))
+    shield.reload()
+    assert (tmp_path / "ran").exists()
+
+
+def test_watching_goes_on_and_hears_of_trust(tmp_path: Path) -> None:
+    """A file that was refused comes into force when it is trusted, though nobody touches it again."""
+    file = tmp_path / "policy.yaml"
+    file.write_text(STRICT, "utf-8")
+    trust = Trusting()
+    shield = Shield.load(file, trust=trust, journal="memory:")
+    heard: list[Any] = []
+    watcher = Watcher(lambda: shield.policy.files, shield.reload, heard.append, trust)
+    file.write_text(LOOSE, "utf-8")
+    assert watcher.look()
+    assert isinstance(heard[-1], PolicyLoosens)
+    assert not watcher.look()
+    assert len(facts(shield)) == 1
+    trust.hashes.add(policy_hash(file))
+    assert watcher.look()
+    assert isinstance(heard[-1], CompiledPolicy)
+    assert not watcher.look()
+    assert shield.run().check("dd", {}).proceeds

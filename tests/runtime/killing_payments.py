@@ -18,6 +18,7 @@ from stanchion import Shield
 from stanchion.policy.load import load_policy
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.opening import open_store
+from tests.operators import KNOWN
 from tests.runtime.payments import HOUR_MS, POLICY, Cut, Life, brought_to_an_end
 
 COMPILED = load_policy(POLICY)
@@ -26,7 +27,8 @@ MOST_STEPS = 100
 
 def shield_on(folder: Path, clock: Callable[[], int] = wall_ms) -> Shield:
     """A process's own shield on the shared file."""
-    return Shield(COMPILED, store=open_store(str(folder / "state.db"), clock), clock=clock, safe_mode=False)
+    store = open_store(str(folder / "state.db"), clock)
+    return Shield(COMPILED, store=store, clock=clock, safe_mode=False, operators=[KNOWN])
 
 
 def payer(folder: Path) -> Callable[[int], Any]:

@@ -12,6 +12,7 @@ from stanchion.runtime.calling import call
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke, Pause, Turn
 from stanchion.runtime.settling import EffectError
+from tests.operators import ANN
 from tests.runtime.guards import says
 
 HOUR_MS: Final = 3_600_000
@@ -127,7 +128,7 @@ def brought_to_an_end(process: Callable[[], Shield], pay: Pay, named: str, paid:
             if code == "ledger.in_progress":
                 later()
             elif code == "ledger.outcome_unknown":
-                run.settle_effect(str(determining.args[2]), happened=paid() > 0)
+                run.settle_effect(str(determining.args[2]), happened=paid() > 0, by=ANN)
             else:
                 return code
         except (TimeoutError, EffectError) as error:

@@ -16,6 +16,7 @@ from stanchion import Refused, Shield
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
+from tests.operators import KNOWN
 from tests.runtime.payments import CAP, HOUR_MS, POLICY, Cut, Killed, Life, brought_to_an_end
 
 HOWS = ("killed", "interrupted", "lost")
@@ -60,7 +61,7 @@ class World:
     def process(self) -> Shield:
         """A new process on the same store."""
         guards = [CAP] if self.story.patched else []
-        return shield_for(POLICY, clock=self.clock, store=self.store, guards=guards)
+        return shield_for(POLICY, clock=self.clock, store=self.store, guards=guards, operators=[KNOWN])
 
     def live(self, cut: Cut | None) -> tuple[int, str]:
         """One process pays, cut as told; how many steps it took, and what its caller saw."""

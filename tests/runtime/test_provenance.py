@@ -59,7 +59,7 @@ def test_a_ticket_shows_the_value_the_sentence_and_what_to_confirm() -> None:
     made = shield()
     run = poisoned(made.run())
     ticket = made.ticket(str(run.ticket(run.check("send_money", PAY))))
-    shown = ticket.beside
+    shown = ticket.evidence
     assert shown["value of recipient"] == EVIL
     assert shown["read from"] == "result 1 of read_file"
     assert EVIL.lower() in shown["what stands there (untrusted)"]

@@ -16,6 +16,7 @@ from stanchion.runtime.host_memory import MOST_STATES, Remembered, recall, remem
 from stanchion.runtime.remembering import changed
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
+from tests.operators import ANN, KNOWN
 
 BARE = {"name": "bare"}
 
@@ -116,18 +117,18 @@ def test_a_change_that_could_not_be_marked_is_marked_with_the_next_check(tmp_pat
 def test_states_are_remembered_while_something_is_refused_in_them(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     fleet, tenant = standing_key("*"), standing_key("default")
-    with Shield.load(BARE, store=path) as one, Shield.load(BARE, store=path) as stale:
+    with Shield.load(BARE, store=path, operators=[KNOWN]) as one, Shield.load(BARE, store=path) as stale:
         one.halt("drill", scope="fleet")
-        one.resume(scope="fleet")
+        one.resume(scope="fleet", by=ANN)
         stale.run("ann").check("t", {})
         assert stale.records[fleet][0] == 2
         one.halt("drill", scope="fleet")
         one.quarantine("tool:t")
         # Who knows less of the states than the host does takes nothing away.
         drive(changed(stale.memory, stale.clock()), stale)
-        with Shield.load(BARE, store=path) as two:
+        with Shield.load(BARE, store=path, operators=[KNOWN]) as two:
             assert {fleet, tenant} <= two.records.keys()
-            two.resume(scope="fleet")
+            two.resume(scope="fleet", by=ANN)
         with Shield.load(BARE, store=path) as three:
             assert (fleet in three.records, tenant in three.records) == (False, True)
 

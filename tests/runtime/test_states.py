@@ -14,6 +14,7 @@ from stanchion.runtime.errors import StateError
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock
+from tests.operators import ANN, KNOWN
 
 WATCHED: dict[str, Any] = {
     "name": "watched",
@@ -154,12 +155,12 @@ def test_a_run_in_trouble_whose_budget_is_used_up_is_halted() -> None:
 
 def test_all_processes_on_a_store_share_states(tmp_path: Path) -> None:
     counted = {**WATCHED, "guards": [*WATCHED["guards"], {"use": "step_limit", "max_steps": 100}]}
-    one, two = (Shield.load(counted, store=SqliteStore(tmp_path / "state.db")) for _ in range(2))
+    one, two = (Shield.load(counted, store=SqliteStore(tmp_path / "state.db"), operators=[KNOWN]) for _ in range(2))
     run = two.run("ann")
     assert run.check("pay", {}).action == Action.ALLOW
     one.halt("drill", scope="fleet")
     assert run.check("pay", {}).code == "kernel.halted"
-    one.resume(scope="fleet")
+    one.resume(scope="fleet", by=ANN)
     assert run.check("pay", {}).action == Action.ALLOW
     for number in range(3):
         (one if number % 2 else two).run("ann").error("search", ConnectionError("x"), fault="system")

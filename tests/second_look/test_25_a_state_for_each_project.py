@@ -13,6 +13,7 @@ from stanchion import NoTenant, Shield
 from stanchion.runtime.projects import owner_of
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.redis import RedisStore
+from tests.operators import ANN, KNOWN
 from tests.stores import redis_server, servers
 
 POLICY = "name: p\nguards:\n  - {use: breaker, failure_threshold: 2, cooldown_s: 3600}\n"
@@ -200,23 +201,23 @@ def test_a_fleet_names_its_tenant(kind: str, home: Path, monkeypatch: pytest.Mon
     else:
         url = servers.server().url
         servers.server().do("DROP SCHEMA IF EXISTS stanchion CASCADE")
-    with Shield.load(GUARDED, store=url) as shield:
+    with Shield.load(GUARDED, store=url, operators=[KNOWN]) as shield:
         for use in (shield.run, shield.halt, shield.resume, shield.standing, lambda: shield.quarantine("tool:t")):
             with pytest.raises(NoTenant, match=r"name the tenant, with `tenant=` .*STANCHION_TENANT"):
                 use()
         assert shield.run("ann", tenant="a").check("t", {}).proceeds
         shield.halt("drill", scope="fleet")
         assert shield.run("ann", tenant="a").check("t", {}).code == "kernel.halted"
-        shield.resume(scope="fleet")
+        shield.resume(scope="fleet", by=ANN)
         shield.halt("drill", tenant="a")
     with Shield.load(GUARDED, store=url, tenant="b") as other, Shield.load(GUARDED, store=url, tenant="a") as halted:
         assert other.run("ann").check("t", {}).proceeds
         assert halted.run("ann").check("t", {}).code == "kernel.halted"
     monkeypatch.setenv("STANCHION_TENANT", "a")
     monkeypatch.setenv("STANCHION_STORE", url)
-    with Shield.load(GUARDED) as shield:
+    with Shield.load(GUARDED, operators=[KNOWN]) as shield:
         assert shield.run("ann").check("t", {}).code == "kernel.halted"
-        shield.resume()
+        shield.resume(by=ANN)
         assert shield.run("ann").check("t", {}).proceeds
 
 

@@ -16,6 +16,7 @@ from stanchion.stores.redis import RedisStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.shields import LostStore
+from tests.operators import ANN, KNOWN
 from tests.stores import redis_server, servers
 
 BARE: dict[str, Any] = {"name": "bare", "tools": {"get": {"annotations": ["read_only"]}}}
@@ -75,7 +76,7 @@ class Kept:
 
     def shield(self, policy: dict[str, Any] = BARE) -> Shield:
         """Another process."""
-        return shield_for(policy, store=self.open(), clock=self.clock)
+        return shield_for(policy, store=self.open(), clock=self.clock, operators=[KNOWN])
 
 
 @contextmanager
@@ -152,11 +153,11 @@ def test_45c_a_store_that_was_wiped_under_a_live_process(kind: str, tmp_path: Pa
             assert newcomer.run("eve").check("t", {}).proceeds
             assert run.check("t", {}).code == "kernel.store_forgot"
             store.clock.advance(1)
-            other.accept_store("flushed on purpose", by="operator")
+            other.accept_store("flushed on purpose", by=ANN)
             assert run.check("t", {}).proceeds
             assert newcomer.run("eve").check("t", {}).proceeds
         assert [(fact.what, fact.by, fact.why) for fact in other.journal.facts() if fact.what.startswith("store.")] == [
-            ("store.accepted", "operator", "flushed on purpose")
+            ("store.accepted", "ann", "flushed on purpose")
         ]
 
 
@@ -171,7 +172,7 @@ def test_45c_a_backup_that_is_older_than_the_last_mark(kind: str, tmp_path: Path
         restore()
         store.clock.advance(1_001)
         assert run.check("t", {}).code == "kernel.store_forgot"
-        shield.accept_store("disk failure", restored=True)
+        shield.accept_store("disk failure", restored=True, by=ANN)
         assert run.check("t", {}).proceeds
 
 
@@ -182,25 +183,30 @@ def test_45c_a_backup_that_is_older_than_a_halt(kind: str, tmp_path: Path) -> No
         run = shield.run("ann")
         shield.halt("drill", scope="tool:t")
         restore = store.copy()
-        shield.resume(scope="tool:t")
+        shield.resume(scope="tool:t", by=ANN)
         assert run.check("t", {}).proceeds
         restore()
         store.clock.advance(1_001)
         assert run.check("t", {}).code == "kernel.store_forgot"
 
 
+def loaded(path: Path) -> Shield:
+    """Another process on a file, which remembers what this host does."""
+    return Shield.load(BARE, store=path, operators=[KNOWN])
+
+
 def test_45c_a_file_that_was_removed_under_a_halt_is_missed_by_the_next_process(tmp_path: Path) -> None:
     """The halt was the only thing that anybody ever did with it."""
     path = tmp_path / "kept" / "state.db"
-    with Shield.load(BARE, store=path) as shield:
+    with loaded(path) as shield:
         shield.halt("drill")
     for file in path.parent.iterdir():
         file.unlink()
-    with Shield.load(BARE, store=path) as shield:
+    with loaded(path) as shield:
         decision = shield.run("ann").check("t", {})
         assert (decision.code, [error.code for error in decision.errors]) == ("kernel.halted", ["kernel.store_forgot"])
-        shield.accept_store("it was mine to remove")
-    with Shield.load(BARE, store=path) as shield:
+        shield.accept_store("it was mine to remove", by=ANN)
+    with loaded(path) as shield:
         assert shield.run("ann").check("t", {}).proceeds
 
 
@@ -215,7 +221,7 @@ CHANGES: dict[str, Callable[[Shield], None]] = {
     "halt": lambda shield: shield.halt("drill"),
     "quarantine": lambda shield: shield.quarantine("tool:t"),
     "safe mode": lambda shield: shield.safe_mode(True),
-    "resume": lambda shield: shield.resume(scope="tool:bomb"),
+    "resume": lambda shield: shield.resume(scope="tool:bomb", by=ANN),
     "cancel": lambda shield: shield.run("ann", id="r").cancel("drill"),
     "isolated by a guard": _isolate,
 }
@@ -225,46 +231,46 @@ CHANGES: dict[str, Callable[[Shield], None]] = {
 def test_45c_a_copy_from_before_a_change_is_noticed_by_the_next_process(change: str, tmp_path: Path) -> None:
     """All within a minute: no mark has risen by itself."""
     path = tmp_path / "kept" / "state.db"
-    with Shield.load(BARE, store=path) as shield:
+    with loaded(path) as shield:
         assert shield.run("ann").check("t", {}).proceeds
         shield.halt("drill", scope="tool:bomb")
     shutil.copy(path, tmp_path / "old.db")
-    with Shield.load(BARE, store=path) as shield:
+    with loaded(path) as shield:
         CHANGES[change](shield)
     shutil.copy(tmp_path / "old.db", path)
-    with Shield.load(BARE, store=path) as shield:
+    with loaded(path) as shield:
         decision = shield.run("ann").check("t", {})
         said = [decision.code, *[finding.code for finding in decision.errors]]
         assert (decision.proceeds, "kernel.store_forgot" in said) == (False, True)
-        shield.accept_store("drill")
+        shield.accept_store("drill", by=ANN)
         assert shield.run("ann").check("t", {}).proceeds
 
 
 @pytest.mark.parametrize("change", ["halt", "safe mode"])
 def test_45c_what_the_host_knew_to_be_refused_is_refused_for_reads(change: str, tmp_path: Path) -> None:
     path = tmp_path / "state.db"
-    with Shield.load(BARE, store=path) as shield:
+    with loaded(path) as shield:
         CHANGES[change](shield)
     path.unlink()
-    with Shield.load(BARE, store=path) as shield:
+    with loaded(path) as shield:
         assert shield.run("ann").check("get", {}).proceeds is False
 
 
 @pytest.mark.parametrize("scope", ["", "tool:get", "agent:ann", "fleet"])
 def test_45c_a_halt_that_the_host_knew_holds_for_reads_of_other_shields(scope: str, tmp_path: Path) -> None:
     path = tmp_path / "kept" / "state.db"
-    with Shield.load(BARE, store=path) as shield:
+    with loaded(path) as shield:
         shield.halt("drill", scope=scope)
         for file in path.parent.iterdir():
             file.unlink()
-        with Shield.load(BARE, store=path) as second:
+        with loaded(path) as second:
             assert second.run("ann").check("get", {}).code == "kernel.halted"
             assert second.run("bob").check("t", {}).proceeds is False
-    with Shield.load(BARE, store=path) as next_one:
+    with loaded(path) as next_one:
         decision = next_one.run("ann").check("get", {})
         assert (decision.code, decision.errors[0].code) == ("kernel.halted", "kernel.store_forgot")
-        next_one.accept_store("drill")
-    with Shield.load(BARE, store=path) as accepted:
+        next_one.accept_store("drill", by=ANN)
+    with loaded(path) as accepted:
         assert accepted.run("ann").check("get", {}).proceeds
 
 

@@ -17,6 +17,7 @@ TABLES: Final = Path(__file__).parents[1] / "tables"
 ELSEWHERE: Final = {
     "http": "tests/runtime/http",
     "kernel.bad_event": "tests/runtime/values",
+    "kernel.broker_lost": "tests/service",
     "kernel.contention": "tests/kernel",
     "kernel.late_answer": "tests/runtime",
     "kernel.lookup_expired": "tests/runtime",

@@ -7,6 +7,7 @@ from stanchion.policy import rules
 from stanchion.policy.sequences import guard as sequences
 from stanchion.runtime import ledger
 from stanchion.runtime.http import codes as http
+from stanchion.runtime.remote import errors as broker
 
 PATH = "docs/reference/codes.md"
 
@@ -39,5 +40,5 @@ def _areas() -> set[str]:
     """The areas of shipped codes: what a test or an application declared besides does not belong here."""
     shipped = [f"stanchion.guards.{name}" for name in stanchion.guards.SHIPPED]
     codes = {code for module in shipped for code in __import__(module, fromlist=["CODES"]).CODES}
-    others = (approvals, ledger, http, rules, sequences)
+    others = (approvals, broker, ledger, http, rules, sequences)
     return {code.split(".")[0] for code in (*codes, *[code for each in others for code in each.CODES])} | {"kernel"}

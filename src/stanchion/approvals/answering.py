@@ -47,8 +47,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def is_answered_by(self, act: Act) -> bool:
-        """Whether an act is an answer to this, and to nothing else. A no need not say how far it would reach."""
+        """Whether an act is an answer to this, and to nothing else. A no need not say how far it would reach, and an
+        answer can be for fewer agents than wait by now: it is for those who were shown."""
         own = self.act(act.operator, act.role, act.until, act.yes, act.comment)
+        if set(act.agents) <= set(self.agents):
+            own = msgspec.structs.replace(own, agents=act.agents)
         return own == (act if act.yes else msgspec.structs.replace(act, scope=own.scope))
 
 

@@ -110,11 +110,16 @@ def changes_of(value: Any) -> tuple[Change, ...]:
         raise OperatorError(f"the operators in the store cannot be read: {error}; restore the store") from None
 
 
+def check_name(name: str) -> None:
+    """Raise `OperatorError` for what is no name of an operator."""
+    if NAME.fullmatch(name) is None:
+        raise OperatorError(f"`{name}` is no name for an operator: use up to 64 of a-z, 0-9, `.`, `_`, `-`, `@`")
+
+
 def checked(change: Change, roster: Roster) -> Change:
     """A change that makes sense for those who are operators now; `OperatorError` where it does not."""
     name, known = change.operator.name, change.operator.name in roster.operators
-    if NAME.fullmatch(name) is None:
-        raise OperatorError(f"`{name}` is no name for an operator: use up to 64 of a-z, 0-9, `.`, `_`, `-`, `@`")
+    check_name(name)
     if change.kind == "add" and known:
         raise OperatorError(f"`{name}` is an operator already: `rotate` gives them another key")
     if change.kind != "add" and not known:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.cli.cells import name_of
+from stanchion.cli.found_policy import given
 from stanchion.cli.parser import Parser
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
@@ -22,7 +23,6 @@ from stanchion.guards.budget import Budget, shown
 from stanchion.kernel.units import Unit
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.load import load_policy
 from stanchion.stores.protocol import Store
 
 USAGE: Final = """stanchion budget show [NAME] [--policy POLICY] [--store URL] [--json]
@@ -118,7 +118,7 @@ def spending(store: Store, limits: dict[tuple[str, str], tuple[int, float | None
 
 def _policy(name: str) -> CompiledPolicy:
     try:
-        return load_policy(name)
+        return given(name, None).policy
     except PolicyError as error:
         raise BadInput(*[str(fault) for fault in error.faults]) from None
 

@@ -71,7 +71,7 @@ def add(commands: Any) -> None:
     event.add_argument("--batch", metavar="FILE", help="events as JSON lines instead; `-` is standard input")
     judging = parser.add_argument_group("judging and answering")
     judging.add_argument(
-        "--policy", metavar="POLICY", default="default", help="a policy file or the name of a pack (default: default)"
+        "--policy", metavar="POLICY", default="default", help="a policy file, a pack, or `found` (default: default)"
     )
     judging.add_argument("--env", metavar="NAME", help="judge by the policy as it is in this environment")
     judging.add_argument("--explain", action="store_true", help="say at once what `stanchion explain` says of it")

@@ -8,8 +8,11 @@ import sys
 from typing import Any, Final
 
 from stanchion.cli.terminal import Terminal, json_line, put, visible
+from stanchion.cli.trusting import ProjectTrust
 from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.found_lint import lint_found
 from stanchion.policy.lint import Linted, lint
+from stanchion.policy.locating import FOUND as FOUND_POLICY
 
 CLEAN: Final = 0
 FOUND: Final = 1
@@ -27,7 +30,8 @@ that are likely misspelt, declarations that nothing uses, warnings that everybod
 EPILOG: Final = """\
 Each line says how sure it is: fault, certain, likely, or info, which is no mistake but
 easily forgotten (guards that are switched off or only watch) and changes no exit status.
-Every environment is looked at, unless one is named.
+Every environment is looked at, unless one is named. `found` stands for your own policy with
+those of the project over it, and names what of them is left out.
 
 examples:
   stanchion lint policy.yaml
@@ -44,7 +48,7 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "find mistakes in a policy, and what cannot be meant"
     parser = commands.add_parser("lint", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("policy", metavar="POLICY", help="a policy file or the name of a pack")
+    parser.add_argument("policy", metavar="POLICY", help="a policy file, a pack, or `found`")
     parser.add_argument("--env", metavar="NAME", help="look at this environment alone")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
 
@@ -54,7 +58,9 @@ def run(args: argparse.Namespace) -> int:
     linted: Linted | None = None
     faults: tuple[Fault, ...] = ()
     try:
-        linted = lint(args.policy, args.env)
+        linted = (
+            lint_found(args.env, ProjectTrust().trusts) if args.policy == FOUND_POLICY else lint(args.policy, args.env)
+        )
     except PolicyError as error:
         faults = error.faults
     if args.json:

@@ -13,6 +13,7 @@ from stanchion import Shield, __version__
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
+from stanchion.runtime.places import broker_for
 
 COMMANDS: Final = {
     "demo": "watch a scripted agent being kept safe",
@@ -32,7 +33,9 @@ COMMANDS: Final = {
     "tools": "show how well each tool works, and reset one that is left alone",
     "operators": "say who may do what an agent may not, each with a key",
     "tickets": "list what waits for a person, and approve or deny it",
+    "retention": "say what may leave the trail, where operators have to say so",
     "secrets": "allow what was taken for a secret and is none, and list what is known",
+    "broker": "judge for agents of other users, who can reach neither policy nor state",
     "policy": "show a policy as it takes effect, compare two, list those that are shipped",
     "schema": "write the JSON Schema of policy files, for editors",
     "lab": "measure guards on labelled rows, and policies against attackers",
@@ -117,13 +120,27 @@ def _run(words: list[str], load: ShieldMaker) -> int:
         asked.parser.print_help()
         return 0
     try:
-        args, extra = asked.parser.parse_known_args(words, argparse.Namespace(load=load))
+        args, extra = asked.parser.parse_known_args(words, argparse.Namespace(load=_on_a_store(load)))
     except SystemExit as done:
         return int(done.code or 0)
     if extra or asked.module is None:
         asked.own.unknown(extra if extra else words)
     status: int = asked.module.run(args)
     return status
+
+
+def _on_a_store(load: ShieldMaker) -> ShieldMaker:
+    """The same maker, which refuses a broker: what commands do is done on its store, where it runs."""
+
+    def loaded(source: Any, **options: Any) -> Shield:
+        if broker_for(source, options.get("store"), os.environ):
+            raise BadInput(
+                "commands work on a store, and a broker keeps its own: run them as the broker's user, "
+                "with STANCHION_STATE_DIR set to its folder"
+            )
+        return load(source, **options)
+
+    return loaded
 
 
 def _leave_quietly() -> None:

@@ -9,15 +9,20 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from stanchion.cli.answerers import add_answerer
+from stanchion.cli.found_policy import found_data, found_lines, given
+from stanchion.cli.loosens import loosens
 from stanchion.cli.parser import nearest
 from stanchion.cli.terminal import Terminal, json_line, put, visible
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.trusting import trust
+from stanchion.cli.whose import add_project
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.differences import TABLES, Change, differences, effect_of
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.load import described_packs, load_policy
+from stanchion.policy.load import described_packs
 from stanchion.policy.said import beyond_defaults, said_of
 
 SAME: Final = 0
@@ -27,27 +32,40 @@ APART: Final = frozenset({"id", "use", "priority", "category", "mode", "stages"}
 
 USAGE: Final = """stanchion policy show POLICY [--env NAME] [--json]
        stanchion policy diff OLD NEW [--env NAME [--env NAME]] [--json]
+       stanchion policy loosens OLD NEW [--env NAME [--env NAME]] [--json]
+       stanchion policy trust FILE [--env NAME] [--why WORDS] --key FILE | --ssh-agent
        stanchion policy packs [--json]"""
 
 DESCRIPTION: Final = """\
-show   a policy as it takes effect: with what it extends and in its environment, the guards
-       of each stage in the order in which they judge, where each comes from, its hash
-diff   what differs between two policies in effect: old and new values, guard by guard
-packs  the policies that are shipped, by name"""
+show     a policy as it takes effect: with what it extends and in its environment, the guards
+         of each stage in the order in which they judge, where each comes from, its hash
+diff     what differs between two policies in effect: old and new values, guard by guard
+loosens  by what the new policy may let through what the old one refuses; what is not known
+         to be the same or stricter counts
+trust    sign that a policy file, as it is now, may loosen what is in force: on reload, and
+         where it is found in a project; needs an operator's key
+packs    the policies that are shipped, by name
+
+`found` stands for your own policy, or the pack `default`, with those of the project around
+the working directory over it. One that no operator has trusted only tightens; what was left
+out of it is shown."""
 
 EPILOG: Final = """\
 examples:
   stanchion policy show policy.yaml --env trial
   stanchion policy diff policy.yaml new.yaml
   stanchion policy diff policy.yaml policy.yaml --env trial --env live
+  stanchion policy loosens policy.yaml new.yaml
+  stanchion policy show found
+  stanchion policy trust .stanchion/policy.yaml --key ~/.config/stanchion/keys/ann
   stanchion policy packs
 
 The first `--env` is for both policies; a second one is for the new policy alone. An
 empty name stands for none: `--env '' --env trial` shows what an environment changes.
 
 exit status:
-  0  it is shown; for diff: nothing differs in effect
-  1  for diff: something differs
+  0  it is shown; for diff: nothing differs in effect; for loosens: nothing loosens
+  1  for diff: something differs; for loosens: something loosens; for trust: you may not
   2  a policy does not load"""
 
 
@@ -55,10 +73,15 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show a policy as it takes effect, compare two, list those that are shipped"
     parser = commands.add_parser("policy", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="show|diff|packs", help="what to do")
-    parser.add_argument("policies", metavar="POLICY", nargs="*", help="a policy file or the name of a pack")
+    parser.add_argument("verb", metavar="show|diff|loosens|trust|packs", help="what to do")
+    parser.add_argument("policies", metavar="POLICY", nargs="*", help="a policy file, a pack, or `found`")
     parser.add_argument("--env", metavar="NAME", action="append", default=[], help="in this environment")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
+    trusts = parser.add_argument_group("trust")
+    trusts.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
+    trusts.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(trusts)
+    add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,9 +103,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(args: argparse.Namespace) -> int:
     env = args.env[0] if args.env else None
-    policy = load_policy(args.policies[0], env)
+    policy, found = given(args.policies[0], env)
     if args.json:
-        shown = {
+        shown: dict[str, Any] = {
             "name": policy.file.name,
             "version": policy.file.version,
             "mode": policy.file.mode,
@@ -93,11 +116,18 @@ def _show(args: argparse.Namespace) -> int:
                 stage: [_guard(seat) for seat in _chain(policy, stage)] for stage in Stage if stage in policy.stages
             },
             "policy": policy.file,
+            **({} if found is None else {"found": found_data(found)}),
         }
         sys.stdout.write(json_line(shown).decode())
         return SAME
-    for line in _lines(policy, env, Terminal.of(sys.stdout, os.environ)):
+    terminal = Terminal.of(sys.stdout, os.environ)
+    for line in _lines(policy, env, terminal):
         put(sys.stdout, line)
+    if found is not None:
+        put(sys.stdout, "")
+        put(sys.stdout, terminal.paint("found", "bold"))
+        for line in found_lines(found, terminal):
+            put(sys.stdout, line)
     return SAME
 
 
@@ -157,8 +187,7 @@ def _table(seats: list[Seat], terminal: Terminal) -> Iterator[str]:
 
 
 def _diff(args: argparse.Namespace) -> int:
-    envs = [env if env else None for env in (args.env[:1] + args.env[-1:] if args.env else ("", ""))]
-    old, new = (load_policy(name, env) for name, env in zip(args.policies, envs, strict=True))
+    old, new = (given(name, env).policy for name, env in zip(args.policies, _envs(args), strict=True))
     found = differences(old, new)
     if args.json:
         shown = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
@@ -175,6 +204,16 @@ def _diff(args: argparse.Namespace) -> int:
     else:
         put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
     return DIFFERENT if found else SAME
+
+
+def _loosens(args: argparse.Namespace) -> int:
+    return loosens(args, _envs(args))
+
+
+def _envs(args: argparse.Namespace) -> tuple[str | None, str | None]:
+    """The environments of two policies."""
+    old, new = (env if env else None for env in (args.env[:1] + args.env[-1:] if args.env else ("", "")))
+    return old, new
 
 
 def _change(change: Change, terminal: Terminal) -> Iterator[str]:
@@ -209,6 +248,8 @@ def _flow(value: Any) -> str:
 VERBS: Final[dict[str, tuple[int, Callable[[argparse.Namespace], int]]]] = {
     "show": (1, _show),
     "diff": (2, _diff),
+    "loosens": (2, _loosens),
+    "trust": (1, trust),
     "packs": (0, _packs),
 }
 """How many policies each word takes, and what it does."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion import Shield
+from stanchion import Shield, StanchionError
 from stanchion.approvals.act import LARGEST
 from stanchion.approvals.answering import By, Signer, Wish
 from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
@@ -30,6 +30,7 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
 from stanchion.cli.whose import add_project, tenant_of, whose
 from stanchion.kernel.state import StoreLost
+from stanchion.runtime.places import broker_for
 from stanchion.stores.memory import wall_ms
 
 REFUSED: Final = 1
@@ -125,6 +126,9 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"which one? write `stanchion tickets {args.verb} {what}`; `stanchion tickets list` shows them")
     if args.verb == "sign":
         return _sign(args)
+    broker = broker_for(None, args.store, os.environ) if args.verb == "answer" else ""
+    if broker:
+        return _carry(args, broker)
     with opened(args.store, whose(args.project, args.store)) as store:
         if store is None:
             if args.verb == "list":
@@ -246,6 +250,20 @@ def _sign(args: argparse.Namespace) -> int:
         return REFUSED
     sys.stdout.buffer.write(answer.bytes)
     sys.stdout.buffer.flush()
+    return 0
+
+
+def _carry(args: argparse.Namespace, broker: str) -> int:
+    """Hand an answer to a broker, which says whether it counts, and nothing of the ticket."""
+    from stanchion.runtime.remote.shield import RemoteShield
+
+    with RemoteShield(broker) as shield:
+        try:
+            shield.answer(_content(args.id, LARGEST))
+        except (StanchionError, ValueError) as error:
+            say(sys.stderr, f"stanchion: {error}")
+            return REFUSED
+    say(sys.stdout, "the broker has taken the answer")
     return 0
 
 

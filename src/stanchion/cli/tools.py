@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.approvals.act import Purpose
 from stanchion.approvals.errors import TicketError
 from stanchion.cli.answerers import add_answerer, answerer
 from stanchion.cli.cells import name_of
@@ -23,21 +24,27 @@ from stanchion.cli.veiled import veiled
 from stanchion.cli.whose import add_project, tenant_of, whose
 from stanchion.guards.breaker import Circuit, circuit_of
 from stanchion.guards.health import score
+from stanchion.guards.schema.tools import EVERYBODY, differing
 from stanchion.kernel.gates import standing_of
 from stanchion.kernel.registers import outcomes
 from stanchion.kernel.state import FOREVER, STANDING, StoreLost
 from stanchion.kernel.states import NORMAL, phase
+from stanchion.runtime.acts import Request
 from stanchion.runtime.errors import NoTenant
+from stanchion.runtime.pinning import pins_key, pins_of
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store
 
 USAGE: Final = """stanchion tools [list] [NAME] [--tenant NAME] [--store URL] [--json]
-       stanchion tools reset NAME [--why WORDS] [--by NAME] [--tenant NAME] [--store URL]"""
+       stanchion tools reset NAME [--why WORDS] [--key FILE | --ssh-agent] [--tenant NAME]
+       stanchion tools accept NAME [--why WORDS] [--key FILE | --ssh-agent] [--tenant NAME]"""
 
 DESCRIPTION: Final = """\
-list   how well each tool has worked lately and in all, whether its breaker lets calls
-       through, and whether it is isolated
-reset  let a tool be called again at once: its breakers are closed, for every process"""
+list    how well each tool has worked lately and in all, whether its breaker lets calls
+        through, and whether it is isolated
+reset   let a tool be called again at once: its breakers are closed, for every process
+accept  take the definition of a tool that has changed since it was pinned: its calls ask
+        nobody any more"""
 
 EPILOG: Final = """\
 examples:
@@ -52,11 +59,11 @@ written to the trail.
 
 exit status:
   0  it is shown or done, or there is nothing yet
-  1  there is nothing to reset
+  1  there is nothing to reset or to accept
   2  the store cannot be used"""
 
 NOTHING: Final = 1
-VERBS: Final = ("list", "reset")
+VERBS: Final = ("list", "reset", "accept")
 
 
 class Broken(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -91,7 +98,9 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show how well each tool works, and reset one that is left alone"
     parser: Parser = commands.add_parser("tools", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="list|reset", nargs="?", default="list", help="what to do (default: list)")
+    parser.add_argument(
+        "verb", metavar="list|reset|accept", nargs="?", default="list", help="what to do (default: list)"
+    )
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="a tool")
     parser.add_argument(
         "--tenant", metavar="NAME", help="whose; STANCHION_TENANT if none is named, and for reset else `default`"
@@ -107,10 +116,10 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Show the tools, or reset one."""
     if args.verb not in VERBS:
-        known = "write `list` or `reset`"
+        known = "write `list`, `reset` or `accept`"
         raise BadInput(f"`stanchion tools` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
-    if args.verb == "reset":
-        return _reset(args)
+    if args.verb != "list":
+        return _reset(args) if args.verb == "reset" else _accept(args)
     with opened(args.store, whose(args.project, args.store)) as store:
         if store is None:
             return 0
@@ -139,6 +148,27 @@ def _reset(args: argparse.Namespace) -> int:
     said = "its breaker is closed" if closed else "no breaker of it is open, and none has counted a failure"
     say(sys.stdout, f"{veiled(args.name)}: {said}")
     return 0 if closed else NOTHING
+
+
+def _accept(args: argparse.Namespace) -> int:
+    if not args.name:
+        raise BadInput("which tool? write `stanchion tools accept NAME`")
+    tenant = EVERYBODY if args.tenant is None else args.tenant
+    try:
+        with loaded(args) as shield:
+            kept = pins_of(shield.store.read(pins_key(tenant))[1])
+            parts = kept.seen.get(args.name)
+            if parts is None:
+                say(sys.stdout, f"{veiled(args.name)}: no other definition of it was seen")
+                return NOTHING
+            said = {"parts": parts, "why": args.why}
+            shield.act(
+                Request(purpose=Purpose.TOOL, tenant=tenant, subject=args.name, said=said), answerer(args, shield)
+            )
+    except (StoreLost, TicketError) as error:
+        raise BadInput(str(error)) from None
+    say(sys.stdout, f"{veiled(args.name)}: {differing(parts, kept.tools.get(args.name, {}))}, and that is accepted")
+    return 0
 
 
 def tools(store: Store, now: int) -> list[ToolState]:

@@ -21,6 +21,7 @@ ERRORS: Final = frozenset(
         "kernel.store_lost",
         "kernel.store_forgot",
         "kernel.audit_lost",
+        "kernel.broker_lost",
         "kernel.contention",
         "kernel.patch_failed",
     }

@@ -105,10 +105,10 @@ def with_late(plan: Plan, late: tuple[Finding, ...], found: Found, cut: int) -> 
     """Late answers stand before the chain; one that stops skips all of it."""
     early: Found = []
     for finding in late:
-        cells = plan.cells_for(finding.guard, 0)
-        action = cells[finding.action]
+        stood = plan.cells_for(finding.guard, 0)
+        action = stood[finding.action]
         if action != finding.action:
-            worded = refusing(finding, cells) if finding.action == Action.WARN and action >= STOPS else finding
+            worded = refusing(finding, stood) if finding.action == Action.WARN and action >= STOPS else finding
             finding = msgspec.structs.replace(worded, action=action, said=finding.action)
         early.append((-1, finding))
     if any(finding.action >= STOPS and not finding.shadow for _, finding in early):

@@ -33,6 +33,7 @@ KERNEL: Final = {
     "kernel.lookup_expired": "the guard's code has to answer in time: make it faster, or raise its `deadline_ms`",
     "kernel.store_lost": "the store has to be within reach",
     "kernel.audit_lost": "the audit trail has to be writable",
+    "kernel.broker_lost": "the broker has to be within reach",
     "kernel.contention": "fewer decisions at once on the same state",
     "kernel.patch_failed": "the redaction has to fit the content: correct the guard that made it",
     "kernel.third_warning": "fewer warnings of this guard in the task, or a higher `limits.warnings`",

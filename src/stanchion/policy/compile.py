@@ -28,14 +28,17 @@ Where = Callable[..., str]
 """Gives the place of a value in the policy's files, by the path to it."""
 
 
-def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (), whole: bool = True) -> CompiledPolicy:
+def compile_policy(
+    file: PolicyFile, where: Where, files: tuple[Path, ...] = (), whole: bool = True, imports: bool = True
+) -> CompiledPolicy:
     """Place every enabled guard; raises `PolicyError` with every fault found.
 
-    Of a policy that is not `whole` it is not told what may only seem wrong because a part is missing.
+    Of a policy that is not `whole` it is not told what may only seem wrong because a part is missing. Without `imports`
+    none of the code that it names is run: such a policy can be compared with another, and not put in force.
     """
     faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
     faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
-    tools, wrong = written_tools(file, where, whole)
+    tools, wrong = written_tools(file, where, whole, imports)
     faults += wrong
     faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
     faults += [*scoping.wrong_in(file, where), *(scoping.unread(file, where) if whole else ())]
@@ -81,7 +84,7 @@ def compile_policy(file: PolicyFile, where: Where, files: tuple[Path, ...] = (),
         faults += unheard if unheard else unanswered
     undos: dict[str, Callable[..., Any]] = {}
     for name, tool in file.tools.items():
-        if tool.undo is not None:
+        if tool.undo is not None and imports:
             try:
                 undos[name] = imported(tool.undo)
             except ValueError as error:

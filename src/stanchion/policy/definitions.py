@@ -42,9 +42,11 @@ Ask = Callable[[Hooked, Sequence[Hook], str], Any]
 """Asks hooks about a call; the last is the digest of the definition it was held against."""
 
 
-def written_tools(file: PolicyFile, where: Where, whole: bool = True) -> tuple[Tools, list[Fault]]:
+def written_tools(
+    file: PolicyFile, where: Where, whole: bool = True, imports: bool = True
+) -> tuple[Tools, list[Fault]]:
     """The definitions that a policy file has, and what is wrong with them; of a file that is not `whole` it is not told
-    that nothing reads them."""
+    that nothing reads them. Without `imports` hooks are not looked for."""
     faults: list[Fault] = []
     known: dict[str, Known] = {}
     pins: dict[str, str] = {}
@@ -55,7 +57,7 @@ def written_tools(file: PolicyFile, where: Where, whole: bool = True) -> tuple[T
                 _ = None if schema is None else Checker(schema)
             except SchemaFault as fault:
                 faults.append(Fault(where("tools", name, option, *fault.path), f"no schema to check by: {fault}"))
-        if tool.hook is not None:
+        if tool.hook is not None and imports:
             try:
                 imported(tool.hook)
             except ValueError as error:

@@ -73,6 +73,11 @@ def lint(source: str | Path | dict[str, Any], env: str | None = None) -> Linted:
             faults += error.faults
     if faults:
         raise PolicyError(in_order(faults))
+    return looked_over(documents, checked)
+
+
+def looked_over(documents: dict[str | None, Document], checked: dict[str | None, CompiledPolicy]) -> Linted:
+    """What there is to say of a policy that loads, in each of these environments."""
     return Linted(
         _merged({name: list(_Linting(documents[name], policy, name).remarks()) for name, policy in checked.items()}),
         checked,

@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.policy.checking import check, convert
 from stanchion.policy.compile import compile_policy
-from stanchion.policy.compiled import CompiledPolicy
+from stanchion.policy.compiled import CompiledPolicy, content_hash
 from stanchion.policy.copying import read_data
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
@@ -31,9 +31,7 @@ def load_policy(source: str | Path | dict[str, Any], env: str | None = None) -> 
     Raises `PolicyError` with every fault found, those of environments that are not asked for included.
     """
     read = read_policy(source)
-    if env not in read.variants:
-        raise PolicyError(list(environment(read.whole, env).faults))
-    return compile_document(read.variants[env], read.files)
+    return compile_document(read.variant(env), read.files)
 
 
 class Read(NamedTuple):
@@ -44,10 +42,16 @@ class Read(NamedTuple):
     variants: dict[str | None, Document]
     files: tuple[Path, ...]
 
+    def variant(self, env: str | None) -> Document:
+        """The policy in an environment, or without one; `PolicyError` where there is no such environment."""
+        if env not in self.variants:
+            raise PolicyError(list(environment(self.whole, env).faults))
+        return self.variants[env]
 
-def read_policy(source: str | Path | dict[str, Any]) -> Read:
+
+def read_policy(source: str | Path | dict[str, Any], reading: Reading | None = None) -> Read:
     """Read a policy and check it in every environment; raises `PolicyError` with every fault found."""
-    reading = Reading()
+    reading = Reading() if reading is None else reading
     whole = extended(reading.first(source), reading.find)
     every = variants(whole)
     faults = in_order([fault for each in every.values() for fault in (*each.faults, *check(each, PolicyFile))])
@@ -73,13 +77,25 @@ def _in_conditions(document: Document) -> Iterator[Fault]:
                         yield Fault(document.where("guards", at, option), str(fault))
 
 
-def compile_document(document: Document, files: tuple[Path, ...] = ()) -> CompiledPolicy:
-    """Compile a document that is whole and checked, in one environment or without any."""
+def compile_document(document: Document, files: tuple[Path, ...] = (), imports: bool = True) -> CompiledPolicy:
+    """Compile a document that is whole and checked, in one environment or without any; `imports` as in
+    `compile_policy`."""
+    return compile_policy(policy_file(document), document.where, files, imports=imports)
+
+
+def policy_file(document: Document) -> PolicyFile:
+    """What a document says, as it is hashed."""
     file = convert(document, PolicyFile)
     written = document.written("version")
-    if written is not None:
-        file = msgspec.structs.replace(file, version=written)
-    return compile_policy(file, document.where, files)
+    return file if written is None else msgspec.structs.replace(file, version=written)
+
+
+def policy_hash(source: str | Path | dict[str, Any], env: str | None = None) -> str:
+    """The hash of a policy in one of its environments, by which it is trusted; none of the code that it names is run.
+
+    It is the hash that `Shield.policy` and decisions have where a program adds no guards of its own.
+    """
+    return content_hash(policy_file(read_policy(source).variant(env)))
 
 
 def packs() -> tuple[str, ...]:
@@ -99,10 +115,12 @@ def described_packs() -> dict[str, str]:
 
 
 class Reading:
-    """Reads the documents of one policy and remembers which files they came from."""
+    """Reads the documents of one policy and remembers which files they came from, those of a folder alone if there is
+    one to stay within."""
 
-    def __init__(self) -> None:
+    def __init__(self, within: Path | None = None) -> None:
         self.files: list[Path] = []
+        self._within = within
 
     def first(self, source: str | Path | dict[str, Any]) -> Document:
         """The document that was asked for."""
@@ -128,6 +146,8 @@ class Reading:
         path = Path(source) if beside is None else beside / source
         self.files.append(path)
         try:
+            if self._within is not None:
+                _stay(path, self._within)
             return translated(read_text(path.read_text("utf-8"), str(path)))
         except FileNotFoundError:
             hint = f"give the path of a file or one of the packs {', '.join(packs())}"
@@ -137,3 +157,12 @@ class Reading:
             raise PolicyError([Fault(str(source), f"cannot be read: {why}")]) from None
         except UnicodeDecodeError:
             raise PolicyError([Fault(str(source), "cannot be read: it is not UTF-8")]) from None
+
+
+def _stay(path: Path, within: Path) -> None:
+    """Refuse a file that is not one of a folder, wherever links lead, and what is no plain file."""
+    real = path.resolve()
+    if within not in real.parents:
+        raise PolicyError([Fault(str(path), f"it is not inside of `{within}`: a project's policies are its own files")])
+    if real.exists() and not real.is_file():
+        raise PolicyError([Fault(str(path), "it is no plain file: a policy is one")])

@@ -34,7 +34,7 @@ class _Merging:
         match under.value, over.value:
             case dict() as below, dict() as above:
                 return self._mappings(under, over, below, above)
-            case list() as below, list() as above if above and any(_identity(item) for item in below):
+            case list() as below, list() as above if above and any(identity_of(item) for item in below):
                 return Node(self._entries(below, above), over.at, over.key)
         return over
 
@@ -60,7 +60,7 @@ class _Merging:
             if at is None:
                 merged.append(item)
             elif at in taken:
-                self._fault(item, f"{shown(_identity(item))} is changed a second time: the first is at {taken[at]}")
+                self._fault(item, f"{shown(identity_of(item))} is changed a second time: the first is at {taken[at]}")
             elif at >= 0:
                 taken[at] = item.at
                 merged[at] = self._entry(below[at], item)
@@ -68,10 +68,10 @@ class _Merging:
 
     def _same(self, below: list[Node], item: Node) -> int | None:
         """The number of the entry that an overlay's entry changes, `None` if it is a new one, -1 if it is at fault."""
-        identity, use = _identity(item), _word(item, "use")
+        identity, use = identity_of(item), _word(item, "use")
         if not identity:
             return None
-        known = [_identity(entry) for entry in below]
+        known = [identity_of(entry) for entry in below]
         if identity in known:
             return known.index(identity)
         alike = [at for at, entry in enumerate(below) if use and _word(entry, "use") == use]
@@ -100,6 +100,7 @@ def _word(node: Node, key: str) -> str:
     return child.value if child is not None and isinstance(child.value, str) else ""
 
 
-def _identity(node: Node) -> str:
+def identity_of(node: Node) -> str:
+    """The id of an entry: its own, or the one that its `use` gives it."""
     own = _word(node, "id")
     return own if own else usual_id(_word(node, "use"))

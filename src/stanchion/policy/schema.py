@@ -106,7 +106,7 @@ class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     the agents that work for them, whose requests somebody else answers."""
 
     key: str
-    roles: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)] = ("human_operator",)
+    roles: tuple[str, ...] = ("human_operator",)
     agents: tuple[str, ...] = ()
 
 

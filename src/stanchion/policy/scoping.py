@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from stanchion.guards._own import OwnPlaces
 from stanchion.guards.authority import Authority
 from stanchion.guards.budget import Budget, Requests
 from stanchion.guards.capabilities import Capabilities
@@ -21,7 +22,6 @@ from stanchion.guards.files.globs import fault
 from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.real import RealFiles
 from stanchion.guards.files.scope import FileScope
-from stanchion.guards.secrets import Secrets
 from stanchion.guards.sql import Sql
 from stanchion.guards.task_scope import TaskScope
 from stanchion.kernel.names import names
@@ -29,7 +29,6 @@ from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import Seat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.ladder import lesser_at
-from stanchion.policy.scan_cache import CACHE
 from stanchion.policy.schema import PolicyFile, use_of
 
 T = TypeVar("T")
@@ -55,7 +54,7 @@ def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
         case Files():
             scopes = {n: FileScope(t.files.write, t.files.deny) for n, t in file.tasks.items() if t.files is not None}
             own = [str(path) for path in files] + [str(path.absolute()) for path in files]
-            return guard.within(found_in(scopes), paths_in_shell, tuple(dict.fromkeys(own)))
+            return guard.within(found_in(scopes), paths_in_shell, tuple(dict.fromkeys(own)), reach_in_file)
         case Budget():
             return guard.within(lesser_at(file.degrade))
         case Evidence():
@@ -74,9 +73,6 @@ def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
             from stanchion.policy.quiet import keep_quiet
 
             keep_quiet()
-            return guard
-        case Secrets():
-            guard.prepare(CACHE)
             return guard
         case _:
             return guard
@@ -151,6 +147,13 @@ def paths_in_shell(text: str) -> Iterator[tuple[str, Use, str]]:
             for path in paths:
                 if path != "-" and "; " not in path and (not path.startswith("$") or path.startswith(KNOWN)):
                     yield str(path), use, command.cwd
+
+
+def reach_in_file(path: str, text: str, own: OwnPlaces) -> str:
+    """How surely a file that is written would do what only a person may do: `danger`, `doubt`, or not at all."""
+    from stanchion.guards.shell.writing import written
+
+    return written(path, text, own)
 
 
 def commands_in_shell(text: str) -> Iterator[Ran]:

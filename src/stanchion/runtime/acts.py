@@ -18,10 +18,12 @@ from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.changing import change
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import EPOCH, key
+from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL, Signal
 from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import drive
+from stanchion.runtime.retaining import RETENTION, Retention
+from stanchion.runtime.trust import TRUSTED
 from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
 """What is signalled to have something back to normal, whatever state it is in."""
 
-TRUSTED: Final = key(FLEET, "trusted")
-"""Where the policies are kept that operators trust, by their hashes, each with the answer that says so."""
 MOST_TRUSTED: Final = 1_000
 
 
@@ -146,8 +146,7 @@ def _store(shield: Shield, request: Request, answer: Answer) -> int:
 
 
 def _epoch(shield: Shield, _request: Request) -> int:
-    number: int = shield.store.read(EPOCH)[0]
-    return number
+    return 0 if shield.memory is None else drive(shield.memory.number(), shield)
 
 
 def _trust(shield: Shield, request: Request, answer: Answer) -> None:
@@ -168,6 +167,32 @@ def _trusted(shield: Shield, _request: Request) -> int:
     return number
 
 
+def _retain(shield: Shield, request: Request, answer: Answer) -> None:
+    kept = msgspec.convert({**request.said, "answer": answer}, Retention)
+    value = msgspec.to_builtins(kept)
+    drive(change(shield.records, f"retain-{os.urandom(8).hex()}", FLEET, RETENTION, lambda _value, _now: value), shield)
+    fact = Fact(shield.clock(), "trail.retention", "trail", FLEET, by=answer.act.operator, why=answer.act.comment)
+    tell(shield, fact._replace(data={"days": kept.days, "megabytes": kept.megabytes, **told(answer)}))
+
+
+def _retained(shield: Shield, _request: Request) -> int:
+    number: int = shield.store.read(RETENTION)[0]
+    return number
+
+
+def _accept(shield: Shield, request: Request, answer: Answer) -> None:
+    from stanchion.runtime.pinning import accept
+
+    accept(shield, request.subject, request.said.get("parts"), request.tenant, answer)
+
+
+def _pins(shield: Shield, request: Request) -> int:
+    from stanchion.runtime.pinning import pins_key
+
+    number: int = shield.store.read(pins_key(request.tenant))[0]
+    return number
+
+
 ACTS: Final[dict[Purpose, Act]] = {
     Purpose.RESUME: Act(_standing, _resume),
     Purpose.SAFE_MODE_OFF: Act(_standing, _safe_mode_off),
@@ -175,6 +200,8 @@ ACTS: Final[dict[Purpose, Act]] = {
     Purpose.ALLOW: Act(_allowances, _allow),
     Purpose.SETTLE: Act(_effect, _settle),
     Purpose.STORE: Act(_epoch, _store),
+    Purpose.TOOL: Act(_pins, _accept),
     Purpose.POLICY: Act(_trusted, _trust, critical=True),
+    Purpose.RETENTION: Act(_retained, _retain, critical=True),
 }
-"""Everything but tickets, operators and definitions of tools, which have ways of their own."""
+"""Everything but tickets and operators, which have ways of their own."""

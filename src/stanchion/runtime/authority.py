@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Act, Answer, Purpose, Way, digest_of
+from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
-from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of
+from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, check_name
 from stanchion.approvals.proving import doubt, rostered
+from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.scope import Scope, reach
+from stanchion.approvals.spent import Spent
 from stanchion.approvals.ticket import GRANT_S, LONGEST_S
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -25,15 +27,14 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.veiling import tell
+from stanchion.stores.protocol import ends_here
 
 if TYPE_CHECKING:
+    from stanchion.policy.compiled import CompiledPolicy
     from stanchion.runtime.shield import Shield
 
 FUTURE_MS: Final = 60_000
 """By how much the clock of whoever signs may be ahead of the store's."""
-
-MOST_SPENT: Final = 10_000
-"""How many used approvals are remembered before those are forgotten whose time is over."""
 
 
 class Authority:
@@ -44,9 +45,9 @@ class Authority:
         self._shield = shield
         self._pinned = tuple(pinned)
         self._begun: str | None = None
+        self._spent = Spent()
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
         self._furthest: tuple[tuple[Operator, ...], Roster] = ((), Roster())
-        self._spent: dict[Act, int] = {}
 
     def begin(self) -> None:
         """Remember who was first, before anything is judged; called when a run begins."""
@@ -57,6 +58,10 @@ class Authority:
     def roster(self) -> Flow[Roster]:
         """Who is an operator, as the store has it now."""
         return (yield from self._now())[0]
+
+    def known(self) -> Roster:
+        """Who is an operator, for callers outside of a flow."""
+        return drive(self.roster(), self._shield)
 
     def _now(self) -> Flow[tuple[Roster, int]]:
         """Who is an operator, and the store's time."""
@@ -72,50 +77,24 @@ class Authority:
             self._refused(wish, named(by) if not isinstance(by, str) or by.strip() else "", str(error))
             raise
 
-    def permit(
-        self,
-        purpose: Purpose,
-        tenant: str,
-        subject: str,
-        said: Any,
-        by: By,
-        *,
-        generation: int = 0,
-        critical: bool = False,
-        comment: str = "",
-    ) -> Answer:
-        """Somebody's yes to something that lets more through than before. `generation` is the version of what it
-        changes, so that it can be said once."""
-        whole = {"purpose": purpose, "tenant": tenant, "subject": subject, "said": said}
-        wish = Wish(
-            purpose=purpose,
-            tenant=tenant,
-            subject=subject,
-            generation=generation,
-            digest=digest_of(whole),
-            said=said,
-            asked=Asked((OPERATOR,), critical),
-        )
-        return self.said(wish, by, comment=comment)
+    def doubt(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONCE) -> str:
+        """Why an answer does not count on this shield's store; empty where it does."""
+        if self._spent.has(answer):
+            return "the answer was used or taken back"
+        return doubt(roster, answer, asked, scope, self.shared)
+
+    def spend(self, answer: Answer) -> None:
+        """Remember that an answer was used or taken back: whatever a store says later, it lets nothing through here."""
+        self._spent.add(answer, self._shield.clock())
 
     @property
     def shared(self) -> bool:
-        """Whether others than this process can reach the state."""
-        return self._shield.memory is not None
-
-    def spend(self, answer: Answer, now: int) -> None:
-        """An action has started on an approval of one call: whatever the store says later, none does again."""
-        if len(self._spent) >= MOST_SPENT:
-            self._spent = {act: until for act, until in self._spent.items() if until > now}
-        self._spent[answer.act] = answer.act.until
-
-    def is_spent(self, answer: Answer) -> bool:
-        """Whether an action has started on it in this process."""
-        return answer.act in self._spent
+        """Whether others than this process may reach the state: so it is, unless its store says otherwise."""
+        return not ends_here(self._shield.store)
 
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
-        return rostered((*self._pinned, *self._shield.pinned()), value)
+        return rostered((*self._pinned, *pinned_by(self._shield.policy)), value)
 
     def follows(self, roster: Roster, change: Change) -> bool:
         """Whether a change is one that an operator has signed."""
@@ -131,6 +110,8 @@ class Authority:
         match by:
             case Answer():
                 answer = by
+                if answer.act.yes and not answer.way.proven:
+                    raise AnswerRefused("a yes that is handed in has to be signed: `stanchion tickets sign` does that")
                 if not wish.is_answered_by(answer.act):
                     raise AnswerRefused("this answer is to something else: show it again, and sign what is shown")
                 if not now < answer.act.until <= now + int(LONGEST_S * 1000) + FUTURE_MS:
@@ -145,7 +126,7 @@ class Authority:
                 answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
             case _:
                 answer = Answer(act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM)
-        why = doubt(roster, answer, wish.asked, _scope(wish.scope), self.shared)
+        why = self.doubt(roster, answer, wish.asked, reach(wish.scope)[0])
         if why:
             raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
         if isinstance(by, Person):
@@ -154,7 +135,7 @@ class Authority:
 
     def _read(self, version: int, value: Any) -> Roster:
         """The roster by what the store has; what this shield knew before cannot be taken from under it."""
-        pinned = (*self._pinned, *self._shield.pinned())
+        pinned = (*self._pinned, *pinned_by(self._shield.policy))
         seen, at, known = self._known
         if (version, pinned) == (seen, at) and self._begun is not None:
             return known
@@ -169,8 +150,11 @@ class Authority:
             late = "the first operator was added after this process began: restart it" if not self._begun else ""
             roster = Roster({}, (), late if late else "the operators are not those that this process knew")
         elif furthest.changes != roster.changes[: len(furthest.changes)]:
-            # Also one who was revoked can sign what would stand in the place of that.
-            roster = msgspec.structs.replace(furthest, trouble="changes of the operators have disappeared")
+            # Who was revoked may be back in an older copy, and sign what would stand in the place of that: those count
+            # who are operators by that and by what was known.
+            both = {name: one for name, one in roster.operators.items() if furthest.operators.get(name) == one}
+            trouble = "changes of the operators have disappeared: restore them, or restart"
+            roster = Roster(both, furthest.changes, trouble)
         else:
             self._furthest = (pinned, roster)
         self._known = (version, pinned, roster)
@@ -184,14 +168,21 @@ class Authority:
             tell(shield, fact._replace(why=shield.policy.veil.words(why), data=data))
 
 
+def pinned_by(policy: CompiledPolicy) -> tuple[Operator, ...]:
+    """The operators whom a policy names; `OperatorError` where one of them cannot be."""
+    found = [
+        Operator(name=name, key=public_of(entry.key).line, roles=entry.roles, agents=entry.agents)
+        for name, entry in policy.file.operators.items()
+    ]
+    for one in found:
+        check_name(one.name)
+    return tuple(found)
+
+
 def told(answer: Answer) -> dict[str, Any]:
     """What the trail says of who answered, and how that is known."""
     proof = {"key": answer.key, "signature": answer.signature} if answer.way.proven else {}
     return {"way": str(answer.way), "proven": answer.way.proven, "role": answer.act.role, **proof}
-
-
-def _scope(text: str) -> Scope:
-    return Scope(text.partition(" ")[0])
 
 
 def _role(operator: Operator | None, asked: Asked) -> str:

@@ -10,11 +10,10 @@ from stanchion.approvals.digest import bounded, deed_of, hashed
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.filing import TENANTS, tenants_of, with_tenant
 from stanchion.approvals.grants import Grant, covers, grants_key, is_as_signed
-from stanchion.approvals.keeping import Kept, Limits, change, find
+from stanchion.approvals.keeping import Kept, Limits, ask_again, change, find
 from stanchion.approvals.operators import Roster
-from stanchion.approvals.proving import doubt
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, id_of, reopen, shown_of, use, wish_of
+from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, id_of, shown_of, use, wish_of
 from stanchion.approvals.words import DENIED, EXPIRED, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -60,17 +59,20 @@ class Granted(NamedTuple):
         """Whether it still holds for its action under a policy that may have changed since."""
         return policy == self.policy
 
-    def spent(self, desk: Desk, decision: Decision) -> None:
-        """Remember, where the action starts, that it has: what the store says can be undone by whoever writes it."""
-        if self.approved is not None and self.approved.answer is not None and decision.proceeds:
-            desk.shield.authority.spend(self.approved.answer, desk.shield.clock())
-
     def stake(self, event: Event) -> Stake:
         """The record that the start of the action uses up, or rests on."""
         if self.approved is None:
             return Stake(self.key, self.version, None, When.LOOK, self.until)
         used = msgspec.to_builtins(use(self.approved, event.id))
         return Stake(self.key, self.version, used, until=self.until)
+
+
+def note_use(desk: Desk, granted: Granted | Finding, decision: Decision) -> None:
+    """Remember that an approval of one call is used up, where the action goes ahead on it."""
+    if isinstance(granted, Granted) and decision.proceeds and granted.approved is not None:
+        answer = granted.approved.answer
+        assert answer is not None
+        desk.shield.authority.spend(answer)
 
 
 def asking(decision: Decision) -> tuple[str, ...]:
@@ -128,7 +130,7 @@ def _doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str:
     """Why a grant does not count, though it would cover an action; empty where it does."""
     if not is_as_signed(grant) or grant.answer.act.tenant != wanted.tenant:
         return "it is not what was answered"
-    return doubt(roster, grant.answer, wanted.asked, grant.scope, desk.shield.authority.shared)
+    return desk.shield.authority.doubt(roster, grant.answer, wanted.asked, grant.scope)
 
 
 def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
@@ -139,13 +141,7 @@ def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: R
     if not why:
         return kept
     life_ms = max(1, int(desk.shield.policy.file.escalation.timeout_s * 1000))
-
-    def again(now_kept: Ticket | None, now: int) -> Ticket | None:
-        same = now_kept is not None and (now_kept.generation, now_kept.state) == (ticket.generation, ticket.state)
-        page = 0 if now_kept is None else now_kept.page
-        return msgspec.structs.replace(reopen(wanted, now_kept, now, life_ms), page=page) if same else now_kept
-
-    made = yield from change(desk.shield.records, f"{decision.id}.again", ticket.tenant, ticket.key, again)
+    made = yield from ask_again(desk.shield.records, f"{decision.id}.again", ticket, wanted, life_ms)
     fact = Fact(made.now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why)
     tell(desk.shield, fact._replace(data={"purpose": "ticket", "generation": ticket.generation}))
     return made
@@ -156,14 +152,12 @@ def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
     answer = ticket.answer
     if answer is None:
         return "there is no answer"
-    if desk.shield.authority.is_spent(answer):
-        return "it was used already"
     if ticket.scope is not Scope.ONCE or ticket.deed != wanted.deed:
         return "it is for something else"
     if not answer.act.yes or not wish_of(ticket).is_answered_by(answer.act) or answer.act.until != ticket.grant_until:
         return "the ticket is not as it was when it was answered"
     asked = msgspec.structs.replace(wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents))
-    return doubt(roster, answer, asked, ticket.scope, desk.shield.authority.shared)
+    return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
 
 
 def _make_known(desk: Desk, tenant: str) -> Flow[None]:

@@ -66,6 +66,11 @@ def kinds(error: BaseException) -> tuple[str, tuple[str, ...]]:
     return known
 
 
+def known_as(kind: type[BaseException], name: str, bases: tuple[str, ...]) -> None:
+    """Have the errors of a class go by other names: those of the class that they stand for."""
+    _kinds[kind] = (name, bases[:MOST_BASES])
+
+
 def text_of(error: BaseException) -> str:
     """What an error says; nothing where it cannot say it."""
     try:

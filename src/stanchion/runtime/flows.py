@@ -75,15 +75,13 @@ def judge(
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
     if decision.action == Action.ESCALATE:
-        from stanchion.runtime.escalating import ask, resumed
+        from stanchion.runtime.escalating import ask, note_use, resumed
 
         stands = formless(moment.events[0])
         answer = stands[0] if stands else (yield from ask(desk, moment.events[0], decision, waits))
         if answer is not None:
-            again = yield from judge(desk, resumed(desk, moment, answer), (), plans)
-            if not isinstance(answer, Finding):
-                answer.spent(desk, again)
-            return again
+            decision = yield from judge(desk, resumed(desk, moment, answer), (), plans)
+            note_use(desk, answer, decision)
     return decision
 
 
@@ -171,7 +169,9 @@ def assess(
         else:
             decision = yield from decide(plans, moment, desk.shield.records)
         if granted is not None:
-            granted.spent(desk, decision)
+            from stanchion.runtime.escalating import note_use
+
+            note_use(desk, granted, decision)
         if decision.findings:
             decision = worded(plans, moment, decision)
         outcome = written(desk, plans, moment, decision, begun)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 import msgspec
@@ -20,10 +20,10 @@ from stanchion.guards.schema.guard import LONGEST_KEY
 from stanchion.guards.schema.hooks import HookCall, Hooked
 from stanchion.guards.schema.tools import EVERYBODY, Definition, Known, differing
 from stanchion.kernel.changing import LEFT, change
-from stanchion.kernel.state import key
 from stanchion.policy.definitions import Hook, reads_definitions, with_tools
-from stanchion.runtime.authority import told
+from stanchion.runtime.acts import Request
 from stanchion.runtime.drivers import Flow, drive
+from stanchion.runtime.pinning import pins_key, pins_of
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.validation_cache import ValidationCache, ValidationStats
 from stanchion.runtime.veiling import tell
@@ -188,50 +188,43 @@ class Ingesting:
         for each in found:
             with contextlib.suppress(SchemaFault):
                 parts[each.name] = each.parts()
-        outcome, repin, proof = Ingested(), False, {}
-        if by is not None:
-            version, value = self._shield.store.read(key(tenant, "pins"))
-            known = value["tools"] if isinstance(value, dict) else {}
-            anew = {name: own for name, own in parts.items() if name in known and differing(own, known[name])}
-            if anew:
-                names = ", ".join(sorted(anew))
-                answer = self._shield.authority.permit(Purpose.TOOL, tenant, names, anew, by, generation=version)
-                repin, proof = True, told(answer)
+        outcome = Ingested()
 
         def pinned(value: Any, now: int) -> Any:
             nonlocal outcome
-            before: Mapping[str, Any] = value["tools"] if isinstance(value, dict) else {}
-            changed = {name: differing(own, before[name]) for name, own in parts.items() if name in before}
+            kept = pins_of(value)
+            changed = {name: differing(own, kept.tools[name]) for name, own in parts.items() if name in kept.tools}
             changed = {name: words for name, words in changed.items() if words}
-            outcome = Ingested(
-                tuple([name for name in parts if name not in before]),
-                tuple([name for name in parts if name in before and name not in changed]),
-                {} if repin else changed,
-                tuple(changed) if repin else (),
+            new = tuple([name for name in parts if name not in kept.tools])
+            outcome = Ingested(new, tuple([name for name in parts if name not in new and name not in changed]), changed)
+            after = msgspec.structs.replace(
+                kept,
+                tools={**kept.tools, **{name: parts[name] for name in new}},
+                seen={**kept.seen, **{name: parts[name] for name in changed}},
             )
-            after = {**before, **{name: own for name, own in parts.items() if repin or name not in before}}
-            written = value["written"] if isinstance(value, dict) else 0
-            if after == before and now - written < FRESH_MS:
+            if after == kept and now - kept.written < FRESH_MS:
                 return LEFT
-            return {"tools": after, "written": now}
+            return msgspec.to_builtins(msgspec.structs.replace(after, written=now))
 
-        if parts:
-            drive(self._write(tenant, pinned), self._shield)
-            self._tell(outcome, tenant, proof)
-        return outcome
+        if not parts:
+            return outcome
+        drive(self._write(tenant, pinned), self._shield)
+        if by is None:
+            self._tell(outcome, tenant)
+            return outcome
+        for name in outcome.changed:
+            said = {"parts": parts[name]}
+            self._shield.act(Request(purpose=Purpose.TOOL, tenant=tenant, subject=name, said=said), by)
+        return msgspec.structs.replace(outcome, changed={}, repinned=tuple(outcome.changed))
 
     def _write(self, tenant: str, new: Callable[[Any, int], Any]) -> Flow[None]:
-        name = key(tenant, "pins")
-        yield from change(self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, name, new)
+        yield from change(self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), new)
 
-    def _tell(self, outcome: Ingested, tenant: str, proof: Mapping[str, Any]) -> None:
-        """Write down what was found to be changed, and what was pinned anew."""
-        said = [*[("changed", name, why) for name, why in outcome.changed.items()]]
-        said += [("repinned", name, "") for name in outcome.repinned]
-        for what, name, why in said:
+    def _tell(self, outcome: Ingested, tenant: str) -> None:
+        """Write down what was found to be changed."""
+        for name, why in outcome.changed.items():
             with contextlib.suppress(AuditLost):
-                fact = Fact(self._shield.clock(), f"definition.{what}", f"tool:{name}", tenant, why=why)
-                tell(self._shield, fact._replace(data=dict(proof)) if what == "repinned" else fact)
+                tell(self._shield, Fact(self._shield.clock(), "definition.changed", f"tool:{name}", tenant, why=why))
 
 
 def _awaitable(value: Any) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stanchion.approvals.operators import Operator
 from stanchion.audit.journal import Journal
-from stanchion.runtime.places import epochs_folder, journal_for, store_for, store_named
+from stanchion.runtime.places import epochs_folder, journal_for, keep_of, store_for, store_named
 from stanchion.runtime.remembering import Memory, remember
+from stanchion.runtime.retaining import permitted
 from stanchion.runtime.state_places import Whose, start_of
 from stanchion.stores.opening import is_server
 from stanchion.stores.protocol import Store
@@ -24,6 +26,13 @@ class Kept(NamedTuple):
     shared: bool
     epochs: Callable[[], Path] | None
 
+    def close(self) -> None:
+        """Let go of both, because no shield comes of them."""
+        try:
+            self.store.close()
+        finally:
+            self.journal.close()
+
     def remember(self, memory: Memory | None) -> None:
         """Have this host remember the store."""
         if self.epochs is not None:
@@ -36,6 +45,7 @@ def open_kept(
     clock: Callable[[], int],
     project: str | Path | None,
     files: Sequence[Path],
+    pinned: Sequence[Operator] = (),
 ) -> Kept:
     """Open what was named, or what the environment names, or what the project has for itself: the one that is named,
     or else that of a policy's files, or of the current folder."""
@@ -43,7 +53,7 @@ def open_kept(
     whose = Whose(environ, start_of(project, files), store)
     kept = store_for(store, environ, clock, whose)
     try:
-        records = journal_for(journal, environ, clock, whose)
+        records = journal_for(journal, environ, clock, whose, permitted(keep_of(environ), kept, pinned))
     except BaseException:
         if kept is not store:
             kept.close()

@@ -47,7 +47,7 @@ def _redacts(judge: Callable[[Any], Any], event: Failure) -> bool:
     return isinstance(finding, Finding) and bool(finding.patches)
 
 
-def _held_by(error: BaseException) -> Iterator[str]:
+def held_by(error: BaseException) -> Iterator[str]:
     """The texts that an error holds besides its own: whoever catches it can read its fields."""
     state = state_of(error)
     held = {"args": list(ARGS.__get__(error))} | ({} if state is None else state)
@@ -65,7 +65,7 @@ def _said_with(error: BaseException) -> Iterator[str]:
         one = waiting.pop(0)
         if one is not error:
             yield text_of(one)
-        yield from _held_by(one)
+        yield from held_by(one)
         yield from [note for note in getattr(one, "__notes__", ()) if isinstance(note, str)]
         near = [one.__cause__, None if one.__suppress_context__ else one.__context__]
         near += one.exceptions if isinstance(one, BaseExceptionGroup) else ()

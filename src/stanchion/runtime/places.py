@@ -20,12 +20,23 @@ KEEP_DAYS: Final = "STANCHION_AUDIT_KEEP_DAYS"
 KEEP_MB: Final = "STANCHION_AUDIT_KEEP_MB"
 
 MEMORY: Final = "memory:"
+BROKER: Final = "broker:"
+"""How the name of a broker begins; the path of its socket follows."""
 STORE_FILE: Final = "state.db"
 TRAIL_FOLDER: Final = "trail"
 EPOCHS: Final = "epochs"
 """The folder in which a host remembers the stores that it has used."""
 
 Clock = Callable[[], int]
+
+
+def broker_for(source: Any, store: Any, environ: Mapping[str, str]) -> str:
+    """The socket of the broker that a policy's or a store's name says, or `STANCHION_STORE` where no store is named;
+    empty where the shield is in this process."""
+    for name in (source, environ.get(STORE, "") if store is None else store):
+        if isinstance(name, str) and name.startswith(BROKER):
+            return name.removeprefix(BROKER)
+    return ""
 
 
 def store_for(given: Store | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose) -> Any:
@@ -48,7 +59,9 @@ def is_own(given: object, environ: Mapping[str, str]) -> bool:
     return store_named(given, environ) in ("", USER)
 
 
-def journal_for(given: Journal | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose) -> Any:
+def journal_for(
+    given: Journal | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose, keep: Keep
+) -> Any:
     """The journal: one that was made already, a trail in the folder that was named or that `STANCHION_AUDIT` names, or
     one in the state's folder; `memory:` keeps the newest decisions in memory, `user:` is the trail of the state that
     all projects share. The URL of a PostgreSQL keeps the trail in the state's folder and copies it there."""
@@ -64,8 +77,8 @@ def journal_for(given: Journal | str | Path | None, environ: Mapping[str, str], 
     if _is_database(named):
         from stanchion.audit.postgres import open_postgres_trail
 
-        return open_postgres_trail(folder, str(named), key, keep_of(environ), clock)
-    return open_trail(folder, key, keep_of(environ), clock)
+        return open_postgres_trail(folder, str(named), key, keep, clock)
+    return open_trail(folder, key, keep, clock)
 
 
 def trail_folder(given: str | Path | None, environ: Mapping[str, str], whose: Whose) -> Path | None:

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.guard import Placed
-from stanchion.policy.errors import PolicyError
+from stanchion.policy.errors import PolicyError, PolicyLoosens
+from stanchion.policy.locating import FOUND, own_policy, possible_policies
 from stanchion.runtime.answering import Answerer
+from stanchion.runtime.trust import NO_TRUST, Trust
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +29,9 @@ RESOLVES: Final = "stanchion.runtime.resolving:addresses"
 OnReload = Callable[["CompiledPolicy | PolicyError"], None]
 """Told of every reload: the policy now in force, or what was wrong with the one that was refused."""
 
+Settle = Callable[["CompiledPolicy"], "CompiledPolicy"]
+"""Gives a policy whose guards know where a shield keeps what is its own."""
+
 
 class Policies:
     """The policies a shield has had in force, newest last, each with the code that answers for its guards."""
@@ -37,8 +42,11 @@ class Policies:
         brake: bool,
         ingesting: Ingesting | None = None,
         resolver: Resolver | None = None,
+        settle: Settle | None = None,
     ) -> None:
         self._guards = guards
+        self._settle = settle
+        self._settled: tuple[CompiledPolicy, CompiledPolicy] | None = None
         self._resolver = resolver
         self._resolving: Resolving | None = None
         self.brake = brake
@@ -50,6 +58,7 @@ class Policies:
         the policy to put in force."""
         from stanchion.policy.custom import with_guards
 
+        policy = self._at_home(policy)
         whole, answerers = with_guards(policy, self._guards, self.brake)
         asking = [guard for guard, call in policy.calls.items() if call == RESOLVES]
         if asking:
@@ -62,6 +71,15 @@ class Policies:
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         return whole
+
+    def _at_home(self, policy: CompiledPolicy) -> CompiledPolicy:
+        """The policy whose guards know this shield's own places; one that is put in force again keeps what they had
+        worked out."""
+        if self._settle is None:
+            return policy
+        if self._settled is None or self._settled[0] is not policy:
+            self._settled = (policy, self._settle(policy))
+        return self._settled[1]
 
     def _resolves(self) -> Answerer:
         if self._resolving is None:
@@ -86,13 +104,31 @@ class Policies:
         return placed is not None and (placed.fail_open or bool(getattr(placed.guard, "deep", False)))
 
 
-class Watcher:
-    """Looks at a policy's files now and then, and reloads when one of them has changed."""
+def watched(source: Any, policy: CompiledPolicy) -> tuple[Path, ...]:
+    """The files by which a policy may change: those it was read from and, where it was found, those that may appear."""
+    if source != FOUND:
+        return policy.files
+    from pathlib import Path
 
-    def __init__(self, files: Callable[[], tuple[Path, ...]], reload: Callable[[], Any], tell: OnReload | None) -> None:
+    return tuple(dict.fromkeys([*policy.files, own_policy(), *possible_policies(Path.cwd())]))
+
+
+class Watcher:
+    """Looks at a policy's files now and then, and reloads when one of them has changed, or when one that was refused
+    because it loosens has been trusted since."""
+
+    def __init__(
+        self,
+        files: Callable[[], tuple[Path, ...]],
+        reload: Callable[[], Any],
+        tell: OnReload | None,
+        trust: Trust = NO_TRUST,
+    ) -> None:
         self._files = files
         self._reload = reload
         self._tell = tell
+        self._trust = trust
+        self._refused: CompiledPolicy | None = None
         self._seen = self._signature()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -103,13 +139,16 @@ class Watcher:
         self._thread.start()
 
     def look(self) -> bool:
-        """Look once; says whether anything had changed. A policy that is refused leaves the old one in force."""
-        signature = self._signature()
-        if signature == self._seen:
+        """Look once; says whether a policy was reloaded or refused, which leaves the old one in force."""
+        signature, waits = self._signature(), self._refused
+        if signature == self._seen and (waits is None or not self._trust.trusts(waits.hash, waits)):
             return False
-        self._seen = signature
+        self._seen, self._refused = signature, None
         try:
             outcome: Any = self._reload()
+        except PolicyLoosens as error:
+            self._refused = error.policy
+            outcome = error
         except PolicyError as error:
             outcome = error
         if self._tell is not None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from stanchion.policy.compiled import CompiledPolicy
+
+if TYPE_CHECKING:
+    from stanchion.policy.found import Found
 
 LOGGER: Final = "stanchion.policy"
 """The logger that hears of it; where nobody configures logging, warnings go to standard error."""
@@ -23,3 +26,14 @@ def remark_on(policy: CompiledPolicy) -> None:
         log = logging.getLogger(LOGGER)
         for point in points:
             log.warning("policy `%s`: %s; %s", policy.file.name, point.message, point.advice)
+
+
+def remark_on_found(found: Found) -> None:
+    """Say what of a project's policies does not count because nobody has trusted them."""
+    left_out = [(file, each) for file in found.files for each in file.left_out]
+    if left_out:
+        import logging
+
+        log = logging.getLogger(LOGGER)
+        for file, each in left_out:
+            log.warning("policy `%s`: %s: left out until an operator trusts the file", file.file, each)

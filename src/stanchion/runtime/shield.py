@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -26,7 +27,7 @@ from stanchion.runtime.errors import NoRun
 from stanchion.runtime.hosts import able
 from stanchion.runtime.pool import SIZE, Pool
 from stanchion.runtime.presence import presence_of
-from stanchion.runtime.reloading import OnReload, Policies, Watcher
+from stanchion.runtime.reloading import OnReload, Policies, Watcher, watched
 from stanchion.runtime.remarks import remark_on
 from stanchion.runtime.remembering import memory_of
 from stanchion.runtime.run import Run, open_runs
@@ -34,6 +35,7 @@ from stanchion.runtime.standing import asked_for_safe_mode
 from stanchion.runtime.tenancy import tenancy_of
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.toolbox import Toolbox
+from stanchion.runtime.trust import OperatorsTrust, Trust
 from stanchion.runtime.turns import Turns
 from stanchion.runtime.waiting import Waiting
 from stanchion.runtime.wrapping import wrapped
@@ -71,6 +73,7 @@ class Shield:
         answer_threads: int = SIZE,
         operators: Iterable[Operator] = (),
         tenant: str | None = None,
+        trust: Trust | None = None,
     ) -> None:
         self.tenancy = tenancy_of(tenant, os.environ)
         brake = asked_for_safe_mode(os.environ) if safe_mode is None else safe_mode
@@ -79,21 +82,23 @@ class Shield:
         self._ingesting = Ingesting(self)
         self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
         self.validation_stats = self._ingesting.stats
-        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver)
+        self.store: Any = MemoryStore(clock) if store is None else store
+        self.journal: Any = MemoryJournal() if journal is None else journal
+        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver, self._at_home)
         self._bare = policy
         self._source, self.env = source, env
         self._watcher: Watcher | None = None
+        self._reloading = threading.RLock()
         self._closed = False
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
         self.answers = Pool(answer_threads)
-        self.store: Any = MemoryStore(clock) if store is None else store
-        self.journal: Any = MemoryJournal() if journal is None else journal
         self.clock = clock
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
         self.authority = Authority(self, operators)
+        self.trust: Trust = OperatorsTrust(self.store, self.authority.known) if trust is None else trust
         self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
         self.waiting = Waiting()
@@ -115,21 +120,39 @@ class Shield:
     ) -> Shield:
         """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments.
 
+        `found` is the user's own policy with those of the project around the working directory laid over it.
+
         State is kept in the store that `store` names (a file, a URL, `memory:`), records in the folder that `journal`
         names (or `memory:`). Without them the environment decides, and without that each project has its own: the one
         that `project`, the policy's file or else the current folder is in. `user:` names the state that all projects
         share. Other options are those of `Shield` itself; on a server a fleet names its `tenant`.
+        `broker:/path/of/its.sock` as the source or the store has a broker judge, by its own policy.
         """
-        from stanchion.policy.load import load_policy
-        from stanchion.runtime.keeping import open_kept
+        from stanchion.runtime.places import broker_for
 
-        policy = load_policy(source, env)
-        remark_on(policy)
-        kept = open_kept(store, journal, clock, project, () if isinstance(source, dict) else policy.files)
+        broker = broker_for(source, store, os.environ)
+        if broker:
+            from stanchion.runtime.remote.loading import through_broker
+
+            far: Shield = through_broker(
+                broker, source, {"env": env, "journal": journal, "project": project, **options}
+            )
+            return far
+        from stanchion.runtime.loading import opened
+
+        policy, kept = opened(source, env, store, journal, project, clock, options)
         shield = cls(policy, source=source, env=env, store=kept.store, journal=kept.journal, clock=clock, **options)
         shield.tenancy = shield.tenancy._replace(shared=kept.shared)
         kept.remember(shield.memory)
         return shield
+
+    def _at_home(self, policy: CompiledPolicy) -> CompiledPolicy:
+        from stanchion.policy.owning import owned
+        from stanchion.policy.scan_cache import ScanCache
+        from stanchion.runtime.own_places import own_places, state_or_none
+
+        own = own_places(self.store, self.journal, policy.files, os.environ)
+        return owned(policy, own, ScanCache(state_or_none(os.environ)))
 
     @property
     def tenant(self) -> str:
@@ -144,22 +167,24 @@ class Shield:
         files = self.policy.files
         return str(files[0].absolute()) if files else str(self._source)
 
-    def reload(self, source: str | Path | dict[str, Any] | None = None) -> CompiledPolicy:
+    def reload(self, source: str | Path | dict[str, Any] | None = None, *, by: str | None = None) -> CompiledPolicy:
         """Put a policy in force: the one it was loaded from, as it is now, or another. It is built and checked as a
         whole and swapped at once; where it is wrong `PolicyError` is raised and the old one stays in force.
 
-        Decisions under way finish on the policy they began with.
+        So it does where a policy from a file would let more through than the one in force and no operator has trusted
+        it: `PolicyLoosens` says by what. A mapping or a pack is the program's own word and needs no trust. `by` is
+        whoever asks for it, for the trail. Decisions under way finish on the policy they began with.
         """
-        from stanchion.policy.load import load_policy
+        from stanchion.runtime.admitting import admitted
 
         source = self._source if source is None else source
         if source is None:
             raise ValueError("this shield was not loaded from anywhere: name the policy to load")
-        self._bare = load_policy(source, self.env)
-        remark_on(self._bare)
-        self.policy = self._policies.enter(self._bare)
-        self._source = source
-        return self.policy
+        with self._reloading:
+            new = admitted(self, self._bare, source, "" if by is None else by, self._policies.enter)
+            remark_on(new.bare)
+            self._bare, self.policy, self._source = new.bare, new.whole, source
+            return self.policy
 
     def renew(self) -> None:
         """Put the policy in force again, with what is known beside it by now."""
@@ -168,10 +193,11 @@ class Shield:
     def watch(self, every_s: float = 1.0, tell: OnReload | None = None) -> Watcher:
         """Reload whenever a file of the policy changes. `tell` hears of every reload, and of every one refused.
 
-        A policy that is refused leaves the old one in force, and watching goes on.
+        A policy that is refused leaves the old one in force, and watching goes on. One that was refused because it
+        loosens comes into force once an operator trusts it.
         """
         if self._watcher is None:
-            self._watcher = Watcher(lambda: self.policy.files, self.reload, tell)
+            self._watcher = Watcher(lambda: watched(self._source, self.policy), self.reload, tell, self.trust)
             self._watcher.start(every_s)
         return self._watcher
 
@@ -306,11 +332,6 @@ class Shield:
         if self._policies.brake:
             self._policies.brake = False
             self.renew()
-
-    def pinned(self) -> tuple[Operator, ...]:
-        """The operators whom the policy in force names."""
-        named = self.policy.file.operators.items()
-        return tuple([Operator(name=one, key=it.key, roles=it.roles, agents=it.agents) for one, it in named])
 
     def nobody_beside(self) -> None:
         """Raise `AnswerRefused` where an answer without a key would be given beside an open run: in its process, below

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NO_VEIL: Final = Veil()
 DIGEST: Final = "digest"
-"""What of a fact's data is no name."""
+"""How the names of what is no name end in a fact's data."""
 
 
 def hidden_names(plans: Plans, event: Event) -> Pairs:
@@ -81,5 +81,5 @@ def tell(shield: Shield, fact: Fact) -> None:
 def fact_veiled(veil: Veil, fact: Fact) -> Fact:
     """A fact as it is written down."""
     names = [fact.about, fact.tenant, fact.run, fact.by]
-    names += [value for name, value in fact.data.items() if name != DIGEST and isinstance(value, str)]
+    names += [value for name, value in fact.data.items() if not name.endswith(DIGEST) and isinstance(value, str)]
     return renamed(fact, veil.pairs(names))._replace(why=veil.words(fact.why))

@@ -17,6 +17,7 @@ from stanchion.runtime.allowing import MOST, Allowances
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
+from tests.operators import ANN, KNOWN
 
 KEY = "AKIAQ3EGRXYZ5ABCD7WQ"
 OTHER = "AKIAZ7MMWXYZ5ABCD2KQ"
@@ -67,8 +68,8 @@ def test_once_is_once() -> None:
 
 def test_once_is_once_under_threads(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "state.db"), FakeClock())
-    shields = [shield_for(POLICY, store=store) for _ in range(4)]
-    Allowances(shields[0]).allow(CALLED, once=True)
+    shields = [shield_for(POLICY, store=store, operators=[KNOWN]) for _ in range(4)]
+    Allowances(shields[0]).allow(CALLED, once=True, by=ANN)
     barrier = threading.Barrier(4)
 
     def check(shield: Shield) -> bool:

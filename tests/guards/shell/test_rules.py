@@ -6,7 +6,7 @@ import pytest
 
 from stanchion.guards.shell.analysis import analysed
 from stanchion.guards.shell.codes import CODES, FAMILIES
-from stanchion.guards.shell.judging import dangers
+from stanchion.guards.shell.judging import dangers, writing
 from stanchion.guards.shell.places import roots_of
 from stanchion.guards.shell.rules import BY_NAME, MODULES
 
@@ -15,7 +15,9 @@ ROOTS = roots_of((".", "/workspace"))
 
 def families(text: str, strict: bool = False) -> set[str]:
     """The families of dangers in a text."""
-    return {danger.family.name for command in analysed(text).commands for danger in dangers(command, ROOTS, strict)}
+    found = analysed(text)
+    broken = [danger for command in found.commands for danger in dangers(command, ROOTS, strict)]
+    return {danger.family.name for danger in [*broken, *writing(found.wrote, found.commands, ROOTS)]}
 
 
 @pytest.mark.parametrize(("family", "text"), [(module.FAMILY.name, text) for module in MODULES for text in module.HITS])

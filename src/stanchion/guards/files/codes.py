@@ -17,6 +17,10 @@ CODES: Final = declare(
         "files.unclear": Words(
             "`{}` cannot be read as a path: {}", "write the path plainly, without escapes and special characters"
         ),
+        "files.reaches": Words(
+            "`{}` would do what only a person may do with Stanchion, once it runs",
+            "leave approvals, halts and Stanchion's own files to people; say what you need and why",
+        ),
         "files.outside": Words("`{}` leads outside of `{}`", "stay inside: name files by their path from there"),
     }
 )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
+from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.files.codes import CODES
 from stanchion.guards.files.globs import Pattern, fault, pattern
 from stanchion.guards.files.place import Place, is_url, joined, place_of
@@ -15,7 +16,7 @@ from stanchion.guards.files.protected import filled_in, shipped
 from stanchion.guards.files.protected.rule import CHANGES, Use
 from stanchion.guards.files.scope import FileScope, Folders, first_match, folders, listed
 from stanchion.guards.files.spelling import spelling
-from stanchion.guards.files.targets import Reading, ShellReader, Target, targets
+from stanchion.guards.files.targets import Reading, ShellReader, Target, contents, targets
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
@@ -28,12 +29,20 @@ __all__ = ["CODES", "Files"]
 
 SHOWN: Final = 200
 """How much of a path is shown."""
+CONTENTS_OF: Final = 8
+"""For how many files of a call it is asked what is written into them."""
 KEPT: Final = 512
 """How many judged paths are remembered, so that a repeated one costs a look."""
 DONE: Final[dict[Use, str]] = {"read": "read", "write": "written", "delete": "deleted"}
 
+HANDED: Final = ("_scopes", "_shell", "_own", "_contents")
+"""What a guard is handed by its policy."""
+
 ScopeOf = Callable[[str], FileScope | None]
 """Gives the scope of a task; `None` where the policy says nothing of its files."""
+ContentReader = Callable[[str, str, OwnPlaces], str]
+"""Says how surely a text, written into a file of that name, would do what only a person may do once it runs: `danger`,
+`doubt`, or nothing."""
 
 
 class Files(msgspec.Struct, frozen=True, dict=True):
@@ -87,12 +96,35 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def _own(self) -> tuple[Pattern, ...]:
         return ()
 
-    def within(self, scopes: ScopeOf, shell: ShellReader | None, own: tuple[str, ...]) -> Files:
-        """The same guard that knows the scopes of tasks, who reads shell text, and the files of its own policy."""
+    @cached_property
+    def _places(self) -> OwnPlaces:
+        return NOWHERE
+
+    @cached_property
+    def _contents(self) -> ContentReader | None:
+        return None
+
+    def within(
+        self,
+        scopes: ScopeOf,
+        shell: ShellReader | None,
+        own: tuple[str, ...],
+        contents: ContentReader | None = None,
+    ) -> Files:
+        """The same guard that knows the scopes of tasks, who reads shell text and what is written into files, and the
+        files of its own policy."""
         made = msgspec.structs.replace(self)
         made.__dict__["_scopes"] = scopes
         made.__dict__["_shell"] = shell
         made.__dict__["_own"] = tuple([pattern(path) for path in own])
+        made.__dict__["_contents"] = contents
+        return made
+
+    def told(self, places: OwnPlaces) -> Files:
+        """The same guard that knows where the shield keeps what is its own."""
+        made = msgspec.structs.replace(self)
+        made.__dict__.update({name: self.__dict__[name] for name in HANDED if name in self.__dict__})
+        made.__dict__["_places"] = places
         return made
 
     @cached_property
@@ -133,8 +165,23 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             if finding is not None and (worst is None or finding.action > worst.action):
                 worst = finding
                 if worst.action >= STOPS:
-                    break
-        return worst
+                    return worst
+        written = None if self._contents is None else self._written(event)
+        return written if written is not None and (worst is None or written.action > worst.action) else worst
+
+    def _written(self, event: ToolCall) -> Finding | None:
+        """What is said against what a call writes into a file."""
+        texts = list(contents(event.args))
+        if not texts or self._contents is None:
+            return None
+        paths = [target.text for target in self.targets(event) if target.use == "write"]
+        for path in paths[:CONTENTS_OF]:
+            for text in texts:
+                reach = self._contents(path, text, self._places)
+                if reach:
+                    action = Action.BLOCK if reach == "danger" else Action.ESCALATE
+                    return Finding(action, "files.reaches", (shown(path),), about=path)
+        return None
 
     def targets(self, event: ToolCall) -> list[Target]:
         """The paths of a call."""
@@ -146,6 +193,10 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         places = [self._seen(spelled.text, target.base, False)]
         places += [self._seen(text, target.base, True) for text in spelled.lenient]
         folder = self.folders
+        if self._places and target.text[:1] in ("$", "%", "`"):
+            ours = self._places.leads_to(target.text, target.use, target.base)
+            if ours:
+                return self._ours(target.text, target.use, ours, target.text)
         if not remote:
             for place in places:
                 finding = self.touched(place, folder, target.use, task, target.text)
@@ -171,6 +222,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """What is said against using a place at all: it is denied, or protected."""
         within, deep = folder.within(place), use == "delete"
         folded, seen = place.folded, within.folded
+        ours = self._places.leads_to(place.text, use)
+        if ours:
+            return self._ours(text, use, ours, place.text)
         scope = self._scope(task)
         denied = first_match(self._lists["deny"], folded, seen, deep) or first_match(scope.deny, folded, seen, deep)
         if denied is not None:
@@ -181,6 +235,11 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             return None
         action = self.protected_write if use in CHANGES else self.protected_read
         return Finding(ACTIONS[action], "files.protected", (shown(text), DONE[use], what), about=place.text)
+
+    def _ours(self, text: str, use: Use, what: str, about: str) -> Finding:
+        """What is Stanchion's own is refused whatever the policy says of other protected files."""
+        said = ACTIONS[self.protected_write if use in CHANGES else self.protected_read]
+        return Finding(max(said, Action.BLOCK), "files.protected", (shown(text), DONE[use], what), about=about)
 
     def _protected(self, place: Place, within: Place, use: Use) -> str:
         deep = use == "delete"
@@ -239,7 +298,8 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         names = (self.action, self.outside_read, self.outside_write, self.protected_read, self.protected_write)
-        return tuple([ACTIONS[name] for name in (*names, self.unclear)])
+        said = [ACTIONS[name] for name in (*names, self.unclear)]
+        return tuple(dict.fromkeys([*said, Action.ESCALATE, Action.BLOCK]))
 
 
 class _Ready(msgspec.Struct, frozen=True):

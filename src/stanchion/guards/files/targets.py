@@ -65,6 +65,19 @@ def targets(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], reading
             yield from _in_text(key, value, base, own, said, reading)
 
 
+def contents(args: Mapping[str, Any]) -> Iterator[str]:
+    """The texts that a call would write into files, deeper down too."""
+    waiting: list[tuple[str, Any]] = list(args.items())
+    while waiting:
+        key, value = waiting.pop()
+        if type(value) is dict:
+            waiting += [(str(name), each) for name, each in value.items()]
+        elif type(value) is list:
+            waiting += [(key, each) for each in value]
+        elif type(value) is str and plain(key) in words.WRITTEN:
+            yield value
+
+
 def _in_text(key: str, text: str, base: str, own: Use, said: ToolWords, reading: Reading) -> Iterator[Target]:
     name = plain(key)
     given = reading.arguments.get(key)

@@ -70,6 +70,9 @@ CONTENTS: Final = frozenset(
 )  # fmt: skip
 """Names of arguments that are written into files or sent; a path in them is not used."""
 
+WRITTEN: Final = CONTENTS - {"oldstring", "oldstr", "oldtext", "message", "prompt", "query", "description"}
+"""Those that end up in a file."""
+
 
 class ToolWords(NamedTuple):
     """What a tool's name says."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
+from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.shell.codes import CODES, FAMILIES
 from stanchion.kernel.actions import Action, Category, Risk
 from stanchion.kernel.events import ToolCall
@@ -79,6 +80,17 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
         """Tools that run no shell text are passed by."""
         runs = self._runs
         return ((lambda event: runs(event.tool), frozenset({True})),)
+
+    @cached_property
+    def own(self) -> OwnPlaces:
+        """Where the shield keeps what is its own."""
+        return NOWHERE
+
+    def told(self, own: OwnPlaces) -> Shell:
+        """The same guard that knows where the shield keeps what is its own."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["own"] = own
+        return made
 
     @cached_property
     def _judged(self) -> Any:

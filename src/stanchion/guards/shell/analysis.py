@@ -26,8 +26,9 @@ LOADED: Final = (shells, wrappers)
 
 class Analysis(msgspec.Struct, frozen=True, gc=False):
     """What is known of a text: its commands in order, why it is `unclear` (over a limit) or `broken` (no shell accepts
-    it), the steps it took, whether it gives a reason for itself (`BECAUSE='…'; …`), and how often it cuts and changes
-    what is not there: noise that only keeps people from reading it."""
+    it), the steps it took, whether it gives a reason for itself (`BECAUSE='…'; …`), how often it cuts and changes
+    what is not there: noise that only keeps people from reading it; and the files it writes, with what is known of
+    what they then hold."""
 
     commands: tuple[Command, ...]
     unclear: str = ""
@@ -35,6 +36,7 @@ class Analysis(msgspec.Struct, frozen=True, gc=False):
     steps: int = 0
     reasoned: bool = False
     noise: int = 0
+    wrote: tuple[tuple[str, str], ...] = ()
 
 
 def analysed(text: str) -> Analysis:
@@ -69,4 +71,5 @@ def _kept(text: str) -> Analysis:
         unclear = str(error)
     except RecursionError:
         unclear = "it is nested too deeply"
-    return Analysis(tuple(walker.commands), unclear, walker.broken, meter.steps, walker.reasoned, meter.noise)
+    wrote = tuple(walker.wrote)
+    return Analysis(tuple(walker.commands), unclear, walker.broken, meter.steps, walker.reasoned, meter.noise, wrote)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from stanchion.guards.shell.command import Command
@@ -9,8 +10,13 @@ from stanchion.guards.shell.opening import Open
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule, only_asks
 from stanchion.guards.shell.rules import BY_NAME, FEW, narrowed
+from stanchion.guards.shell.rules.own import WRITES_DANGER, WRITES_DOUBT, concerns
+from stanchion.guards.shell.rules.tampering import FAMILY
+from stanchion.guards.shell.writing import written
 
 NONE: Final[tuple[tuple[Family, Rule], ...]] = ()
+OWN: Final = BY_NAME["@"]
+"""Rules for every command, which hold even where it only asks: its words may be another program's."""
 
 
 class Danger(NamedTuple):
@@ -24,6 +30,9 @@ class Danger(NamedTuple):
 def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger]:
     """The rules that a command breaks."""
     found = BY_NAME.get(command.name, NONE)
+    ours: list[Danger] = []
+    if concerns(command, roots):
+        ours = [Danger(command, rule, family) for family, rule in OWN if rule.holds(command, roots)]
     if len(found) >= FEW:
         found = narrowed(command.name, command.operands[0].lower() if command.operands else "")
     if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
@@ -35,11 +44,22 @@ def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger
     if command.argv and isinstance(command.argv[0], Open):
         found += BY_NAME["$"]
     if not found:
-        return []
+        return ours
     broken = [pair for pair in found if (strict or not pair[1].strict) and pair[1].holds(command, roots)]
     if not broken or (command.argv and only_asks(command)):
-        return []
-    return [Danger(command, rule, family) for family, rule in broken]
+        return ours
+    return [*[Danger(command, rule, family) for family, rule in broken], *ours]
+
+
+def writing(wrote: tuple[tuple[str, str], ...], commands: Sequence[Command], roots: Roots) -> list[Danger]:
+    """The files that would do, once they run, what only a person may do."""
+    found: list[Danger] = []
+    for path, text in wrote:
+        reach = written(path, str(text), roots.own)
+        if reach:
+            by = next((one for one in commands if path in one.writes), Command((), opens=((">", path),)))
+            found.append(Danger(by, WRITES_DANGER if reach == "danger" else WRITES_DOUBT, FAMILY))
+    return found
 
 
 def _is_plain(path: str, cwd: str) -> bool:

@@ -38,8 +38,9 @@ class Keeping:
         self.commands: list[Command] = []
         self.functions: dict[str, Node] = {}
         self.called: set[str] = set()
-        self.calling: list[str] = []
+        self.calling: list[Node] = []
         self.files: dict[str, str] = {}
+        self.wrote: list[tuple[str, str]] = []
         self.via: tuple[str, ...] = ()
         self.privileged = False
         self.cwd = ""
@@ -70,6 +71,8 @@ class Keeping:
         """Remember what a file has."""
         if len(self.files) < FILES:
             self.files[path] = text
+        if text and len(self.wrote) < FILES and not path.startswith("/dev/"):
+            self.wrote.append((path, text))
 
     def _assign(self, assign: Assign) -> tuple[str, str]:
         env = self.words.env

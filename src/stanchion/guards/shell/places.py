@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from stanchion.guards._own import NOWHERE, OwnPlaces
+
 SYSTEM: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin", "/srv",
     "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private", "/snap", "/mnt", "/media", "/Volumes",
@@ -28,16 +30,20 @@ PUBLIC: Final = (".pub", ".env.example", ".env.sample", ".env.template", ".env.d
 
 
 class Roots(NamedTuple):
-    """Folders in which a run may delete: absolute ones, and whether the working directory is one."""
+    """Folders in which a run may delete: absolute ones, and whether the working directory is one; where the shield
+    keeps what is its own; and how deep in other texts what is judged stands."""
 
     absolute: tuple[str, ...]
     here: bool
+    own: OwnPlaces = NOWHERE
+    depth: int = 0
 
 
-def roots_of(given: tuple[str, ...]) -> Roots:
+def roots_of(given: tuple[str, ...], own: OwnPlaces = NOWHERE) -> Roots:
     """The folders as they are compared."""
     plain = [path.rstrip("/") for path in given]
-    return Roots(tuple([path for path in plain if path.startswith(("/", "~", "$"))]), "." in plain or "" in plain)
+    absolute = [path for path in plain if path.startswith(("/", "~", "$"))]
+    return Roots(tuple(absolute), "." in plain or "" in plain, own)
 
 
 def plain(path: str, cwd: str = "") -> str:

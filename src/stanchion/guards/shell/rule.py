@@ -40,7 +40,7 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     blanks, of each of which one must be there; `lacks` are options none of which may. `check` sees the whole command
     and the folders of the run; it is asked only where `hint` is somewhere in the words, which costs less. A `strict`
     rule holds only where everyday commands are to be refused, too. Among the names, `>` are redirections, `=` settings
-    of variables, `*` commands with a mark, `$` those whose name is not known.
+    of variables, `*` commands with a mark, `$` those whose name is not known, `@` every command.
     """
 
     names: str

@@ -215,7 +215,7 @@ def _ssh(walker: Walker, call: Call) -> str:
 def _option_c(walker: Walker, call: Call) -> str | None:
     name, args = call.argv[0].rpartition("/")[2].lower(), call.argv[1:]
     for at, word in enumerate(args[:-1]):
-        if word in ("-c", "--command", "/c", "/C"):
+        if word in ("-c", "--command", "/c", "/C") or _clustered(word, ("-c",)):
             walker.emit(call)
             return walker.under(f"{name} -c", partial(walker.text, args[at + 1]), name in ("su", "runuser"))
     if name == "watch":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from stanchion.guards.shell.analysis import Analysis, analysed, analysed_words
 from stanchion.guards.shell.blaming import TRIED, blamed
 from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.judging import Danger, dangers
+from stanchion.guards.shell.judging import Danger, dangers, writing
 from stanchion.guards.shell.opening import Open
 from stanchion.guards.shell.places import roots_of
 from stanchion.kernel.actions import Action, Risk
@@ -33,7 +34,7 @@ class Verdict:
 
     def __init__(self, options: Shell) -> None:
         self.options = options
-        self.roots = roots_of(options.roots)
+        self.roots = roots_of(options.roots, options.own)
         self.allowed = None if options.allow is None else names(options.allow)
         self.levels = {
             "danger": ACTIONS[options.danger],
@@ -62,18 +63,23 @@ class Verdict:
             return Finding(ACTIONS[self.options.malformed], "shell.malformed", (_short(text), found.broken))
         return worst
 
+    def _dangers(self, found: Analysis) -> Iterator[Danger]:
+        for command in found.commands:
+            yield from dangers(command, self.roots, self.options.strict)
+        if found.wrote:
+            yield from writing(found.wrote, found.commands, self.roots)
+
     def _worst(self, found: Analysis) -> Finding | None:
         broken: list[Danger] = []
         action = Action.ALLOW
-        for command in found.commands:
-            for danger in dangers(command, self.roots, self.options.strict):
-                if danger.rule.level == "note" and found.reasoned:
-                    continue
-                own = self.own.get(danger.family.name, self.levels[danger.rule.level])
-                if own > action:
-                    broken, action = [danger], own
-                elif broken and own == action:
-                    broken.append(danger)
+        for danger in self._dangers(found):
+            if danger.rule.level == "note" and found.reasoned:
+                continue
+            own = self.own.get(danger.family.name, self.levels[danger.rule.level])
+            if own > action:
+                broken, action = [danger], own
+            elif broken and own == action:
+                broken.append(danger)
         if not broken:
             return None
         worst = broken[0]

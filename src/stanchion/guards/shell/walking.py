@@ -203,16 +203,16 @@ class Walker(Control):
 
     def _function(self, name: str, call: Call) -> str:
         self.called.add(name)
-        if name in self.calling:
+        body = self.functions[name]
+        if any(each is body for each in self.calling):  # one that got another body meanwhile does not call itself
             if self.apart:
                 self.emit(call, marks=frozenset({"forks"}))
             return ""
         env = self.words.env
         before = env.get("@", [])
         env["@"] = list(call.argv[1:])
-        self.calling.append(name)
+        self.calling.append(body)
         apart, self.apart = self.apart, 0
-        body = self.functions[name]
         printed = self.under("", lambda: self.node(body, call.given))
         self.apart = apart
         self.calling.pop()

@@ -5,6 +5,6 @@ read as a whole, and what cannot is said to be unread.
 """
 
 from stanchion.runtime.values.form import Seen, Unreadable
-from stanchion.runtime.values.reading import Read, arguments, project, read, restored, taken
+from stanchion.runtime.values.reading import Read, Told, arguments, project, read, restored, taken
 
-__all__ = ["Read", "Seen", "Unreadable", "arguments", "project", "read", "restored", "taken"]
+__all__ = ["Read", "Seen", "Told", "Unreadable", "arguments", "project", "read", "restored", "taken"]

@@ -73,6 +73,15 @@ def project(value: Any) -> Any:
     return _Reader(copies=False).whole(value).content
 
 
+class Told(dict[str, Any]):
+    """A value that was read in another process: what was read of it there stands for it, or why it could not be. A
+    mapping, because arguments are; it is empty, and nobody looks into it."""
+
+    def __init__(self, said: Read | Unreadable) -> None:
+        super().__init__()
+        self.said = said
+
+
 class _Reader:
     """One reading: how much more it may read, where it is, and what it could not read."""
 
@@ -117,6 +126,8 @@ class _Reader:
                 return known
         if kind is Leaf:
             return self._leaf(value)[0], value
+        if kind is Told:
+            return self._told(value)
         self._plain = self._plain and (kind is dict or kind is list)
         form = form_of(value)
         if form.leaf is None:
@@ -191,6 +202,15 @@ class _Reader:
             self._note(unread, seen)
         return content, handed
 
+    def _told(self, value: Told) -> tuple[Any, Any]:
+        said = value.said
+        if isinstance(said, Unreadable):
+            raise said
+        self._unread.extend(said.unread)
+        self._seen = max(self._seen, said.seen)
+        self._plain = self._plain and said.plain
+        return said.content, value
+
     def _note(self, unread: str, seen: Seen) -> None:
         self._unread.append(f"`{'.'.join(self._path)}`, {unread}" if self._path else unread)
         self._seen = max(self._seen, seen)
@@ -251,6 +271,8 @@ def restored(value: Any, content: Any, changed: Any) -> Any:
     if changed is content:
         return value
     kind = type(value)
+    if kind is Told:
+        return changed
     if value is None or is_any(kind, (str, bool, int, float)):
         return changed
     form = form_of(value)

@@ -57,4 +57,4 @@ FEW: Final = 4
 
 BY_NAME: Final = _indexed()
 """Rules by the name of the program; `>` are those for redirections, `=` for settings, `*` for marked commands, `$` for
-commands whose name is not known."""
+commands whose name is not known, `@` for every command."""

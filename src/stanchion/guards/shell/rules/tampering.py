@@ -7,6 +7,7 @@ from typing import Final
 from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule
+from stanchion.guards.shell.rules import own
 
 TRACES: Final = (
     ".bash_history",
@@ -37,26 +38,6 @@ def _opens_traces(command: Command, _roots: Roots) -> bool:
         len(command.argv) < 2 or command.argv[1] in ("/dev/null", "", "-n")
     )
     return silent and any(mark in path for path in _emptied(command) for mark in TRACES)
-
-
-def _own_files(command: Command, _roots: Roots) -> bool:
-    paths = [*command.deletes, *command.writes, *[path for op, path in command.opens if ">" in op]]
-    return any(_is_own(path) for path in paths)
-
-
-def _is_own(path: str) -> bool:
-    low = path.lower()
-    pieces = low.split("/")
-    return any(
-        piece in (".stanchion", "stanchion") or piece.startswith(("stanchion.", ".stanchion.")) for piece in pieces
-    ) and (
-        ".stanchion" in low
-        or "state/stanchion" in low
-        or "share/stanchion" in low
-        or "etc/stanchion" in low
-        or "config/stanchion" in low
-        or pieces[-1].startswith("stanchion.")
-    )
 
 
 def _history_off(command: Command, _roots: Roots) -> bool:
@@ -99,19 +80,6 @@ FAMILY: Final = Family(
             level="doubt",
         ),
         Rule(
-            "=",
-            "sets a variable of Stanchion",
-            check=lambda c, _: any(n.startswith("STANCHION_") for n, _ in c.settings),
-        ),
-        Rule("unset", "unsets a variable of Stanchion", words="stanchion*"),
-        Rule(
-            "rm mv cp tee sed truncate shred unlink chmod chown ln dd install",
-            "changes a file of Stanchion",
-            check=_own_files,
-            hint="tanchion",
-        ),
-        Rule(">", "changes a file of Stanchion", check=_own_files, hint="tanchion"),
-        Rule(
             "kill pkill killall systemctl service",
             "stops Stanchion",
             check=lambda c, _: any(o in w.lower() for w in c.argv[1:] for o in OWN),
@@ -122,12 +90,7 @@ FAMILY: Final = Family(
             words="** uninstall|remove",
             check=lambda c, _: "stanchion" in c.operands,
         ),
-        Rule(
-            "stanchion",
-            "changes what Stanchion does",
-            words="approve|resume|tickets|safe-mode|safe_mode|grant",
-            level="doubt",
-        ),
+        *own.RULES,
     ),
 )
 
@@ -140,25 +103,20 @@ HITS: Final = (
     "rm -f /var/log/syslog",
     "set +o history",
     "systemctl stop auditd",
-    "rm -rf ~/.stanchion",
-    "STANCHION_STATE_DIR=/tmp/x sh run.sh",
     "pkill -f stanchion",
-    "sed -i s/block/allow/ .stanchion/policy.yaml",
     "pip uninstall -y stanchion",
     "HISTSIZE=0",
     "cat /dev/null > ~/.zsh_history",
     "ln -sf /dev/null ~/.bash_history",
+    *own.HITS,
 )
 MISSES: Final = (
     "history",
     "cat /var/log/syslog",
     "tail -f /var/log/auth.log",
-    "stanchion check bash",
-    "pip install stanchion",
     "echo $HISTFILE",
-    "ls ~/.stanchion",
     "journalctl -u nginx",
     "grep stanchion README.md",
     "echo line >> /var/log/app.log",
-    "cd stanchion",
+    *own.MISSES,
 )

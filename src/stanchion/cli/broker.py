@@ -1,0 +1,110 @@
+"""`stanchion broker`: judge for agents of other users, and keep policy, state and trail out of their reach."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.cli.parser import Parser
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+
+USAGE: Final = "stanchion broker --socket PATH --policy POLICY --allow-user USER [options]"
+
+DESCRIPTION: Final = """\
+Judge for agents that run as other users. The broker holds the policy, the state, the trail
+and the keys in a folder of its own, and listens on a unix socket: an agent can ask it for
+decisions, and read and change nothing. Programs use it with
+`Shield.load("broker:/run/stanchion/broker.sock")`. It runs until SIGTERM or Ctrl-C."""
+
+EPILOG: Final = """\
+examples:
+  stanchion broker --socket /run/stanchion/broker.sock --policy policy.yaml \\
+    --state /var/lib/stanchion --allow-user agent
+  stanchion broker --socket /run/stanchion/broker.sock --policy default \\
+    --state /var/lib/stanchion --allow-group agents:team-a
+
+USER and GROUP are names or numbers. With `:TENANT` they ask for that tenant, otherwise for
+`default`. Linux only: there the kernel says which user is at the other end of a socket.
+
+exit status:
+  0  it was told to stop
+  2  it cannot run like that, and says what to do"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "judge for agents of other users, who can reach neither policy nor state"
+    parser: Parser = commands.add_parser("broker", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--socket", metavar="PATH", required=True, help="where it listens")
+    parser.add_argument("--policy", metavar="POLICY", required=True, help="a policy file, or the name of a pack")
+    parser.add_argument("--env", metavar="NAME", help="an environment of the policy")
+    parser.add_argument("--state", metavar="DIR", help="the broker's own folder; your state folder without it")
+    parser.add_argument(
+        "--allow-user", metavar="USER", action="append", default=[], help="a user it works for, perhaps USER:TENANT"
+    )
+    parser.add_argument(
+        "--allow-group", metavar="GROUP", action="append", default=[], help="a group it works for, perhaps GROUP:TENANT"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until told to stop."""
+    from stanchion.audit.errors import TrailError
+    from stanchion.policy.errors import PolicyError
+    from stanchion.service.listening import Taken
+    from stanchion.service.peers import NobodyKnown, Unsupported
+    from stanchion.service.premises import Exposed
+    from stanchion.stores.protocol import StoreError
+
+    try:
+        return _serve(args)
+    except (Exposed, NobodyKnown, PolicyError, StoreError, Taken, TrailError, Unsupported) as error:
+        raise BadInput(*str(error).splitlines()) from None
+
+
+def _serve(args: argparse.Namespace) -> int:
+    from stanchion.audit.layout import STATE_DIR, state_folder
+    from stanchion.runtime.places import KEY, STORE_FILE, TRAIL_FOLDER
+    from stanchion.service.listening import listening, locked, removed
+    from stanchion.service.passes import key_in
+    from stanchion.service.peers import admission, supported
+    from stanchion.service.premises import own_file, own_folder
+    from stanchion.service.server import Broker
+
+    supported()
+    who = admission(args.allow_user, args.allow_group)
+    if who.is_empty:
+        raise BadInput("nobody may ask this broker: say who may with `--allow-user` or `--allow-group`")
+    os.umask(0o077)
+    folder = own_folder(Path(args.state) if args.state else state_folder(os.environ))
+    # What the runtime keeps beside the store is kept here, too.
+    os.environ[STATE_DIR] = str(folder)
+    key = os.environ.get(KEY, "")
+    if key:
+        own_file(Path(key))
+    path = Path(args.socket)
+    with (
+        locked(folder),
+        args.load(
+            args.policy, env=args.env, store=str(folder / STORE_FILE), journal=str(folder / TRAIL_FOLDER)
+        ) as shield,
+    ):
+        for file in shield.policy.files:
+            own_file(file)
+        broker = Broker(shield, who, key_in(folder), warn=lambda words: say(sys.stderr, f"stanchion: {words}"))
+        listener = listening(path)
+        inode = path.lstat().st_ino
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: broker.stop())
+        say(sys.stdout, f"listening at {path} as user {os.geteuid()}")
+        sys.stdout.flush()
+        try:
+            broker.serve(listener)
+        finally:
+            removed(path, listener, inode)
+    return 0

@@ -1,0 +1,48 @@
+"""A policy that a command is given, the one that is `found` included, and lines that say what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from stanchion.cli.terminal import Terminal, visible
+from stanchion.cli.trusting import ProjectTrust
+from stanchion.policy.compiled import CompiledPolicy
+from stanchion.policy.found import Found, find_policy
+from stanchion.policy.load import load_policy
+from stanchion.policy.locating import FOUND
+
+
+class Given(NamedTuple):
+    """A policy, and what it was found in where it was found."""
+
+    policy: CompiledPolicy
+    found: Found | None = None
+
+
+def given(name: str, env: str | None) -> Given:
+    """The policy of a name: a file, a pack, or what is found around the working directory."""
+    if name != FOUND:
+        return Given(load_policy(name, env))
+    found = find_policy(env=env, trusts=ProjectTrust().trusts)
+    return Given(found.policy(), found)
+
+
+def found_data(found: Found) -> dict[str, Any]:
+    """What a found policy is made of, for programs."""
+    files = [
+        {"file": str(one.file), "hash": one.hash, "trusted": one.trusted, "left_out": [str(o) for o in one.left_out]}
+        for one in found.files
+    ]
+    return {"base": found.base, "files": files}
+
+
+def found_lines(found: Found, terminal: Terminal) -> Iterator[str]:
+    """The same for people."""
+    yield f"  {visible(found.base)}"
+    for one in found.files:
+        style, said = ("good", "trusted") if one.trusted else ("mild", "not trusted: it only tightens")
+        yield f"  {visible(str(one.file))}  {terminal.paint(said, style)}"
+        yield f"      {terminal.paint(f'hash {one.hash}', 'dim')}"
+        for loosening in one.left_out:
+            yield f"      {terminal.paint('left out', 'mild')}  {visible(str(loosening))}"

@@ -1,0 +1,32 @@
+"""`stanchion policy loosens`: say by what one policy may let more through than another."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Final
+
+from stanchion.cli.found_policy import given
+from stanchion.cli.terminal import Terminal, json_line, put, visible
+from stanchion.policy.loosening import loosenings
+
+NOTHING: Final = 0
+LOOSENS: Final = 1
+
+
+def loosens(args: argparse.Namespace, envs: tuple[str | None, str | None]) -> int:
+    """Compare two policies and say what loosens."""
+    old, new = (given(name, env).policy for name, env in zip(args.policies, envs, strict=True))
+    found = loosenings(old, new)
+    if args.json:
+        shown = {"loosens": bool(found), "old": old.hash, "new": new.hash, "loosenings": [str(each) for each in found]}
+        sys.stdout.write(json_line(shown).decode())
+    else:
+        terminal = Terminal.of(sys.stdout, os.environ)
+        for each in found:
+            put(sys.stdout, f"{terminal.paint('loosens', 'bad')}  {visible(str(each))}")
+        if not found:
+            put(sys.stdout, "nothing loosens: whatever the old policy refuses, the new one refuses")
+        put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
+    return LOOSENS if found else NOTHING

@@ -1,0 +1,246 @@
+"""Own: Stanchion's command, files and variables, which are for people, however an agent spells them."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Final
+
+from stanchion.guards.shell.command import Command
+from stanchion.guards.shell.inline import LANGUAGES
+from stanchion.guards.shell.listing import listed
+from stanchion.guards.shell.opening import Open, origin_of
+from stanchion.guards.shell.ours import Reach, is_ours, starts, takes, told_in
+from stanchion.guards.shell.own_paths import CHANGERS, MOVES, TALKS, changes, links, opens
+from stanchion.guards.shell.places import Roots
+from stanchion.guards.shell.reaching import reach_of
+from stanchion.guards.shell.rule import Rule
+from stanchion.guards.shell.shells import SHELLS
+from stanchion.guards.shell.usual import may_lead
+from stanchion.guards.shell.wrappers import PREFIXES
+
+LAUNCHES: Final = (
+    listed(
+        """
+        uv uvx pipx poetry pdm hatch rye pixi conda mamba micromamba expect socat tmux screen script ssh mosh parallel
+        xargs watch flock su runuser docker podman nerdctl kubectl oc lxc nix nix-shell tox nox invoke inv make just
+        task npx bunx pnpm npm yarn at batch crontab find fd sh bash dash zsh ksh ash fish eval source . cmd wsl vim
+        nvim ncat nc coverage kernprof py-spy viztracer chronic ts unbuffer py pythonw
+        """
+    )
+    | frozenset(PREFIXES)
+    | frozenset(LANGUAGES)
+)
+"""Programs that start others."""
+FOLLOWED: Final = frozenset({*SHELLS, "eval", "source", "."})
+"""Those whose texts have been followed already."""
+SETS: Final = listed(
+    "env export unset declare typeset local readonly read printf set setenv unsetenv setx launchctl systemctl mapfile"
+)
+KNOWN: Final = frozenset({"tickets", "operators", "safe-mode"})
+"""Words that begin what only our program understands."""
+DEEPEST: Final = 6
+"""How deep texts may stand in each other before nobody can tell."""
+
+EARLY: Final = SETS | {"alias", "sed", "perl"}
+
+_PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*w?|ipython\d?|py")
+_VARIABLE: Final = re.compile(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
+_EXECUTES: Final = re.compile(r"(?:^|[\d;{}$/])\s*e\s|/[a-z]*e[a-z]*\s*(?:;|\Z)")
+_HINT: Final = re.compile(r"tanchion|tickets|operators|safe.mode|^\S*[*?\[]", re.IGNORECASE)
+"""One of these is in the words of every command that may start us, or the program's name is a pattern."""
+_OURS: Final = re.compile(r"\$\{?STANCHION_")
+
+
+def _takes(command: Command, roots: Roots) -> Reach:
+    """How surely a command does what only a person may do.
+
+    1. It is our program, whatever it is called by. 2. A program that starts others is given it, in words or as a text.
+    3. It runs code that reaches for it. 4. A program of unknown name has our words behind it.
+    """
+    argv, name = command.argv, command.name
+    if not argv or not (name in LAUNCHES or _runs_code(name) or _HINT.search(_all(command)) is not None):
+        return ""
+    if is_ours(argv[0]):
+        return takes(argv[1:])
+    if any(told_in(value) == "danger" for _, value in command.settings):
+        return "doubt"
+    runs = _runs_code(name)
+    if runs:
+        reach = _by_code(command, roots)
+        if reach:
+            return reach
+    unknown = isinstance(argv[0], Open) or "$" in argv[0]
+    if (unknown or runs or name in LAUNCHES) and _has_our_words(argv[1:]):
+        return "danger" if any(True for _ in starts(argv[1:])) else "doubt"
+    if name in TALKS and not _talks_others_into(command):
+        return ""
+    launches = runs or name in LAUNCHES
+    given = list(starts(argv[1:]))
+    if any(takes(words) == "danger" for words in given):
+        return "danger" if launches else "doubt"
+    texts = [word for word in argv[1:] if " " in word or "\n" in word or "\t" in word]
+    texts += [command.given] if launches and command.given is not None else []
+    if any(told_in(text) == "danger" for text in texts):
+        return "danger" if launches else "doubt"
+    if launches and not runs and name not in FOLLOWED:
+        reaches = [_in_text(str(text), roots) for text in texts]
+        if any(reaches):
+            return "danger" if "danger" in reaches else "doubt"
+    return "doubt" if launches and any(words and isinstance(words[0], Open) for words in given) else ""
+
+
+def concerns(command: Command, roots: Roots) -> bool:
+    """Whether a command may break one of these rules at all: told quickly, because most do not."""
+    name = command.name
+    if name in LAUNCHES or name in CHANGERS or command.settings or command.opens or _runs_code(name):
+        return True
+    line, own = command.line, roots.own
+    if may_lead(line, command.cwd) or _HINT.search(line) is not None or name in EARLY:
+        return True
+    return bool(own) and own.may_lead(line, command.cwd)
+
+
+def _all(command: Command) -> str:
+    """All words of a command, and what is set for it."""
+    return f"{command.line} {command.settings}" if command.settings else command.line
+
+
+def _in_text(text: str, roots: Roots) -> Reach:
+    """How surely a text that a program is given does it, as a script or as code."""
+    from stanchion.guards.shell.writing import script_reach
+
+    if roots.depth >= DEEPEST:
+        return "doubt"
+    reach = reach_of(text, roots.own)
+    return reach if reach == "danger" else script_reach(text, roots._replace(depth=roots.depth + 1)) or reach
+
+
+def _runs_code(name: str) -> bool:
+    return name in LANGUAGES or _PYTHON.fullmatch(name) is not None
+
+
+def _by_code(command: Command, roots: Roots) -> Reach:
+    given = [command.given] if command.given is not None else []
+    worst: Reach = ""
+    for text in (*[word for word in command.argv[1:] if len(word) > 8], *given):
+        reach = reach_of(str(text), roots.own)
+        if reach == "danger":
+            return reach
+        worst = reach if reach else worst
+    if worst and _has_our_words(command.argv[1:]):
+        return "danger"
+    return worst
+
+
+def _has_our_words(words: tuple[str, ...]) -> bool:
+    """Whether two words follow each other that only our program understands so."""
+    if "-h" in words or "--help" in words:
+        return False
+    plain = [word for word in words if word[:1] != "-"]
+    return any(one in KNOWN and takes((one, two)) == "danger" for one, two in pairwise(plain))
+
+
+def _talks_others_into(command: Command) -> bool:
+    """Whether a program that takes words as words is told to start something."""
+    if command.name == "git":
+        return "-c" in command.argv or "config" in command.operands[:1]
+    return command.name == "sed" and any(_EXECUTES.search(word) is not None for word in command.argv[1:])
+
+
+def _another_name(command: Command) -> bool:
+    """Whether our program gets another name, by which nobody would know it."""
+    if command.name == "alias":
+        return any(is_ours(word.partition("=")[2].split(" ")[0]) for word in command.argv[1:] if "=" in word)
+    if command.name not in MOVES or len(command.operands) < 2:
+        return False
+    named = [
+        word for word in command.operands[:-1] if word.lower().endswith(("bin/stanchion", "scripts/stanchion.exe"))
+    ]
+    return bool(named) or any("which" in origin_of(word) for word in command.operands[:-1])
+
+
+def _sets(command: Command) -> bool:
+    """Whether a variable of ours is set or unset, by whatever sets variables."""
+    if any(name.startswith("STANCHION_") for name, _ in command.settings):
+        return True
+    if command.name not in SETS:
+        return False
+    words = [word for word in command.argv[1:] if _VARIABLE.match(word) is not None]
+    return bool(words) and not (command.name == "printf" and "-v" not in command.argv)
+
+
+def _asks(command: Command) -> bool:
+    """Whether a command uses where our variables lead, rather than showing it."""
+    return command.name not in TALKS and any(_OURS.search(word) is not None for word in command.argv[1:])
+
+
+RULES: Final = (
+    Rule("@", "does what only a person may do", check=lambda c, r: _takes(c, r) == "danger"),
+    Rule("@", "sets or unsets a variable of Stanchion", check=lambda c, _: _sets(c)),
+    Rule("@", "reaches for what Stanchion keeps for itself", check=opens),
+    Rule("@", "changes a file of Stanchion", check=changes),
+    Rule("@", "may do what only a person may do", check=lambda c, r: _takes(c, r) == "doubt", level="doubt"),
+    Rule("@", "gives Stanchion's program another name", check=lambda c, _: _another_name(c), level="doubt"),
+    Rule("@", "links to where Stanchion keeps its files", check=links, level="doubt"),
+    Rule("@", "uses where Stanchion keeps its files", check=lambda c, _: _asks(c), level="doubt"),
+)
+WRITES_DANGER: Final = Rule("@", "writes what does what only a person may do")
+WRITES_DOUBT: Final = Rule("@", "writes what may do what only a person may do", level="doubt")
+
+HITS: Final = (
+    "stanchion tickets approve 01H --by ann",
+    "/srv/app/.venv/bin/stanchion resume",
+    "python -m stanchion safe-mode off",
+    "python3.13 -Imstanchion resume",
+    "uvx stanchion@latest operators add ann",
+    "uv run stanchion policy trust policy.yaml",
+    "pipx run stanchion store accepted --why 'it is fine'",
+    "env A=1 nice -n 5 stanchion tools reset pay",
+    "stanchion secrets allow 0123456789ab --by ann --why help",
+    "python -c \"from stanchion import Shield; Shield.load().approve('x', by='ann')\"",
+    "python -c \"__import__('stan' + 'chion').Shield.load().resume()\"",
+    "python -c \"import runpy; runpy.run_module('stanchion')\" tickets approve 01H",
+    'sqlite3 ~/.local/state/stanchion/state.db "update cells set number = 0"',
+    "cp empty.db ~/.cache/stanchion/patterns/0af3",
+    "cat ~/.config/stanchion/keys/ann.pem",
+    "rm -rf ~/.stanchion",
+    "rm -rf ~/.local/state",
+    "STANCHION_STATE_DIR=/tmp/x sh run.sh",
+    "env -u STANCHION_STORE make",
+    "sed -i s/block/allow/ .stanchion/policy.yaml",
+    "printf 'go:\\n\\tstanchion resume\\n' > Makefile && make go",
+    "echo stanchion resume > a.sh; sh a.sh",
+    "tmux new-session -d 'stanchion resume'",
+    "socat - EXEC:'stanchion resume'",
+    "alias s=stanchion",
+    "GIT_PAGER='stanchion resume' git log",
+    "sed '1e stanchion resume' notes",
+    "rm -rf .venv/lib/python3.11/site-packages/stanchion",
+    "env --unset=STANCHION_STATE_DIR make",
+    "$(which stanchion) tickets approve 01H",
+)
+MISSES: Final = (
+    "stanchion check bash",
+    "stanchion tickets list",
+    "stanchion policy show default",
+    "stanchion safe-mode on",
+    "stanchion quarantine tool:pay",
+    "stanchion tickets approve --help",
+    "uv run stanchion lint policy.yaml",
+    "python -m stanchion explain last",
+    "pip install stanchion",
+    "pytest tests/test_shield.py",
+    "grep -rn 'stanchion tickets approve' docs",
+    "git commit -m 'say how stanchion resume works'",
+    "cd stanchion && git status",
+    "ls ~/.stanchion",
+    "cat src/stanchion/trail.py",
+    "sed -i s/a/b/ src/stanchion/guards/shell/ours.py",
+    "python -c 'import stanchion; print(stanchion.__version__)'",
+    "echo 'from stanchion import Shield' > app.py",
+    "python manage.py resume",
+    "docker run stanchion",
+    "sed -i 's/stanchion resume/stanchion halt/' docs/x.md",
+    "cat .venv/lib/python3.11/site-packages/stanchion/__init__.py",
+)

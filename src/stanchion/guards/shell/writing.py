@@ -1,0 +1,111 @@
+"""Writing: what a file would do to Stanchion once it runs, told from its name and from what is written into it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.guards.shell.analysis import analysed
+from stanchion.guards.shell.listing import listed
+from stanchion.guards.shell.ours import Reach
+from stanchion.guards.shell.places import Roots
+from stanchion.guards.shell.reaching import written_reach
+from stanchion.guards.shell.rules.own import DEEPEST, RULES
+
+READ_BY_PEOPLE: Final = (
+    ".md", ".rst", ".adoc", ".markdown", ".html", ".htm", ".tex", ".org", ".csv", ".tsv", ".svg", ".po", ".log",
+)  # fmt: skip
+"""How the names of files end that nobody runs."""
+SHELL: Final = (".sh", ".bash", ".zsh", ".ksh", ".fish", ".command", ".bats", ".envrc", ".profile", "rc")
+RECIPES: Final = listed("makefile gnumakefile justfile .justfile procfile")
+LONGEST: Final = 65_536
+
+_SET: Final = re.compile(r"\s*(?:export\s+|override\s+)?([A-Za-z_]\w*)\s*(?:[:?+]*=)\s*(.*)")
+_USED: Final = re.compile(r"\$[({]\s*(?!shell\b)([A-Za-z_]\w*)\s*[)}]|\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+_SHELL_CALL: Final = re.compile(r"\$\(shell ")
+_SHEBANG: Final = re.compile(r"#!\s*\S*?/?(?:env\s+(?:-S\s+)?)?([\w.+-]+)\s*(\S*)")
+
+
+@lru_cache(512)
+def written(path: str, text: str, own: OwnPlaces = NOWHERE, depth: int = 0) -> Reach:
+    """How surely a file does what only a person may do, once it runs."""
+    if len(text) < 5:
+        return ""
+    name = path.replace("\\", "/").rpartition("/")[2].lower()
+    shebang = _SHEBANG.match(text)
+    if name.endswith(READ_BY_PEOPLE) and shebang is None:
+        return ""
+    worst = written_reach(text[:LONGEST], own)
+    for script in _scripts(name, text[:LONGEST], shebang) if worst != "danger" else ():
+        reach = script_reach(script, Roots((), True, own, depth))
+        if reach == "danger":
+            return reach
+        worst = reach if reach else worst
+    return worst
+
+
+def _scripts(name: str, text: str, shebang: re.Match[str] | None) -> Iterator[str]:
+    """The shell texts that are in a file."""
+    program = "" if shebang is None else shebang[1].lower()
+    if program in ("make", "just") or name in RECIPES or name.endswith((".mk", ".just")):
+        yield _recipes(text)
+    elif program.endswith("sh") or name.endswith(SHELL) or (not program and "." not in name):
+        yield text
+    elif name.endswith(".json"):
+        yield from _strings(text)
+
+
+def _recipes(text: str) -> str:
+    """The recipes of a Makefile or a justfile as a shell would run them, its variables before them."""
+    lines: list[str] = []
+    for line in text.replace("\\\n", " ").split("\n"):
+        if line[:1] in ("\t", " "):
+            line = line.strip().lstrip("@-+")
+        elif (found := _SET.fullmatch(line)) is not None:
+            value = found[2].strip().strip("'\"")
+            line = f"{found[1]}='{value}'" if "$" not in value else f'{found[1]}="{value}"'
+        else:
+            continue
+        lines.append(_USED.sub(lambda one: f"${{{one[1] or one[2]}}}", _SHELL_CALL.sub("$(", line)).replace("$$", "$"))
+    return "\n".join(lines)
+
+
+def _strings(text: str) -> Iterator[str]:
+    """The texts of a JSON document, wherever they stand."""
+    try:
+        waiting: list[Any] = [msgspec.json.decode(text)]
+    except (msgspec.DecodeError, RecursionError):
+        return
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, list):
+            waiting += one
+        elif isinstance(one, dict):
+            waiting += one.values()
+
+
+def script_reach(script: str, roots: Roots) -> Reach:
+    """How surely a shell text does what only a person may do, by the rules for commands and by what it writes."""
+    if len(script) < 5:
+        return ""
+    found = analysed(script)
+    worst: Reach = ""
+    for command in found.commands:
+        for rule in RULES:
+            if rule.level == "danger" and rule.holds(command, roots):
+                return "danger"
+            if not worst and rule.level == "doubt" and rule.holds(command, roots):
+                worst = "doubt"
+    for path, text in found.wrote if roots.depth < DEEPEST else ():
+        reach = written(path, str(text), roots.own, roots.depth + 1)
+        if reach == "danger":
+            return reach
+        worst = reach if reach else worst
+    return worst

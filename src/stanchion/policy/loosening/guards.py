@@ -1,0 +1,191 @@
+"""Guards compared: those that are gone, that changed, and that were added where they may hide others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from stanchion.kernel.actions import STOPS, Action
+from stanchion.kernel.guard import Kind, order
+from stanchion.kernel.names import Names
+from stanchion.kernel.option import ACTIONS as NAMED
+from stanchion.kernel.stages import Stage
+from stanchion.policy.compiled import CompiledPolicy, Seat
+from stanchion.policy.loosening.directions import Direction, Stricter, keeps, severer
+from stanchion.policy.loosening.options import BANDED, LAST_WORD, ONLY_REFUSES, OPTIONS, PLACEMENT, WORST
+from stanchion.policy.loosening.said import Loosening, changed
+from stanchion.policy.schema import id_of, use_of
+
+NOT_LOOKED_AT: Final = (None, "allow")
+"""Actions by which nothing is found."""
+
+
+class _Guard:
+    """A guard of a policy: its entry as it is written, and its seat."""
+
+    def __init__(self, entry: Any, seat: Seat) -> None:
+        self.entry, self.seat, self.placed = entry, seat, seat.placed
+        self.use = use_of(entry)
+        self.what = f"guard {seat.placed.id}"
+
+    def answers(self) -> dict[Stage, tuple[Action, ...]]:
+        """What it can answer at each of its stages."""
+        guard = self.placed.guard
+        told = getattr(guard, "actions_at", lambda _stage: guard.actions())
+        return {stage: tuple(told(stage)) for stage in self.placed.stages}
+
+    def worst(self, stage: Stage) -> Action:
+        """The most severe of what it answers in its place of the chain. What a guard says of refusals it says wherever
+        they come from, so nothing in front hides that."""
+        if hasattr(self.placed.guard, "refused"):
+            named = [name for name, stricter in OPTIONS[self.use].items() if stricter is Direction.ACTION]
+            return max(NAMED[getattr(self.entry, name)] for name in named)
+        return max(self.answers().get(stage, ()), default=Action.ALLOW)
+
+    def standing(self) -> dict[str, Any]:
+        """Where it stands, and whom it concerns."""
+        seat = self.seat
+        listed = {"agents": seat.agents, "tasks": seat.tasks, "tools": seat.tools}
+        return {
+            "priority": self.placed.priority,
+            "category": self.placed.category,
+            "stages": tuple(sorted(self.placed.stages)),
+            "fail_open": self.placed.fail_open,
+            "log_pass": self.placed.log_pass,
+            **{f"applies_to.{kind}": _listed(names) for kind, names in listed.items()},
+        }
+
+
+def guards_loosened(old: CompiledPolicy, new: CompiledPolicy, told: frozenset[str]) -> Iterator[Loosening]:
+    """What of the guards may let more through. A guard that only watches refuses nothing, so it is as good as none.
+
+    `told` are the guards, by their `use`, that read something else in the tables than before.
+    """
+    before, after = _enforced(old), _enforced(new)
+    news: list[_Guard] = []
+    for guard_id, guard in before.items():
+        now = after.get(guard_id)
+        if now is None:
+            watches = any(seat.placed.id == guard_id for seat in new.seats)
+            yield Loosening(guard.what, "enforced → shadow" if watches else "it is gone")
+        elif now.use != guard.use:
+            yield changed(guard.what, "use", guard.use, now.use)
+        elif now.entry != guard.entry or now.standing() != guard.standing():
+            news.append(now)
+            yield from _changes(guard, now)
+        elif now.use in told:
+            news.append(now)
+    added = [guard for guard_id, guard in after.items() if guard_id not in before]
+    for guard in added:
+        yield from _adding(guard, old)
+    for guard in (*news, *added):
+        yield from _hidden_by(guard, [one for one in before.values() if one.placed.id != guard.placed.id])
+
+
+def _enforced(policy: CompiledPolicy) -> dict[str, _Guard]:
+    """The guards that refuse, by id; a seat beside another follows from that one's options."""
+    seats = {seat.placed.id: seat for seat in policy.seats}
+    entries = {id_of(entry): entry for entry in policy.file.guards if entry.enabled}
+    found = {guard_id: _Guard(entry, seats[guard_id]) for guard_id, entry in entries.items()}
+    return {guard_id: guard for guard_id, guard in found.items() if not guard.placed.shadow}
+
+
+def _changes(old: _Guard, new: _Guard) -> Iterator[Loosening]:
+    was, now = old.standing(), new.standing()
+    for name, wanted in PLACEMENT.items():
+        if not keeps(wanted, was[name], now[name]):
+            yield changed(new.what, name, was[name], now[name])
+    options = OPTIONS.get(new.use, {})
+    for name in new.entry.__struct_fields__:
+        if name in _PLACED:
+            continue
+        before, after = getattr(old.entry, name), getattr(new.entry, name)
+        stricter: Stricter = options.get(name, Direction.SAME)
+        held = before == after or (_holds(old, new, name, stricter) and keeps(stricter, before, after))
+        if stricter is Direction.BY_STAGE:
+            held = before == after or _severer_everywhere(old, new)
+        if not held:
+            yield changed(new.what, name, before, after)
+
+
+def _holds(old: _Guard, new: _Guard, name: str, stricter: Stricter) -> bool:
+    """Whether the direction of an option holds for this guard. A guard gives one finding: a mild one may stand in the
+    place of a severe one.
+
+    1. Words change nothing.
+    2. Where an option has the last word, what finds more may take it away.
+    3. A guard that says the worst, or has one answer, is as strict as what it finds.
+    4. An action can be raised where it was found before; one that was not looked at has to be the severest.
+    5. Everything else finds more, and that has to be refused, whatever it is.
+    """
+    if stricter is Direction.WORDS:
+        return True
+    last = LAST_WORD.get(new.use)
+    if last is not None and last != name and getattr(old.entry, last) not in NOT_LOOKED_AT:
+        return False
+    if _one_answer(old) and _one_answer(new):
+        return True
+    if stricter not in (Direction.ACTION, Direction.GIVEN_ACTION):
+        return all(min(some) >= Action.ESCALATE for guard in (old, new) for some in guard.answers().values())
+    before, after = getattr(old.entry, name), getattr(new.entry, name)
+    worst = max(action for some in old.answers().values() for action in some)
+    return before not in NOT_LOOKED_AT or after in NOT_LOOKED_AT or NAMED[after] >= worst
+
+
+_PLACED: Final = frozenset(
+    {"id", "enabled", "priority", "category", "stages", "mode", "applies_to", "fail_open", "log_pass"}
+)
+
+
+def _one_answer(guard: _Guard) -> bool:
+    """Whether finding more can only lead to an answer that is as severe."""
+    answers = guard.answers().values()
+    if guard.use in BANDED:
+        return not any({Action.ALLOW, Action.DEGRADE} & set(some) for some in answers)
+    return guard.use in WORST or all(len(set(some)) <= 1 for some in answers)
+
+
+def _severer_everywhere(old: _Guard, new: _Guard) -> bool:
+    was, now = old.answers(), new.answers()
+    return all(
+        stage in now
+        and len(some) == len(now[stage])
+        and all(severer(*pair) for pair in zip(some, now[stage], strict=True))
+        for stage, some in was.items()
+    )
+
+
+def _adding(guard: _Guard, old: CompiledPolicy) -> Iterator[Loosening]:
+    """What stands against a guard being there at all: what it does besides refusing, or state that it shares."""
+    if guard.use not in ONLY_REFUSES:
+        yield Loosening(guard.what, f"added, and `{guard.use}` does more than refuse")
+    elif getattr(guard.entry, "effects", ()):
+        yield Loosening(guard.what, "added, and it has effects besides refusing")
+    elif guard.placed.kind in (Kind.RECORD, Kind.METER):
+        alike = [placed for placed in (seat.placed for seat in old.seats) if placed.guard.name == guard.use]
+        # What only watches remembers apart.
+        counting = [placed for placed in alike if not placed.shadow]
+        shares = [placed.id for placed in counting if _counter(placed.guard) == _counter(guard.placed.guard)]
+        if shares:
+            yield Loosening(guard.what, f"added, and it writes what guard `{shares[0]}` remembers")
+
+
+def _counter(guard: Any) -> Any:
+    return getattr(guard, "counter", None)
+
+
+def _hidden_by(guard: _Guard, others: list[_Guard]) -> Iterator[Loosening]:
+    """A refusal skips the guards behind it: one that ends the run or isolates a tool may not be reached any more."""
+    for stage, some in guard.answers().items():
+        stops = [action for action in some if action >= STOPS]
+        for other in others if stops else ():
+            behind = order(guard.placed) < order(other.placed)
+            worst = other.worst(stage)
+            if behind and worst > min(stops):
+                how = f"it may now refuse before guard `{other.placed.id}`, which answers {worst.name.lower()}"
+                yield Loosening(guard.what, how)
+                return
+
+
+def _listed(names: Names | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(sorted((*names.exact, *names.globs)))

@@ -1,0 +1,201 @@
+"""Tables compared: what two policies say of roles, agents, tasks, tools and prices, as it takes effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from stanchion.guards.tool_allowlist import ToolAllowlist
+from stanchion.kernel.names import is_glob
+from stanchion.policy.compiled import CompiledPolicy, best
+from stanchion.policy.conditions import Condition, compile_expression
+from stanchion.policy.conditions.view import STANDARD
+from stanchion.policy.loosening.directions import Direction, Stricter, keeps
+from stanchion.policy.loosening.said import Loosening, changed
+from stanchion.policy.rules import Rule
+from stanchion.policy.schema import AgentEntry, RoleEntry, TaskEntry, TaskFiles, ToolEntry
+from stanchion.policy.sequences import Sequence
+
+RISKS: Final = ("low", "medium", "high", "critical")
+UNREAD: Final = ("allow", "media", "block")
+_SAME, _LOWER, _MORE, _SHORTER = Direction.SAME, Direction.LOWER, Direction.MORE, Direction.SHORTER
+
+TABLES: Final[dict[str, dict[str, Stricter]]] = {
+    "roles": {"allowed_tools": Direction.FEWER, "capabilities": _SHORTER, "autonomy_level": _SAME},
+    "agents": {"role": _SAME, "allowed_tools": Direction.FEWER, "capabilities": _SHORTER, "autonomy_level": _SAME},
+    "tasks": {
+        "additional_tools": _SHORTER,
+        "related_tools": Direction.FEWER,
+        "files.write": Direction.FEWER,
+        "files.deny": _MORE,
+        "deadline_s": _LOWER,
+    },
+    "tools": {
+        "risk": RISKS,
+        "timeout_s": _LOWER,
+        "annotations": _SAME,
+        "trust": _SAME,
+        "undo": _SAME,
+        "harmless": _SAME,
+        "needs": _MORE,
+        "authority": _SAME,
+        "schema": _SAME,
+        "result_schema": _SAME,
+        "hook": _SAME,
+        "pin": Direction.ONCE_SET,
+        "unread": UNREAD,
+    },
+}
+"""Directions of what is said of each, by table and key."""
+
+READ_AS: Final = {
+    ("tools", "risk"): "event.risk",
+    ("roles", "capabilities"): "agent.capabilities",
+    ("agents", "capabilities"): "agent.capabilities",
+    ("roles", "allowed_tools"): "agent.allowed_tools",
+    ("agents", "allowed_tools"): "agent.allowed_tools",
+    ("tasks", "additional_tools"): "task.additional_tools",
+}
+"""How conditions read a key: a rule may refuse for what another guard would rather have."""
+
+READERS: Final[dict[tuple[str, str], frozenset[str]]] = {
+    ("tools", "risk"): frozenset({"authority", "shell", "sql", "schema"}),
+    ("tools", "needs"): frozenset({"capabilities"}),
+    ("roles", "capabilities"): frozenset({"capabilities"}),
+    ("agents", "capabilities"): frozenset({"capabilities"}),
+    ("roles", "allowed_tools"): frozenset({"tool_allowlist"}),
+    ("agents", "allowed_tools"): frozenset({"tool_allowlist"}),
+    ("tasks", "additional_tools"): frozenset({"tool_allowlist", "task_scope"}),
+    ("tasks", "related_tools"): frozenset({"task_scope"}),
+    ("tasks", "files.write"): frozenset({"files"}),
+    ("tasks", "files.deny"): frozenset({"files"}),
+    ("tools", "pin"): frozenset({"schema"}),
+}
+"""Which guards refuse by a key that can become stricter."""
+
+NOTHING: Final[dict[str, Any]] = {
+    "roles": RoleEntry(),
+    "agents": AgentEntry(),
+    "tasks": TaskEntry(),
+    "tools": ToolEntry(),
+}
+
+
+class _Known(NamedTuple):
+    """What of a policy bears on whether a change of a table is stricter."""
+
+    reads: frozenset[str]
+    anything: bool
+    uneven: bool
+    lists_open: bool
+    files_first: bool
+
+
+def tables_loosened(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
+    """What of the tables may let more through."""
+    known = _known(old)
+    for table, directions in TABLES.items():
+        for name, before, after in _pairs(table, getattr(old.file, table), getattr(new.file, table)):
+            what = f"{table.removesuffix('s')} {name}"
+            for key, stricter in directions.items():
+                if key == "unread" and before.unread is None and after.unread is None:
+                    # The policy's own word counts, and that is compared by itself.
+                    continue
+                was, now = _value(old, before, key), _value(new, after, key)
+                if was != now and not (_holds(known, table, key, was) and keeps(stricter, was, now)):
+                    yield changed(what, key, was, now)
+    if old.file.prices != new.file.prices:
+        names = [*old.file.prices, *(name for name in new.file.prices if name not in old.file.prices)]
+        odd = next(name for name in names if old.file.prices.get(name) != new.file.prices.get(name))
+        yield changed(f"price {odd}", "rates", old.file.prices.get(odd), new.file.prices.get(odd))
+
+
+def told_otherwise(old: CompiledPolicy, new: CompiledPolicy) -> frozenset[str]:
+    """The guards, by their `use`, that read something else in the new tables."""
+    return frozenset(
+        use
+        for (table, key), uses in READERS.items()
+        for _, before, after in _pairs(table, getattr(old.file, table), getattr(new.file, table))
+        if _value(old, before, key) != _value(new, after, key)
+        for use in uses
+    )
+
+
+def _holds(known: _Known, table: str, key: str, old: Any) -> bool:
+    """Whether the direction of a key holds in a policy with these guards."""
+    if known.anything or READ_AS.get((table, key)) in known.reads:
+        return False
+    if key == "risk":
+        return not known.uneven
+    if key == "allowed_tools":
+        return old is not None or known.lists_open
+    return known.files_first if key == "files.deny" else True
+
+
+def _pairs(table: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Names with what is said of them before and after, so that every name whatever is like one of the pairs.
+
+    1. A name that is written out: what takes effect for it, before and after.
+    2. A pattern in both: for the names that are closest to it in both.
+    3. A pattern that is new: its names may have been under any other pattern, or under none.
+    4. A pattern that is gone: its names may now be under any other pattern, or under none.
+    """
+    nothing = NOTHING[table]
+    globs = table != "roles"
+    exact = [name for name in dict.fromkeys([*old, *new]) if not (globs and is_glob(name))]
+    for name in exact:
+        pair = (best(old, name), best(new, name)) if globs else (old.get(name), new.get(name))
+        yield name, *(nothing if entry is None else entry for entry in pair)
+    if not globs:
+        return
+    before = {name: entry for name, entry in old.items() if is_glob(name)}
+    after = {name: entry for name, entry in new.items() if is_glob(name)}
+    for name in before.keys() & after.keys():
+        yield name, before[name], after[name]
+    for name in sorted(after.keys() - before.keys()):
+        yield from ((name, entry, after[name]) for entry in (nothing, *before.values()))
+    for name in sorted(before.keys() - after.keys()):
+        yield from ((name, before[name], entry) for entry in (nothing, *after.values()))
+
+
+def _value(policy: CompiledPolicy, entry: Any, key: str) -> Any:
+    if key == "unread":
+        return policy.file.unread if entry.unread is None else entry.unread
+    first, _, second = key.partition(".")
+    value = getattr(entry, first)
+    return getattr(TaskFiles() if value is None else value, second) if second else value
+
+
+def _known(policy: CompiledPolicy) -> _Known:
+    reads: set[str] = set()
+    anything = uneven = False
+    lists_open = files_first = True
+    for seat in policy.seats:
+        guard = seat.placed.guard
+        match guard:
+            case Rule():
+                checked = guard.check_condition
+                reads |= guard.when_condition.reads | (frozenset() if checked is None else checked.reads)
+            case Sequence():
+                reads |= _reads_of(guard)
+            case ToolAllowlist():
+                lists_open = lists_open and guard.tools is None and guard.undeclared == "allow"
+        name = getattr(guard, "name", "")
+        anything = anything or name == "python"
+        uneven = uneven or (name == "shell" and not _rising(guard.unclear))
+        files_first = files_first and not (name == "files" and len(set(guard.actions())) > 1)
+    roles = policy.file.roles.values()
+    lists_open = lists_open and all(role.allowed_tools is None for role in roles)
+    return _Known(frozenset(reads), anything, uneven, lists_open, files_first)
+
+
+def _rising(unclear: tuple[str, ...]) -> bool:
+    return all(keeps(Direction.ACTION, mild, severe) for mild, severe in pairwise(unclear))
+
+
+def _reads_of(guard: Sequence) -> frozenset[str]:
+    steps = [getattr(guard, name) for name in guard.__struct_fields__]
+    conditions: list[Condition] = [step.condition for step in steps if getattr(step, "condition", None) is not None]
+    conditions += [] if guard.distinct is None else [compile_expression(guard.distinct, STANDARD)]
+    return frozenset().union(*(condition.reads for condition in conditions))

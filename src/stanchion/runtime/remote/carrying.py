@@ -1,0 +1,124 @@
+"""A call through a broker: judged there, run here, its outcome judged there again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.effects import Invoke
+from stanchion.runtime.errors import Refused, ToolFailed
+from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
+from stanchion.runtime.remote.faults import MOST_TEXT, told
+from stanchion.runtime.remote.framing import BadFrame
+from stanchion.runtime.remote.link import Conversation
+from stanchion.runtime.remote.messages import Call, Done, Fault, Go, Outcome, Raised, Refusal, Withheld
+from stanchion.runtime.remote.replies import misfit
+from stanchion.runtime.remote.sharing import sent, shared
+from stanchion.runtime.streamed import is_stream
+from stanchion.runtime.undoing import MAX_UNDO
+from stanchion.runtime.values import Read, arguments, read, restored
+
+if TYPE_CHECKING:
+    from stanchion.runtime.tool import Tool
+
+Undo = Callable[[], Invoke]
+"""What undoes one call, with its own arguments."""
+
+
+class Undos:
+    """How the calls of a run are undone, by their requests; the broker says when. The oldest is forgotten first."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, Invoke] = OrderedDict()
+
+    def remember(self, request: str, undo: Invoke) -> None:
+        """Keep what undoes a call."""
+        self._known[request] = undo
+        if len(self._known) > MAX_UNDO:
+            self._known.popitem(last=False)
+
+    def run(self, request: str) -> Flow[Outcome]:
+        """Undo a call; gives what came of it."""
+        undo = self._known.pop(request, None)
+        if undo is None:
+            return Outcome(fault=Fault("LookupError", text="nobody here knows how to undo it"))
+        try:
+            yield undo
+        except Exception as error:  # noqa: BLE001 - whatever an undo raises, the broker is told
+            return Outcome(fault=told(error))
+        return Outcome()
+
+
+class Carried:
+    """One call: its arguments as they were taken, and what came of it here."""
+
+    def __init__(self, undos: Undos, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        values = tool.values(args, kwargs)
+        self._undos, self._tool = undos, tool
+        self.sent, self._took = sent(lambda: arguments(values, tool.own(values)))
+        self._given = (args, kwargs)
+        if not self.sent.unreadable:
+            self._given = tool.given(args, kwargs, values, self._took.handed)
+        self._seen: Read | None = None
+        self._error: Exception | None = None
+
+    def call(self, talk: Conversation, request: Call) -> Flow[Any]:
+        """Ask for it, run it when told to, and give what the broker lets the agent have."""
+        reply = yield from talk.ask(request)
+        while isinstance(reply, Go):
+            outcome = (yield from self._undos.run(reply.request)) if reply.undo else (yield from self._run(reply))
+            reply = yield from self._told(talk, outcome)
+        if isinstance(reply, Done):
+            if self._seen is None or self._error is not None:
+                return reply.value
+            if reply.unchanged:
+                return self._seen.handed
+            return restored(self._seen.handed, self._seen.content, shared(self._seen.content, reply.value))
+        if isinstance(reply, Raised) and self._error is not None:
+            for note in reply.notes:
+                self._error.add_note(note)
+            raise self._error
+        if isinstance(reply, Withheld):
+            raise ToolFailed(reply.text) from None
+        if isinstance(reply, Refusal):
+            behind = self._error if reply.behind else None
+            raise Refused(reply.decision, reply.approvers, reply.partial, reply.ticket) from behind
+        raise misfit(reply)
+
+    def _run(self, go: Go) -> Flow[Outcome]:
+        tool, (args, kwargs) = self._tool, self._given
+        if go.args is not None:
+            was = self._took.content
+            args, kwargs = tool.patched(args, kwargs, was, shared(was, go.args))
+        self._error = self._seen = None
+        try:
+            value = yield Invoke(tool.fn, args, kwargs, go.timeout_s)
+            if is_stream(value):
+                raise NotThroughBroker(
+                    f"`{tool.name}` gives its items one by one, which a broker cannot judge: return a list"
+                )
+        except Exception as error:  # noqa: BLE001 - the broker decides what every failure means
+            self._error = error
+            return Outcome(fault=told(error, isinstance(error, TypeError) and not tool.fits(args, kwargs)))
+        if tool.undo is not None:
+            self._undos.remember(go.request, Invoke(tool.undo, args, kwargs))
+        content, self._seen = sent(lambda: read(value))
+        return Outcome(content)
+
+    def _told(self, talk: Conversation, outcome: Outcome) -> Flow[Any]:
+        """Tell what came of it; where nobody can be told, what came of it is nobody's to have."""
+        try:
+            try:
+                return (yield from talk.say(outcome))
+            except BadFrame as error:
+                if outcome.fault is None:
+                    self._error = ToolFailed(f"`{self._tool.name}` has run, and its result is too large: {error}")
+                    return (yield from talk.say(Outcome(fault=told(self._error))))
+                # Longer than anybody reads: an error that cannot be judged is withheld.
+                unread = Fault(outcome.fault.name, outcome.fault.bases, " " * MOST_TEXT)
+                return (yield from talk.say(Outcome(fault=unread)))
+        except BrokerLost as lost:
+            why = f"`{self._tool.name}` has run, and what came of it could not be judged: {lost}"
+        raise Refused(unjudged(why)) from None

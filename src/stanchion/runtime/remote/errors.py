@@ -1,0 +1,34 @@
+"""What a client of a broker raises, and the decision it makes where no broker does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.shown import Shown
+from stanchion.kernel.words import Words, declare
+from stanchion.runtime.errors import StanchionError
+
+CODES: Final = declare(
+    {
+        "kernel.broker_lost": Words(
+            "the broker cannot be asked: {}; nobody has judged this, so it is refused",
+            "wait until the broker is back, then try again",
+        ),
+    }
+)
+
+
+class BrokerLost(Shown, StanchionError):
+    """The broker cannot be reached, or has not answered; the text says why."""
+
+
+class NotThroughBroker(Shown, StanchionError, AttributeError):
+    """Something that a program cannot do through a broker; the text says what to do in its place."""
+
+
+def unjudged(why: str) -> Decision:
+    """The refusal of something that no broker has judged."""
+    return Decision("", Action.BLOCK, "", (Finding(Action.BLOCK, "kernel.broker_lost", (why,), guard="kernel"),))

@@ -1,0 +1,234 @@
+"""What a client and a broker say to each other, as data."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.decision import Decision
+
+VERSION: Final = 1
+"""What both sides speak; a broker turns away whoever speaks another."""
+
+LOST: Final = "lost"
+ENDED: Final = "ended"
+"""Why a broker cannot answer: nobody knows the first answer any more, or the run is over."""
+
+
+class Fault(msgspec.Struct, frozen=True, array_like=True):
+    """What an exception says of itself: its kinds, its words, what it holds, and the errors behind it."""
+
+    name: str
+    bases: tuple[str, ...] = ()
+    text: str = ""
+    status: int | None = None
+    stderr: str = ""
+    notes: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    cause: Fault | None = None
+    context: Fault | None = None
+    grouped: tuple[Fault, ...] = ()
+    harmless: bool = False
+    unfit: bool = False
+    """The call did not fit the function: it has not begun."""
+
+
+class Value(msgspec.Struct, frozen=True, array_like=True):
+    """A value as the client has read it: its content, what of it could not be read, and whether it was plain data.
+    `unreadable` says why it could not be read at all."""
+
+    content: Any = None
+    unread: tuple[str, ...] = ()
+    seen: int = 0
+    plain: bool = True
+    unreadable: str = ""
+
+
+class Hello(msgspec.Struct, frozen=True, tag=True):
+    """The first message of a connection. One without a session begins one, which lives as long as this connection."""
+
+    version: int
+    session: bytes = b""
+
+
+class Welcome(msgspec.Struct, frozen=True, tag=True):
+    """The answer to it: which life of the broker this is, and the session."""
+
+    version: int
+    boot: str
+    session: bytes
+
+
+class Begin(msgspec.Struct, frozen=True, tag=True):
+    """Begin a run, as a child where `parent` names one; `budget` is carved out of the parent's."""
+
+    id: str
+    agent: str = ""
+    task: str | None = None
+    role: str | None = None
+    deadline_s: float | None = None
+    tools: tuple[str, ...] | None = None
+    can: tuple[str, ...] | None = None
+    parent: str = ""
+    token: str = ""
+    budget: dict[str, Any] | None = None
+
+
+class Resume(msgspec.Struct, frozen=True, tag=True):
+    """Go on with a run that an earlier life of the broker has begun."""
+
+    id: str
+    passed: bytes
+
+
+class Began(msgspec.Struct, frozen=True, tag=True):
+    """A run has begun: its id, the token that speaks for it, and what a later life of the broker knows it by."""
+
+    run: str
+    agent: str
+    task: str
+    token: str
+    passed: bytes
+
+
+class Report(msgspec.Struct, frozen=True, tag=True):
+    """Judge an event of a stage; `fields` are its fields, `fault` the error itself where there is one."""
+
+    id: str
+    run: str
+    token: str
+    stage: str
+    fields: Value
+    fault: Fault | None = None
+
+
+class Call(msgspec.Struct, frozen=True, tag=True):
+    """Judge a call that the client runs when it is told to; `key` names what is to happen once."""
+
+    id: str
+    run: str
+    token: str
+    tool: str
+    args: Value
+    risk: int | None = None
+    timeout_s: float | None = None
+    once: bool = False
+    undo: bool = False
+    key: str = ""
+
+
+class Outcome(msgspec.Struct, frozen=True, tag=True):
+    """What came of a function that the client was told to run."""
+
+    value: Value | None = None
+    fault: Fault | None = None
+
+
+class RollBack(msgspec.Struct, frozen=True, tag=True):
+    """Undo what a run has done."""
+
+    id: str
+    run: str
+    token: str
+
+
+class Notices(msgspec.Struct, frozen=True, tag=True):
+    """What a run's agent is to be told."""
+
+    id: str
+    run: str
+    token: str
+
+
+class End(msgspec.Struct, frozen=True, tag=True):
+    """A run is over, or is cancelled, for a reason."""
+
+    id: str
+    run: str
+    token: str
+    cancel: bool = False
+    why: str = ""
+
+
+class Tighten(msgspec.Struct, frozen=True, tag=True):
+    """Stop something: `halt`, `quarantine` or `safe_mode`."""
+
+    id: str
+    what: str
+    scope: str = ""
+    why: str = ""
+    for_s: float = 300.0
+
+
+class Answer(msgspec.Struct, frozen=True, tag=True):
+    """An operator's signed answer, which any process may carry."""
+
+    id: str
+    data: bytes
+
+
+Request = Begin | Resume | Report | Call | RollBack | Notices | End | Tighten | Answer
+"""What a client asks for."""
+
+
+class Decided(msgspec.Struct, frozen=True, tag=True):
+    """A decision, without the state it was made from."""
+
+    decision: Decision
+
+
+class Go(msgspec.Struct, frozen=True, tag=True):
+    """Run the call of a request, or its `undo`; `args` are there where something in them was changed."""
+
+    request: str
+    args: dict[str, Any] | None = None
+    timeout_s: float | None = None
+    undo: bool = False
+
+
+class Done(msgspec.Struct, frozen=True, tag=True):
+    """The client has what it asked for; `value` is it where the client does not have it already."""
+
+    unchanged: bool = False
+    value: Any = None
+
+
+class Raised(msgspec.Struct, frozen=True, tag=True):
+    """The client's own error goes on, with notes."""
+
+    notes: tuple[str, ...] = ()
+
+
+class Withheld(msgspec.Struct, frozen=True, tag=True):
+    """The client's own error is withheld; this is what may be said of it."""
+
+    text: str
+
+
+class Refusal(msgspec.Struct, frozen=True, tag=True):
+    """It does not go ahead; `behind` says that the client's own error is behind it."""
+
+    decision: Decision
+    approvers: tuple[str, ...] = ()
+    partial: tuple[Any, ...] = ()
+    ticket: str | None = None
+    behind: bool = False
+
+
+class Misused(msgspec.Struct, frozen=True, tag=True):
+    """What was asked for makes no sense: the kind of error, and its words."""
+
+    kind: str
+    text: str
+
+
+class Sorry(msgspec.Struct, frozen=True, tag=True):
+    """The broker cannot answer, and why; `code` is `lost`, `ended` or empty."""
+
+    text: str
+    code: str = ""
+
+
+Reply = Welcome | Began | Decided | Go | Done | Raised | Withheld | Refusal | Misused | Sorry
+"""What a broker answers."""

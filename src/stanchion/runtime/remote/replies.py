@@ -1,0 +1,38 @@
+"""What a client makes of an answer that is not the one it hoped for."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.findings import Finding
+from stanchion.runtime.errors import Refused, StateError
+from stanchion.runtime.remote.errors import unjudged
+from stanchion.runtime.remote.messages import ENDED, Misused, Refusal, Sorry
+from stanchion.runtime.reports import BadEvent
+
+MISUSES: Final[dict[str, type[Exception]]] = {
+    "BadEvent": BadEvent,
+    "StateError": StateError,
+    "TypeError": TypeError,
+    "ValueError": ValueError,
+}
+"""The errors that a broker can name: they say that it was asked for something that makes no sense."""
+
+
+def misfit(reply: Any) -> Exception:
+    """The error for an answer that does not give what was asked for."""
+    if isinstance(reply, Refusal):
+        return Refused(reply.decision, reply.approvers, reply.partial, reply.ticket)
+    if isinstance(reply, Misused):
+        return MISUSES.get(reply.kind, ValueError)(reply.text)
+    return Refused(refused(reply))
+
+
+def refused(reply: Any) -> Decision:
+    """The decision that it does not go ahead, for an answer that is none."""
+    if isinstance(reply, Sorry) and reply.code == ENDED:
+        ended = Finding(Action.HALT, "kernel.ended", (reply.text,), guard="kernel")
+        return Decision("", Action.HALT, "", (ended,))
+    return unjudged(reply.text if isinstance(reply, Sorry) else "its answer does not fit what was asked")

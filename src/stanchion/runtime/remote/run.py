@@ -1,0 +1,321 @@
+"""Runs whose every action a broker judges: the same methods as those of a run in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any
+
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.at_work import awork, work
+from stanchion.runtime.drivers import Flow, drive
+from stanchion.runtime.errors import Refused
+from stanchion.runtime.remote import messages
+from stanchion.runtime.remote.carrying import Carried, Undos
+from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
+from stanchion.runtime.remote.faults import told
+from stanchion.runtime.remote.framing import BadFrame
+from stanchion.runtime.remote.link import Conversation, conversed
+from stanchion.runtime.remote.messages import Began, Begin, Call, Decided, Done, End, Go, Notices, Report, Resume
+from stanchion.runtime.remote.replies import misfit, refused
+from stanchion.runtime.remote.sharing import sent
+from stanchion.runtime.reporting import Reporting
+from stanchion.runtime.reports import BadEvent
+from stanchion.runtime.tool import Shape, Tool
+from stanchion.runtime.twins import twins
+from stanchion.runtime.undoing import Undone
+from stanchion.runtime.values import arguments, read
+
+if TYPE_CHECKING:
+    from stanchion.runtime.remote.shield import RemoteShield
+
+_open: ContextVar[tuple[RemoteRun, ...]] = ContextVar("stanchion_remote_runs", default=())
+
+
+def open_remote_runs() -> tuple[RemoteRun, ...]:
+    """The runs through a broker that stand around the caller, the innermost last."""
+    return _open.get()
+
+
+class Afar:
+    """Stands where a run in this process has its desk: that one is the broker's."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotThroughBroker(f"`{name}` is in the broker's hands: report what happens with the methods of the run")
+
+
+class RemoteRun(Reporting):
+    """One agent's work on one task, judged by a broker. Made by `shield.run(...)`."""
+
+    def __init__(self, shield: RemoteShield, began: Began, boot: str) -> None:
+        far: Any = Afar()
+        super().__init__(far)
+        self._shield, self._began, self._boot = shield, began, boot
+        self._undos = Undos()
+        self._tokens: list[Token[tuple[RemoteRun, ...]]] = []
+
+    @property
+    def shield(self) -> RemoteShield:
+        """The shield that the run is under."""
+        return self._shield
+
+    @property
+    def id(self) -> str:
+        """The run's identity."""
+        return self._began.run
+
+    @property
+    def agent(self) -> str:
+        """Who is at work."""
+        return self._began.agent
+
+    @property
+    def task(self) -> str:
+        """What is worked on."""
+        return self._began.task
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotThroughBroker(f"there is no `run.{name}` through a broker: use a run in this process for it")
+
+    # Every request names the run and what speaks for it, and has an id that no other has.
+    def _named(self) -> dict[str, Any]:
+        return {"id": self._shield.new_id(), "run": self._began.run, "token": self._began.token}
+
+    def _ask(self, talk: Callable[[Conversation], Flow[Any]]) -> Flow[Any]:
+        def going_on(conversation: Conversation) -> Flow[Any]:
+            boot = conversation.wire.boot
+            if boot != self._boot:
+                reply = yield from conversation.ask(Resume(self._shield.new_id(), self._began.passed))
+                if not isinstance(reply, Began):
+                    raise misfit(reply)
+                self._began, self._boot = reply, boot
+            return (yield from talk(conversation))
+
+        return conversed(self._shield.link, going_on)
+
+    def _simply(self, make: Callable[[], Any]) -> Flow[Any]:
+        """Ask for something that is one question and one answer; raises `Refused` where there is none."""
+        try:
+            return (yield from self._ask(lambda talk: talk.ask(make())))
+        except (BrokerLost, BadFrame) as lost:
+            why = str(lost)
+        raise Refused(unjudged(why)) from None
+
+    def _reported(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
+        fault = None
+        if isinstance(fields.get("error"), BaseException):
+            fault = told(fields.pop("error"))
+        if stage is Stage.TOOL_CALL and set(fields) >= {"tool", "args"}:
+            tool, args = fields.pop("tool"), fields.pop("args")
+            if type(tool) is not str or not isinstance(args, dict):
+                raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
+            value, _ = sent(lambda: arguments(args, copies=False))
+            value = _with(value, {"tool": tool, "args": value.content, **fields})
+        else:
+            value, _ = sent(lambda: read(fields))
+        try:
+            reply = yield from self._simply(lambda: Report(**self._named(), stage=stage, fields=value, fault=fault))
+        except Refused as lost:
+            return lost.decision
+        if isinstance(reply, Decided):
+            return reply.decision
+        error = misfit(reply)
+        if isinstance(error, Refused):
+            return error.decision
+        raise error
+
+    def _judge(self, stage: Stage | str, /, **fields: Any) -> Flow[Decision]:
+        """Judge an event of any stage, given the fields its stage has; an `error` may be the exception itself."""
+        return self._reported(Stage(stage), fields)
+
+    def _check(self, /, tool: str, args: dict[str, Any], **usage: Any) -> Flow[Decision]:
+        """Judge a tool call that the host will run itself; report what came of it with `result` or `error`."""
+        return self._reported(Stage.TOOL_CALL, {"tool": tool, "args": args, **usage})
+
+    check, acheck = twins(_check)
+    judge, ajudge = twins(_judge)
+
+    def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a tool: judged by the broker, run here, its result judged by the broker. Returns the tool's own result.
+
+        Raises `Refused` where it does not go ahead, and whatever the tool raises.
+        """
+        known = self._tool(tool)
+        if known.shape is not Shape.PLAIN:
+            raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
+        return work(self._desk, known.name, self._called(known, args, kwargs))
+
+    async def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """`call` for async code: await it. Sync tools run in a thread."""
+        known = self._tool(tool)
+        return await awork(self._desk, known.name, self._called(known, args, kwargs))
+
+    def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """`call` for something that happens once: `key` names it in its task, or in a run without one."""
+        known = self._tool(tool)
+        if known.shape is not Shape.PLAIN:
+            raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
+        return work(self._desk, known.name, self._called(known, args, kwargs, _key(key)))
+
+    async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """`call_once` for async code."""
+        known = self._tool(tool)
+        return await awork(self._desk, known.name, self._called(known, args, kwargs, _key(key)))
+
+    def _tool(self, tool: Callable[..., Any] | Tool) -> Tool:
+        known = self._shield.tool_of(tool)
+        if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
+            raise NotThroughBroker(
+                f"`{known.name}` gives its items one by one, which a broker cannot judge: return a list"
+            )
+        return known
+
+    def _called(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str = "") -> Flow[Any]:
+        carried = Carried(self._undos, tool, args, kwargs)
+
+        def talk(conversation: Conversation) -> Flow[Any]:
+            request = Call(
+                **self._named(),
+                tool=tool.name,
+                args=carried.sent,
+                risk=None if tool.risk is None else int(tool.risk),
+                timeout_s=tool.timeout_s,
+                once=tool.once,
+                undo=tool.undo is not None,
+                key=key,
+            )
+            return carried.call(conversation, request)
+
+        try:
+            return (yield from self._ask(talk))
+        except (BrokerLost, BadFrame) as lost:
+            why = str(lost)
+        raise Refused(unjudged(why)) from None
+
+    def _rollback(self, /) -> Flow[tuple[Undone, ...]]:
+        """Undo what this run and its children have done, newest first: every finished call whose tool has an undo."""
+
+        def talk(conversation: Conversation) -> Flow[Any]:
+            reply = yield from conversation.ask(messages.RollBack(**self._named()))
+            while isinstance(reply, Go):
+                reply = yield from conversation.say((yield from self._undos.run(reply.request)))
+            return reply
+
+        try:
+            reply = yield from self._ask(talk)
+        except (BrokerLost, BadFrame) as lost:
+            raise Refused(unjudged(str(lost))) from None
+        if not isinstance(reply, Done):
+            raise misfit(reply)
+        return tuple([Undone(*one) for one in reply.value])
+
+    rollback, arollback = twins(_rollback)
+
+    def _spawn(
+        self,
+        /,
+        agent: str = "",
+        task: str | None = None,
+        *,
+        budget: Mapping[str, Any] | None = None,
+        role: str | None = None,
+        deadline_s: float | None = None,
+        tools: Iterable[str] | None = None,
+        can: Iterable[Any] | None = None,
+    ) -> Flow[RemoteRun]:
+        """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this run's budgets."""
+        about = begin_fields(agent, task, role, deadline_s, tools, can)
+
+        def make() -> Begin:
+            named = self._named()
+            parent, token = named.pop("run"), named.pop("token")
+            return Begin(**named, **about, parent=parent, token=token, budget=None if budget is None else dict(budget))
+
+        reply = yield from self._simply(make)
+        if not isinstance(reply, Began):
+            raise misfit(reply)
+        child = RemoteRun(self._shield, reply, self._boot)
+        child._undos = self._undos
+        return child
+
+    spawn, aspawn = twins(_spawn)
+
+    def cancel(self, why: str = "by the caller") -> None:
+        """End this run and its children, in every process; what is under way is refused its next step."""
+        self._over(drive(self._simply(lambda: End(**self._named(), cancel=True, why=why)), self._desk))
+
+    def notices(self) -> tuple[str, ...]:
+        """Warnings for the agent since the last call."""
+        reply = drive(self._simply(lambda: Notices(**self._named())), self._desk)
+        if not isinstance(reply, Done):
+            raise misfit(reply)
+        return tuple(reply.value)
+
+    def close(self) -> None:
+        """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
+        drive(self._ended(), self._desk)
+
+    async def aclose(self) -> None:
+        """`close` for async code."""
+        await self._adrive(self._ended())
+
+    def _ended(self) -> Flow[None]:
+        try:
+            self._over((yield from self._simply(lambda: End(**self._named()))))
+        except Refused:
+            # Whoever judges its runs has gone: nothing of this one proceeds without it.
+            return
+
+    def _over(self, reply: Any) -> None:
+        if not isinstance(reply, Done) and refused(reply).code != "kernel.ended":
+            raise misfit(reply)
+
+    def __enter__(self) -> RemoteRun:
+        self._tokens.append(_open.set((*_open.get(), self)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _open.reset(self._tokens.pop())
+        self.close()
+
+    async def __aenter__(self) -> RemoteRun:
+        return self.__enter__()
+
+    async def __aexit__(self, *_: object) -> None:
+        _open.reset(self._tokens.pop())
+        await self.aclose()
+
+
+def _key(key: str) -> str:
+    if not key or not isinstance(key, str):
+        raise ValueError(f"the key is `{key}`: give a text that names the one thing that is to happen")
+    return key
+
+
+def _with(value: Any, content: dict[str, Any]) -> Any:
+    from msgspec.structs import replace
+
+    return replace(value, content=content)
+
+
+def begin_fields(
+    agent: str,
+    task: str | None,
+    role: str | None,
+    deadline_s: float | None,
+    tools: Iterable[str] | None,
+    can: Iterable[Any] | None,
+) -> dict[str, Any]:
+    """What a run begins with, as a broker is told it; raises `ValueError` for what makes no sense."""
+    from stanchion.kernel.actions import NAMES
+    from stanchion.runtime.hosts import able
+
+    return {
+        "agent": agent,
+        "task": task,
+        "role": role,
+        "deadline_s": deadline_s,
+        "tools": None if tools is None else tuple(tools),
+        "can": None if can is None else tuple([NAMES[action] for action in able(can)]),
+    }

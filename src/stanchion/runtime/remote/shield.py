@@ -1,0 +1,146 @@
+"""A shield that is somewhere else: `Shield.load("broker:/run/stanchion/broker.sock")`."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from stanchion.runtime.drivers import Flow, drive
+from stanchion.runtime.errors import NoRun, Refused
+from stanchion.runtime.places import BROKER
+from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
+from stanchion.runtime.remote.framing import BadFrame
+from stanchion.runtime.remote.link import Link, conversed
+from stanchion.runtime.remote.messages import Answer, Began, Begin, Done, Tighten
+from stanchion.runtime.remote.replies import misfit
+from stanchion.runtime.remote.run import RemoteRun, begin_fields, open_remote_runs
+from stanchion.runtime.tool import Tool
+from stanchion.runtime.toolbox import Toolbox
+from stanchion.runtime.wrapping import wrapped
+
+
+class RemoteShield:
+    """Has a broker judge what agents do: it holds policy, state and trail, and an agent cannot reach them.
+
+    It works like a shield in this process as far as an agent's program needs one. What only an operator may do is not
+    here.
+    """
+
+    def __init__(self, path: str) -> None:
+        if not os.path.isabs(path):
+            raise ValueError(f"`{BROKER}{path}` names no broker: write `{BROKER}/absolute/path/of/its.sock`")
+        self.link = Link(path)
+        try:
+            self.link.back(self.link.wire())
+        except BrokerLost as lost:
+            raise BrokerLost(f"the broker at `{path}` cannot be used: {lost}") from None
+        self._prefix, self._count = os.urandom(8).hex(), itertools.count(1)
+        self._toolbox = Toolbox()
+        self.tool_of = self._toolbox.tool_of
+
+    def new_id(self) -> str:
+        """An id that no other request has."""
+        return f"{self._prefix}.{os.getpid()}.{next(self._count)}"
+
+    def run(
+        self,
+        agent: str = "",
+        task: str = "",
+        *,
+        role: str | None = None,
+        deadline_s: float | None = None,
+        tools: Iterable[str] | None = None,
+        can: Iterable[Any] | None = None,
+        parent: RemoteRun | None = None,
+        **fixed: Any,
+    ) -> RemoteRun:
+        """Begin a run. The broker gives it its id and its tenant. Raises `Refused` where the broker cannot be asked."""
+        for name in fixed:
+            raise NotThroughBroker(f"`{name}` of a run is the broker's to say: leave it out")
+        if parent is not None:
+            return parent.spawn(agent, task, role=role, deadline_s=deadline_s, tools=tools, can=can)
+        about = begin_fields(agent, task, role, deadline_s, tools, can)
+        reply, boot = self._asked(Begin(self.new_id(), **about))
+        if not isinstance(reply, Began):
+            raise misfit(reply)
+        return RemoteRun(self, reply, boot)
+
+    def tool(
+        self,
+        fn: Callable[..., Any] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        risk: str | None = None,
+        undo: Callable[..., Any] | None = None,
+        timeout_s: float | None = None,
+        once: bool = False,
+    ) -> Any:
+        """Put every call of a function under the shield: the same function to look at, judged whenever it is called."""
+
+        def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
+            made = Tool(target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once)
+            self._toolbox.register(made)
+            run_for: Any = self._run_for
+            return wrapped(made, run_for)
+
+        return shielded if fn is None else shielded(fn)
+
+    def _run_for(self, tool: Tool) -> RemoteRun:
+        for run in reversed(open_remote_runs()):
+            if run.shield is self:
+                return run
+        raise NoRun(f"`{tool.name}` is shielded: call it inside `with shield.run(...):`")
+
+    def halt(self, why: str = "", scope: str = "") -> None:
+        """Stop everything of one's tenant, or of a `scope` in it; only an operator lets it go on."""
+        self._tighten("halt", scope, why)
+
+    def quarantine(self, scope: str, for_s: float = 300.0, why: str = "") -> None:
+        """Isolate a tool, an agent or a run for a time; others go on."""
+        self._tighten("quarantine", scope, why, for_s)
+
+    def safe_mode(self, on: bool, why: str = "", scope: str = "") -> None:
+        """Switch safe mode on; switching it off is an operator's."""
+        if not on:
+            raise NotThroughBroker("safe mode is switched off by an operator, where the broker runs")
+        self._tighten("safe_mode", scope, why)
+
+    def answer(self, data: bytes) -> None:
+        """Carry an operator's signed answer to the broker, which looks at the signature itself."""
+        self._done(Answer(self.new_id(), data))
+
+    def _tighten(self, what: str, scope: str, why: str, for_s: float = 300.0) -> None:
+        self._done(Tighten(self.new_id(), what, scope, why, for_s))
+
+    def _done(self, request: Any) -> None:
+        reply, _ = self._asked(request)
+        if not isinstance(reply, Done):
+            raise misfit(reply)
+
+    def _asked(self, request: Any) -> tuple[Any, str]:
+        def talk(conversation: Any) -> Flow[tuple[Any, str]]:
+            reply = yield from conversation.ask(request)
+            return reply, conversation.wire.boot
+
+        world: Any = None
+        try:
+            return drive(conversed(self.link, talk), world)
+        except (BrokerLost, BadFrame) as lost:
+            why = str(lost)
+        raise Refused(unjudged(why)) from None
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotThroughBroker(f"there is no `shield.{name}` through a broker: an operator does it where that runs")
+
+    def close(self) -> None:
+        """Hang up: runs that are still open end."""
+        self.link.close()
+
+    def __enter__(self) -> RemoteShield:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

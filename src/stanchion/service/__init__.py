@@ -1,0 +1,1 @@
+"""Services: a broker that judges for programs of other users."""

@@ -1,0 +1,187 @@
+"""The runs that a broker judges: whose each is, what speaks for it, and how it goes on after a restart."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from typing import Any, Final, NamedTuple
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import RunInfo
+from stanchion.kernel.names import names
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.drivers import drive
+from stanchion.runtime.remote.messages import ENDED, Began, Begin, Sorry
+from stanchion.runtime.run import Run
+from stanchion.runtime.shield import Shield
+from stanchion.runtime.standing import end_run
+from stanchion.service.passes import Passed, Passes
+from stanchion.service.peers import Peer
+from stanchion.service.sessions import Session
+
+MOST_RUNS: Final = 1_000
+"""How many runs one user may have open."""
+
+NOT_YOURS: Final = Sorry("there is no such run of yours any more: it was closed, or its client has gone", ENDED)
+
+
+class NoSuchRun(Exception):
+    """Nobody may speak for that run, or nobody any more; `reply` says so to the client."""
+
+    def __init__(self, reply: Sorry = NOT_YOURS) -> None:
+        super().__init__(reply.text)
+        self.reply = reply
+
+
+class Held(NamedTuple):
+    """A run, the user whose it is, and the session that it lives in."""
+
+    run: Run
+    uid: int
+    session: Session
+
+
+class BrokeredRuns:
+    """Keeps the open runs. A run is its user's, and within one user it is whoever's who has its token."""
+
+    def __init__(self, shield: Shield, passes: Passes, boot: str) -> None:
+        self._shield, self._passes, self._boot = shield, passes, boot
+        self._lock = threading.Lock()
+        self._held: dict[str, Held] = {}
+        self._of_user: Counter[int] = Counter()
+
+    def of(self, run: str, token: str, peer: Peer) -> Run:
+        """The run that a client speaks for; `NoSuchRun` where it may not."""
+        held = self._held.get(run)
+        if held is None or held.uid != peer.uid or not self._passes.is_token(token, peer.uid, run):
+            raise NoSuchRun
+        return held.run
+
+    def begin(self, request: Begin, peer: Peer, session: Session) -> Began:
+        """Begin a run for a client."""
+        options: dict[str, Any] = {
+            "role": request.role,
+            "deadline_s": request.deadline_s,
+            "tools": request.tools,
+            "can": request.can,
+        }
+        self._enter(peer)
+        try:
+            if request.parent:
+                above = self.of(request.parent, request.token, peer)
+                run = above.spawn(request.agent, request.task, budget=request.budget, **options)
+            else:
+                task = "" if request.task is None else request.task
+                run = self._shield.run(request.agent, task, tenant=peer.tenant, **options)
+            passed = self._passed(run, peer, request)
+        except BaseException:
+            self._leave(peer.uid)
+            raise
+        with self._lock:
+            self._held[run.id] = Held(run, peer.uid, session)
+        self._left_behind(run, peer.uid, session)
+        return self._began(run, peer, passed)
+
+    def resume(self, sealed: bytes, peer: Peer, session: Session) -> Began:
+        """Go on with a run that an earlier life of this broker has begun. One of this life is here, or has ended."""
+        passed = self._passes.opened(sealed, peer.uid)
+        if passed is None or passed.tenant != peer.tenant:
+            raise NoSuchRun
+        with self._lock:
+            held = self._held.get(passed.id)
+            if held is not None and held.uid == peer.uid:
+                return self._began(held.run, peer, sealed)
+            if held is not None or passed.boot == self._boot:
+                raise NoSuchRun
+        self._enter(peer)
+        run = self._made(passed)
+        with self._lock:
+            first = self._held.setdefault(run.id, Held(run, peer.uid, session))
+        if first.run is not run:
+            self._leave(peer.uid)
+        self._left_behind(first.run, peer.uid, first.session)
+        return self._began(first.run, peer, sealed)
+
+    def end(self, run: Run, uid: int, code: str, why: str) -> None:
+        """End a run for good: also a later life of the broker knows that it is over."""
+        with self._lock:
+            if self._held.pop(run.id, None) is None:
+                return
+            self._leave_locked(uid)
+        drive(end_run(run.desk, code, why), run.desk)
+        run.close()
+
+    def session_over(self, session: Session) -> None:
+        """End what a client has left behind, children first."""
+        with self._lock:
+            left = [held for held in self._held.values() if held.session is session]
+        for held in reversed(left):
+            self.end(held.run, held.uid, "kernel.ended", "its client has gone")
+
+    def _left_behind(self, run: Run, uid: int, session: Session) -> None:
+        """End a run whose client has gone while it began."""
+        if session.over:
+            self.end(run, uid, "kernel.ended", "its client has gone")
+
+    def _enter(self, peer: Peer) -> None:
+        with self._lock:
+            if self._of_user[peer.uid] >= MOST_RUNS:
+                raise ValueError(f"{MOST_RUNS:,} runs are open for user {peer.uid}: close some of them first")
+            self._of_user[peer.uid] += 1
+
+    def _leave(self, uid: int) -> None:
+        with self._lock:
+            self._leave_locked(uid)
+
+    def _leave_locked(self, uid: int) -> None:
+        self._of_user[uid] -= 1
+        if not self._of_user[uid]:
+            del self._of_user[uid]
+
+    def _began(self, run: Run, peer: Peer, sealed: bytes) -> Began:
+        return Began(run.id, run.agent, run.task, self._passes.token(peer.uid, run.id), sealed)
+
+    def _passed(self, run: Run, peer: Peer, request: Begin) -> bytes:
+        info, desk = run.desk.info, run.desk
+        return self._passes.sealed(
+            Passed(
+                self._boot,
+                peer.uid,
+                info.id,
+                info.agent,
+                "" if request.role is None else request.role,
+                info.task,
+                info.tenant,
+                info.parents,
+                () if request.tools is None else request.tools,
+                info.purse,
+                info.grant,
+                info.granted_by,
+                info.granted_for,
+                desk.deadline_at_ms,
+                tuple(map(int, desk.can)),
+                desk.carved,
+            )
+        )
+
+    def _made(self, passed: Passed) -> Run:
+        info = RunInfo(
+            id=passed.id,
+            agent=passed.agent,
+            role=passed.role,
+            task=passed.task,
+            tenant=passed.tenant,
+            parents=passed.parents,
+            additional_tools=names(passed.tools),
+            purse=passed.purse,
+            grant=passed.grant,
+            granted_by=passed.granted_by,
+            granted_for=passed.granted_for,
+        )
+        parent = self._held.get(passed.parents[0]) if passed.parents else None
+        can = tuple([Action(number) for number in passed.can])
+        above = None if parent is None else parent.run.desk
+        desk = Desk(self._shield, info, os.urandom(4).hex(), passed.deadline_at_ms, above, can)
+        desk.carved = passed.carved
+        return Run(desk)

@@ -1,0 +1,141 @@
+"""One connection of a client: frames in and out, each in time and within its size."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections import Counter
+from time import monotonic
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.runtime.remote.framing import FIRST_FRAME, HEAD, MAX_FRAME, BadFrame, packed, size_in, unpacked
+from stanchion.runtime.remote.messages import Hello, Outcome, Request, Sorry
+from stanchion.service.remote_tool import Gone
+
+FRAME_S: Final = 30.0
+"""How long a frame may take, from its first byte to its last; also the first one, from the connection on."""
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""How many bytes of one user may be under way at a time."""
+
+HELLO: Final = msgspec.msgpack.Decoder(Hello)
+REQUEST: Final = msgspec.msgpack.Decoder(Request)
+OUTCOME: Final = msgspec.msgpack.Decoder(Outcome)
+
+
+class Load:
+    """How much of each user is under way in memory."""
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._bytes: Counter[int] = Counter()
+
+    def take(self, uid: int, size: int) -> bool:
+        """Make room for a message; false where there is none."""
+        with self._lock:
+            if self._bytes[uid] + size > self._most:
+                return False
+            self._bytes[uid] += size
+            return True
+
+    def give_back(self, uid: int, size: int) -> None:
+        """A message was answered."""
+        with self._lock:
+            self._bytes[uid] -= size
+            if not self._bytes[uid]:
+                del self._bytes[uid]
+
+
+class Connection:
+    """Receives and sends messages. What is broken, too large, too slow or half raises `BadFrame`, the end `Gone`."""
+
+    def __init__(self, sock: socket.socket, uid: int, load: Load, frame_s: float = FRAME_S) -> None:
+        self._sock, self._uid, self._load, self._frame_s = sock, uid, load, frame_s
+        self._taken = 0
+
+    def hello(self) -> Hello:
+        """The first message."""
+        hello: Hello = unpacked(self._frame(FIRST_FRAME, monotonic() + self._frame_s), HELLO)
+        return hello
+
+    def request(self) -> Any:
+        """The next thing that is asked for; waits for it as long as the client is there."""
+        self.answered()
+        return unpacked(self._frame(MAX_FRAME), REQUEST)
+
+    def outcome(self) -> Outcome:
+        """What came of what the client was told to run."""
+        outcome: Outcome = unpacked(self._frame(MAX_FRAME), OUTCOME)
+        return outcome
+
+    def answered(self) -> None:
+        """What was received is done with."""
+        taken, self._taken = self._taken, 0
+        if taken:
+            self._load.give_back(self._uid, taken)
+
+    def send(self, frame: bytes) -> None:
+        """Send a frame; a client that does not take it in time has gone."""
+        try:
+            self._sock.settimeout(self._frame_s)
+            self._sock.sendall(frame)
+        except OSError as error:
+            raise Gone from error
+
+    def sorry(self, why: str) -> None:
+        """Say why the connection ends, where anybody listens."""
+        try:
+            self.send(packed(Sorry(why)))
+        except Gone:
+            return
+
+    def gone(self) -> bool:
+        """Whether the client has hung up."""
+        try:
+            self._sock.setblocking(False)
+            return self._sock.recv(1, socket.MSG_PEEK) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    def hang_up(self) -> None:
+        """End it, whoever is waiting for something on it."""
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.answered()
+        self._sock.close()
+
+    def _frame(self, limit: int, until: float | None = None) -> bytes:
+        first = self._received(1, until)
+        until = monotonic() + self._frame_s if until is None else until
+        size = size_in(first + self._received(HEAD - 1, until), limit)
+        if not self._load.take(self._uid, size):
+            raise BadFrame(f"more than {MOST_BYTES:,} bytes of user {self._uid} are under way: try again later")
+        self._taken += size
+        return self._received(size, until)
+
+    def _received(self, size: int, until: float | None) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            left = None if until is None else until - monotonic()
+            if left is not None and left <= 0:
+                raise BadFrame(f"a message took longer than {self._frame_s:g} s")
+            try:
+                self._sock.settimeout(left)
+                part = self._sock.recv(min(size - len(parts), 1 << 16))
+            except TimeoutError:
+                raise BadFrame(f"a message took longer than {self._frame_s:g} s") from None
+            except OSError as error:
+                raise Gone from error
+            if not part:
+                raise Gone
+            parts += part
+        return bytes(parts)

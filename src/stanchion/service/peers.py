@@ -1,0 +1,106 @@
+"""Who is at the other end of a socket, and whether a broker works for them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+if sys.platform != "win32":
+    import grp
+    import pwd
+
+CREDENTIALS: Final = struct.Struct("iII")
+
+
+class Unsupported(Exception):
+    """This system does not say who is at the other end of a socket."""
+
+
+class NobodyKnown(ValueError):
+    """A user or a group that this system does not know."""
+
+
+class Peer(NamedTuple):
+    """The process at the other end, as the kernel says, and the tenant it works for."""
+
+    pid: int
+    uid: int
+    gid: int
+    tenant: str = "default"
+
+
+def supported() -> None:
+    """Raise `Unsupported` where a broker cannot know its clients."""
+    if not sys.platform.startswith("linux"):
+        raise Unsupported("a broker needs Linux: only there does a socket say which user is at its other end")
+
+
+def peer_of(sock: socket.socket) -> Peer:
+    """Who has connected; the kernel says so, and nobody can pretend to be another."""
+    supported()
+    found = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+    return Peer(*CREDENTIALS.unpack(found))
+
+
+class Admission:
+    """Which users a broker works for, and for which tenant each of them asks."""
+
+    def __init__(self, users: Mapping[int, str], groups: Mapping[int, str]) -> None:
+        self._users, self._groups = dict(users), dict(groups)
+
+    def tenant_of(self, peer: Peer) -> str | None:
+        """The tenant of a user: what is said of the user, or of a group of theirs; `None` where nothing is."""
+        if peer.uid in self._users:
+            return self._users[peer.uid]
+        for gid in (peer.gid, *_groups_of(peer)):
+            if gid in self._groups:
+                return self._groups[gid]
+        return None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it lets nobody in."""
+        return not self._users and not self._groups
+
+
+def admission(users: Iterable[str], groups: Iterable[str]) -> Admission:
+    """An admission as an operator writes it: `NAME`, `ID`, or either with `:TENANT`; `NobodyKnown` for a stranger."""
+    return Admission(dict(map(_user, users)), dict(map(_group, groups)))
+
+
+def _split(written: str) -> tuple[str, str]:
+    name, colon, tenant = written.partition(":")
+    if not name or (colon and not tenant):
+        raise NobodyKnown(f"`{written}` names nobody: write NAME, or NAME:TENANT")
+    return name, tenant if tenant else "default"
+
+
+def _user(written: str) -> tuple[int, str]:
+    name, tenant = _split(written)
+    if name.isascii() and name.isdigit():
+        return int(name), tenant
+    try:
+        return pwd.getpwnam(name).pw_uid, tenant
+    except KeyError:
+        raise NobodyKnown(f"there is no user `{name}`: make one with `useradd`, or give a number") from None
+
+
+def _group(written: str) -> tuple[int, str]:
+    name, tenant = _split(written)
+    if name.isascii() and name.isdigit():
+        return int(name), tenant
+    try:
+        return grp.getgrnam(name).gr_gid, tenant
+    except KeyError:
+        raise NobodyKnown(f"there is no group `{name}`: make one with `groupadd`, or give a number") from None
+
+
+def _groups_of(peer: Peer) -> list[int]:
+    try:
+        return os.getgrouplist(pwd.getpwuid(peer.uid).pw_name, peer.gid)
+    except (KeyError, OSError):
+        return []

@@ -1,0 +1,126 @@
+"""A tool that is in the client: a flow that calls it has the client run it, and waits for what comes of it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from stanchion.runtime.drivers import Flow, T
+from stanchion.runtime.effects import Invoke, Pause, Turn
+from stanchion.runtime.remote.messages import Call, Value
+from stanchion.runtime.reports import BadEvent
+from stanchion.runtime.tool import Shape, Tool, risk_of
+from stanchion.runtime.values import Read, Seen, Told, Unreadable, read
+
+
+class Gone(BaseException):
+    """The client has gone: what came of what it was told to run nobody knows."""
+
+
+class Client(Protocol):
+    """Who runs what a flow wants to have run."""
+
+    def run(self, fn: Remote, args: dict[str, Any], timeout_s: float | None) -> Any:
+        """Have it run and give what came of it; raises what it raised, or `Gone`."""
+
+    def gone(self) -> bool:
+        """Whether nobody waits for the answer any more."""
+
+
+class Remote:
+    """A function in the client: the call of a request, or what undoes it."""
+
+    def __init__(self, request: str, args: dict[str, Any], undo: bool = False) -> None:
+        self.request, self.args, self.undo = request, args, undo
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("this function is in a client: only what attends to the client can run it")
+
+
+class RemoteTool(Tool):
+    """The tool of one request, with its arguments as the client has read them."""
+
+    __slots__ = ("_content", "_given")
+
+    def __init__(self, call: Call) -> None:
+        self._given = arguments_of(call.args)
+        self._content = content = self._given if type(self._given) is dict else {}
+        self.fn = Remote(call.id, content)
+        self.undo = Remote(call.id, content, undo=True) if call.undo else None
+        self.name, self.timeout_s, self.once = call.tool, call.timeout_s, call.once
+        self.description, self.schema, self.signature = "", None, None
+        self.shape = Shape.PLAIN
+        self._hidden, self._simple, self._defaults = "", False, {}
+        self._check()
+        self.risk = None if call.risk is None else risk_of(_risk(call.risk))
+
+    def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """What the client has read."""
+        return self._given
+
+    def given(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], values: dict[str, Any], handed: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The client keeps its own values; here they are by name."""
+        return (), self._content
+
+    def patched(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], was: dict[str, Any], now: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments by name, as they go ahead."""
+        return (), dict(now)
+
+    def fits(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """The client says so by the error itself: the only `TypeError` it tells is that a call did not fit."""
+        return False
+
+
+def _risk(number: int) -> Any:
+    from stanchion.kernel.actions import Risk
+
+    if number not in tuple(Risk):
+        raise BadEvent(f"risk is `{number}`: give one of {', '.join(str(int(risk)) for risk in Risk)}")
+    return Risk(number)
+
+
+def value_of(value: Value) -> Any:
+    """A client's value for the runtime to read: plain data as it is, anything else as the client has read it."""
+    if value.unreadable:
+        return Told(Unreadable(value.unreadable))
+    if value.plain and not value.unread:
+        return value.content
+    again = read(value.content)
+    if not again.plain:
+        raise BadEvent("what the client has read is no plain data: its content has only what JSON has")
+    if value.seen not in tuple(Seen):
+        raise BadEvent(f"seen is `{value.seen}`: give one of {', '.join(str(int(seen)) for seen in Seen)}")
+    unread = tuple(dict.fromkeys((*value.unread, *again.unread)))
+    return Told(Read(again.content, value.content, unread, max(Seen(value.seen), again.seen), value.plain))
+
+
+def arguments_of(value: Value) -> dict[str, Any]:
+    """A client's arguments for the runtime to take; `BadEvent` where they are none."""
+    if not value.unreadable and type(value.content) is not dict:
+        raise BadEvent("`tool_call` takes the tool's name and its arguments as a mapping")
+    given: dict[str, Any] = value_of(value)
+    return given
+
+
+def attended(flow: Flow[T], client: Client) -> Flow[T]:
+    """A flow whose functions in the client are run there, and that ends where nobody waits for it any more."""
+    try:
+        need = next(flow)
+        while True:
+            waits = type(need) in (Pause, Turn)
+            if type(need) is Invoke and isinstance(need.fn, Remote):
+                need = Invoke(client.run, (need.fn, need.kwargs, need.timeout_s))
+            try:
+                given = yield need
+                if waits and client.gone():
+                    raise Gone
+            except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                need = flow.throw(error)
+            else:
+                need = flow.send(given)
+    except StopIteration as done:
+        result: T = done.value
+        return result

@@ -1,0 +1,186 @@
+"""Comparing policies: what is stricter is known as such, what is not known counts as loosening, each in a sentence."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from stanchion.policy.differences import differences
+from stanchion.policy.load import load_policy, packs
+from stanchion.policy.loosening import loosenings
+from stanchion.policy.loosening.comparing import WHOLE
+from stanchion.policy.loosening.options import ONLY_REFUSES, OPTIONS
+from stanchion.policy.loosening.tables import TABLES
+from stanchion.policy.schema import GUARDS, PolicyFile
+
+LIST: Final = {"use": "tool_allowlist", "id": "list"}
+
+
+def policy(*guards: dict[str, Any], **said: Any) -> dict[str, Any]:
+    """A policy with these guards."""
+    return {"name": "one", "guards": list(guards), **said}
+
+
+def said(old: Any, new: Any) -> list[str]:
+    """What loosens, in words."""
+    return [str(each) for each in loosenings(load_policy(old), load_policy(new))]
+
+
+STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
+    (policy({"use": "budget", "tokens": 1000}), policy({"use": "budget", "tokens": 900})),
+    (policy({"use": "budget", "tokens": 9}), policy({"use": "budget", "tokens": 9, "calls": 3})),
+    (policy({"use": "step_limit"}), policy({"use": "step_limit", "warn_after": 3})),
+    (policy({"use": "tool_denylist", "tools": ["a"]}), policy({"use": "tool_denylist", "tools": ["b", "a"]})),
+    (
+        policy({"use": "tool_denylist", "tools": ["a"], "action": "warn"}),
+        policy({"use": "tool_denylist", "tools": ["a"]}),
+    ),
+    (policy({**LIST, "tools": ["a", "b"]}), policy({**LIST, "tools": ["b"]})),
+    (policy({**LIST, "undeclared": "allow"}), policy({**LIST, "undeclared": "refuse"})),
+    (policy(), policy({"use": "size_limits"})),
+    (policy({"use": "size_limits", "mode": "shadow"}), policy({"use": "size_limits"})),
+    (policy({"use": "size_limits", "enabled": False}), policy({"use": "size_limits"})),
+    (policy({"use": "step_limit", "mode": "shadow"}), policy({"use": "step_limit"})),
+    (policy({"use": "size_limits", "fail_open": True}), policy({"use": "size_limits"})),
+    (policy({"use": "size_limits", "applies_to": {"agents": ["ann"]}}), policy({"use": "size_limits"})),
+    (
+        policy({"use": "size_limits", "applies_to": {"agents": ["ann"]}}),
+        policy({"use": "size_limits", "applies_to": {"agents": ["bob", "ann"]}}),
+    ),
+    (policy({"use": "secrets"}), policy({"use": "secrets", "at": {"tool_call": "block"}})),
+    (policy(mode="shadow"), policy()),
+    (policy(), policy(tools={"pay": {"risk": "critical"}})),
+    (policy(tools={"p*": {"risk": "high"}}), policy(tools={"p*": {"risk": "high"}, "pay": {"risk": "critical"}})),
+    (policy(LIST), policy(LIST, agents={"ann": {"allowed_tools": ["read"]}})),
+    (
+        policy(LIST, agents={"ann": {"allowed_tools": ["read", "write"]}}),
+        policy(LIST, agents={"ann": {"allowed_tools": ["read"]}}),
+    ),
+    (policy(limits={"warnings": 4}), policy(limits={"warnings": 2})),
+    (policy(), policy(escalation={"timeout_s": 60, "roles": ["reviewer", "human_operator"]})),
+    (policy(unread="allow"), policy(unread="media")),
+    (policy(), {**policy(), "name": "two", "version": "7"}),
+    (
+        policy({"use": "rule", "when": "event.risk == 'low'"}),
+        policy({"use": "rule", "when": "event.risk == 'low'", "message": "no", "log_pass": True}),
+    ),
+]
+
+
+@pytest.mark.parametrize("pair", STRICTER, ids=lambda pair: str(pair[1])[:60])
+def test_what_is_stricter_loosens_nothing_and_its_reverse_does(pair: tuple[Any, Any]) -> None:
+    """Each pair is known in both directions; names and words are neutral in both."""
+    old, new = pair
+    assert said(old, new) == []
+    changes = differences(load_policy(old), load_policy(new))
+    words = {"name", "version", "message", "log_pass"}
+    if any(set(change.values) - words or not change.values for change in changes):
+        assert said(new, old)
+
+
+LOOSER: Final[list[tuple[dict[str, Any], dict[str, Any], str]]] = [
+    (
+        policy({"use": "budget", "tokens": 1000}),
+        policy({"use": "budget", "tokens": 5000}),
+        "guard `budget`: tokens 1000 → 5000",
+    ),
+    (policy({"use": "size_limits"}), policy(), "guard `size-limits`: it is gone"),
+    (policy({"use": "size_limits"}), policy({"use": "size_limits", "mode": "shadow"}), "enforced → shadow"),
+    (policy({"use": "size_limits"}), policy({"use": "size_limits", "priority": 90}), "priority 2 → 90"),
+    (policy({"use": "secrets"}), policy({"use": "secrets", "action": "warn"}), "action redact → warn"),
+    # What is redacted goes ahead without the secret; with a person's yes it would go ahead with it.
+    (policy({"use": "secrets"}), policy({"use": "secrets", "action": "escalate"}), "action redact → escalate"),
+    # An agent's own list and the guard's count together.
+    (policy(LIST), policy({**LIST, "tools": ["a"]}), "tools none → [a]"),
+    (
+        policy({**LIST, "undeclared": "refuse"}),
+        policy({**LIST, "undeclared": "refuse"}, agents={"ann": {"allowed_tools": ["pay"]}}),
+        "agent `ann`: allowed_tools none → [pay]",
+    ),
+    # A closer entry stands in the place of a wider one.
+    (
+        policy(tools={"p*": {"risk": "critical"}}),
+        policy(tools={"p*": {"risk": "critical"}, "pay": {"risk": "high"}}),
+        "tool `pay`: risk critical → high",
+    ),
+    (
+        policy(tools={"p*": {"risk": "critical"}}),
+        policy(tools={"p*": {"risk": "critical"}, "pa*": {"timeout_s": 3}}),
+        "tool `pa*`: risk critical → medium",
+    ),
+    # A rule may refuse for what is less dangerous.
+    (
+        policy({"use": "rule", "when": "event.risk == 'medium'"}),
+        policy({"use": "rule", "when": "event.risk == 'medium'"}, tools={"pay": {"risk": "high"}}),
+        "tool `pay`: risk medium → high",
+    ),
+    (
+        policy({"use": "rule", "when": "event.risk == 'low'"}),
+        policy({"use": "rule", "when": "event.risk == 'low' and agent.id == 'ann'"}),
+        "guard `rule`: when event.risk == 'low' → event.risk == 'low' and agent.id == 'ann'",
+    ),
+    # A refusal in front hides what would end the run.
+    (
+        policy({"use": "canary", "action": "halt"}),
+        policy({"use": "canary", "action": "halt"}, {"use": "tool_denylist", "tools": ["*"]}),
+        "it may now refuse before guard `canary`, which answers halt",
+    ),
+    # Two guards that keep one memory.
+    (
+        policy({"use": "loops"}),
+        policy({"use": "loops"}, {"use": "loops", "id": "more"}),
+        "it writes what guard `loops`",
+    ),
+    (policy(), policy({"use": "recovery"}), "`recovery` does more than refuse"),
+    (policy(), policy({"use": "python", "call": "os:getcwd"}), "`python` does more than refuse"),
+    # A list that finds more with a milder answer may stand in the place of a severe one.
+    (
+        policy({"use": "files", "action": "warn"}),
+        policy({"use": "files", "action": "warn", "deny": [".env"]}),
+        "guard `files`: deny [] → [.env]",
+    ),
+    (policy(), policy(escalation={"roles": ["human_operator", "reviewer"]}), "escalation.roles"),
+    (
+        policy(prices={"m": {"input_usd_per_mtok": 2, "output_usd_per_mtok": 2}}),
+        policy(prices={"m": {"input_usd_per_mtok": 1, "output_usd_per_mtok": 2}}),
+        "price `m`",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), LOOSER, ids=[words for _, _, words in LOOSER])
+def test_what_may_let_more_through_is_told(old: Any, new: Any, words: str) -> None:
+    """Each in one sentence that names it."""
+    found = said(old, new)
+    assert len(found) == 1
+    assert words in found[0]
+
+
+def test_every_option_of_every_guard_states_which_way_it_becomes_stricter() -> None:
+    """A new option counts as loosening until somebody says otherwise, and somebody has to say."""
+    assert {name: {*guard.__struct_fields__} for name, guard in GUARDS.items()} == {
+        name: {*options} for name, options in OPTIONS.items()
+    }
+    assert set(GUARDS) >= ONLY_REFUSES
+
+
+def test_every_key_of_a_policy_states_which_way_it_becomes_stricter() -> None:
+    """What a policy says besides guards and prices, down to the keys of its tables."""
+    kept = {path.partition(".")[0] for path in WHOLE} | set(TABLES) | {"guards", "prices"}
+    assert kept == {*PolicyFile.__struct_fields__}
+    for table, keys in TABLES.items():
+        entry = PolicyFile.__annotations__[table].partition("[str, ")[2].removesuffix("]")
+        fields = getattr(__import__("stanchion.policy.schema", fromlist=[entry]), entry).__struct_fields__
+        assert {key.partition(".")[0] for key in keys} == {*fields}
+    for name in ("limits", "escalation"):
+        fields = type(getattr(PolicyFile("x"), name)).__struct_fields__
+        assert {path for path in WHOLE if path.startswith(f"{name}.")} == {f"{name}.{field}" for field in fields}
+
+
+@pytest.mark.parametrize("name", packs())
+def test_a_policy_loosens_nothing_of_itself(name: str) -> None:
+    """And a policy without any guard loosens all that refuses."""
+    assert said(name, name) == []
+    if name != "shadow-start":
+        assert said(name, policy())

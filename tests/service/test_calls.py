@@ -1,0 +1,255 @@
+"""Through a broker a run works like one in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from stanchion import Action, Refused, Shield, Stage, ToolFailed
+from stanchion.kernel.findings import Patch
+from stanchion.runtime.remote.errors import NotThroughBroker
+from stanchion.runtime.reports import BadEvent
+from tests.runtime.guards import says
+from tests.service.brokers import serving
+
+BARE = {"name": "bare", "unread": "allow"}
+
+
+@pytest.fixture
+def far() -> Iterator[Any]:
+    """A shield behind a broker that refuses the tool `no` and lets everything else pass."""
+    guard = says(Action.BLOCK, Stage.TOOL_CALL, tools=frozenset({"no"}))
+    with Shield.load(BARE, guards=[guard]) as shield, serving(shield) as path, through(path) as far:
+        yield far
+
+
+def through(path: Any) -> Any:
+    return Shield.load(f"broker:{path}")
+
+
+def test_the_tools_own_result_comes_back(far: Any) -> None:
+    kept: Any
+    for kept in (["a"], {"a": (1, 2)}, b"a", SimpleNamespace(a=1), object(), None):
+        with far.run() as run:
+            assert run.call(lambda kept=kept: kept) is kept
+
+
+def test_the_tools_own_exception_comes_back(far: Any) -> None:
+    error = KeyError("missing")
+
+    def fails() -> None:
+        raise error
+
+    with far.run() as run, pytest.raises(KeyError) as raised:
+        run.call(fails)
+    assert raised.value is error
+
+
+def test_a_refused_call_does_not_run_and_says_why(far: Any) -> None:
+    ran: list[int] = []
+
+    def no() -> None:
+        ran.append(1)
+
+    with far.run() as run, pytest.raises(Refused) as refused:
+        run.call(no)
+    assert not ran
+    assert refused.value.decision.action is Action.BLOCK
+    with Shield.load(BARE, guards=[says(Action.BLOCK, Stage.TOOL_CALL)]).run() as here, pytest.raises(Refused) as same:
+        here.call(no)
+    assert str(refused.value) == str(same.value)
+
+
+def test_async_code_and_decorated_functions(far: Any) -> None:
+    async def one_more(n: int) -> int:
+        await asyncio.sleep(0)
+        return n + 1
+
+    fetch = far.tool(risk="high")(one_more)
+
+    async def agent() -> Any:
+        async with far.run(agent="ann") as run:
+            decision = await run.acheck("search", {"q": "x"})
+            assert (await run.aresult("search", {"q": "x"}, ["y"], call=decision.id)).proceeds
+            assert await run.acall(len, "abc") == 3
+            return await asyncio.gather(*[fetch(n) for n in range(20)])
+
+    assert asyncio.run(agent()) == list(range(1, 21))
+
+
+@pytest.mark.parametrize("kind", [dict, SimpleNamespace])
+def test_redacted_results_keep_their_type_and_their_other_parts(kind: Any) -> None:
+    other = object()
+    hides = says(Action.REDACT, Stage.TOOL_RESULT, patches=(Patch(("text",), "[hidden]"),))
+    with Shield.load(BARE, guards=[hides]) as shield, serving(shield) as path, through(path) as far, far.run() as run:
+        came = run.call(lambda: kind(text="secret", other=other))
+        assert type(came) is kind
+        fields = came if kind is dict else vars(came)
+        assert fields["text"] == "[hidden]"
+        assert fields["other"] is other
+
+
+def test_redacted_arguments_reach_the_tool(far: Any) -> None:
+    hides = says(Action.REDACT, Stage.TOOL_CALL, patches=(Patch(("text",), "[hidden]"),))
+    other = object()
+    with Shield.load(BARE, guards=[hides]) as shield, serving(shield) as path, through(path) as far, far.run() as run:
+        assert run.call(lambda text, other: (text, other), "secret", other=other) == ("[hidden]", other)
+
+
+def test_an_error_that_shows_what_guards_redact_is_withheld() -> None:
+    hides = says(Action.REDACT, Stage.ERROR, patches=(Patch((), "[hidden]"),))
+
+    def fails() -> None:
+        raise OSError("the password is hunter2")
+
+    with Shield.load(BARE, guards=[hides]) as shield, serving(shield) as path, through(path) as far, far.run() as run:
+        with pytest.raises(ToolFailed, match=r"\[hidden\]") as failed:
+            run.call(fails)
+        assert failed.value.__cause__ is None
+
+
+def test_a_refused_result_is_undone_here_with_its_own_arguments() -> None:
+    thing, undone = object(), list[Any]()
+    guard = says(Action.BLOCK, Stage.TOOL_RESULT)
+    with Shield.load(BARE, guards=[guard]) as shield, serving(shield) as path, through(path) as far:
+        make = far.tool(undo=undone.append, name="make")(lambda thing: "made")
+        with far.run(), pytest.raises(Refused):
+            make(thing)
+    assert undone == [thing]
+
+
+def test_a_rollback_undoes_what_was_done_newest_first(far: Any) -> None:
+    undone: list[int] = []
+    make = far.tool(undo=undone.append, name="make")(lambda n: n)
+    with far.run() as run:
+        make(1)
+        with run.spawn("bob"):
+            make(2)
+        assert [one.error for one in run.rollback()] == ["", ""]
+    assert undone == [2, 1]
+
+
+def test_what_happens_once_happens_once(far: Any) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> str:
+        paid.append(amount)
+        return "paid"
+
+    with far.run(task="bill") as run:
+        assert [run.call_once("bill-7", pay, 20) for _ in range(3)] == ["paid"] * 3
+    assert paid == [20]
+
+
+def test_failed_calls_are_tried_again_here() -> None:
+    tries: list[int] = []
+
+    def shaky() -> str:
+        tries.append(1)
+        if len(tries) < 3:
+            raise TimeoutError("not yet")
+        return "there"
+
+    policy: Any = {"name": "again", "guards": [{"use": "recovery", "backoff_base_s": 0.001}]}
+    policy |= {"tools": {"shaky": {"annotations": ["idempotent"]}}}
+    with Shield.load(policy) as shield, serving(shield) as path, through(path) as far, far.run() as run:
+        assert run.call(shaky) == "there"
+    assert len(tries) == 3
+
+
+def test_children_spend_what_was_carved_out_for_them() -> None:
+    policy = {"name": "p", "guards": [{"use": "budget", "calls": 5, "per": "run"}]}
+    with Shield.load(policy) as shield, serving(shield) as path, through(path) as far, far.run("ann") as run:
+        with run.spawn("bob", budget={"calls": 2}) as child:
+            codes = [child.check("x", {}).code for _ in range(3)]
+            assert [code == "" for code in codes] == [True, True, False]
+        with pytest.raises(Refused):
+            run.spawn("bob", budget={"calls": 50})
+        with pytest.raises(ValueError, match="no measure"):
+            run.spawn("bob", budget={"apples": 1})
+
+
+def test_cancelled_and_closed_runs_refuse(far: Any) -> None:
+    run = far.run("ann")
+    child = run.spawn("bob")
+    run.cancel("enough")
+    assert child.check("x", {}).code == "kernel.cancelled"
+    run.close()
+    assert run.check("x", {}).code == "kernel.ended"
+    with pytest.raises(Refused):
+        run.call(len, "x")
+    run.close()
+
+
+def test_everybody_may_tighten_and_nobody_loosen(far: Any) -> None:
+    run = far.run("ann")
+    far.quarantine("tool:bash", why="odd")
+    assert run.check("bash", {}).code == "kernel.quarantined"
+    far.safe_mode(True, "incident")
+    assert not run.check("search", {}).proceeds
+    far.halt("stop")
+    assert run.check("search", {}).code == "kernel.halted"
+    with pytest.raises(NotThroughBroker, match="operator"):
+        far.safe_mode(False)
+    for name in ("resume", "approve", "reset_tool", "reload", "store", "tickets"):
+        with pytest.raises(NotThroughBroker, match="operator"):
+            getattr(far, name)
+    with pytest.raises(ValueError, match="fleet"):
+        far.halt("all", scope="fleet")
+
+
+def test_what_does_not_go_through_a_broker_says_so(far: Any) -> None:
+    def items() -> Iterator[int]:
+        yield 1
+
+    with far.run() as run:
+        for name in ("model", "stream", "httpx_transport", "keep", "canary"):
+            with pytest.raises(NotThroughBroker, match=name):
+                getattr(run, name)
+        with pytest.raises(NotThroughBroker, match="return a list"):
+            run.call(items)
+        with pytest.raises(NotThroughBroker, match="return a list"):
+            run.call(lambda: items())
+        with pytest.raises(NotThroughBroker):
+            _ = run.desk.store
+    for option in ("tenant", "id"):
+        with pytest.raises(NotThroughBroker, match=option):
+            far.run(**{option: "x"})
+
+
+def test_bad_reports_are_errors_as_they_are_here(far: Any) -> None:
+    with far.run() as run:
+        for method, given, fields in (
+            (run.judge, ["prompt"], {"words": "x"}),
+            (run.judge, ["prompt"], {}),
+            (run.check, ["x", {}], {"tokens": -1}),
+            (run.check, ["x", {}], {"apples": 1}),
+            (run.check, ["x", ["no"]], {}),
+            (run.charge, [], {"cost_usd": "much"}),
+        ):
+            with pytest.raises(BadEvent):
+                method(*given, **fields)
+        with pytest.raises(ValueError, match="nowhere"):
+            run.judge("nowhere")
+
+
+def test_a_broker_is_named_by_store_and_by_environment(far: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"broker:{far.link.path}"
+    for store in (name, None):
+        with Shield.load(store=store) as one, one.run() as run:
+            assert run.call(len, "abc") == 3
+            assert type(run).__name__ == "RemoteRun"
+        monkeypatch.setenv("STANCHION_STORE", name)
+    with pytest.raises(NotThroughBroker, match="guards"):
+        Shield.load(guards=[len])
+    with pytest.raises(ValueError, match="absolute"):
+        Shield.load("broker:here.sock")
+
+
+def test_a_policy_that_is_not_in_force_is_said_to_be(far: Any, caplog: pytest.LogCaptureFixture) -> None:
+    Shield.load("strict", store=f"broker:{far.link.path}").close()
+    assert "`strict` is not in force" in caplog.text
