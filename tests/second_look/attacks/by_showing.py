@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.approvals.digest import hashed
+from stanchion.approvals.digest import Deed, hashed
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Operator
 from stanchion.approvals.ticket import Ticket, key_of, shown_of
@@ -24,6 +24,11 @@ def agrees(scene: Scene, ticket: str, **options: Any) -> None:
         scene.shield.approve(ticket, by=scene.ann, **options)
 
 
+def harmless(ticket: Ticket) -> Deed:
+    """What a ticket is about, with the hash of a small bill as what is shown."""
+    return msgspec.structs.replace(ticket.deed, shown=hashed(shown_of(HARMLESS, ticket.beside)))
+
+
 def changes_what_is_shown(scene: Scene) -> None:
     """The ticket shows a small bill."""
     scene.writes_ticket(content=HARMLESS)
@@ -32,16 +37,15 @@ def changes_what_is_shown(scene: Scene) -> None:
 
 def changes_what_is_shown_and_its_hash(scene: Scene) -> None:
     """The same, so that it is as it was asked by its own account: ann signs that."""
-    deed = msgspec.structs.replace(scene.kept().deed, shown=hashed(shown_of(HARMLESS, {})))
-    scene.writes_ticket(content=HARMLESS, deed=deed)
+    scene.writes_ticket(content=HARMLESS, deed=harmless(scene.kept()))
+    assert scene.kept().whole
     agrees(scene, scene.ticket)
 
 
 def changes_what_is_shown_while_ann_looks(scene: Scene) -> None:
     """The ticket is a small bill when it is looked up, and its own again when it is signed: she is shown that one."""
     true = scene.kept()
-    deed = msgspec.structs.replace(true.deed, shown=hashed(shown_of(HARMLESS, {})))
-    scene.writes_ticket(content=HARMLESS, deed=deed)
+    scene.writes_ticket(content=HARMLESS, deed=harmless(true))
     seen = scene.shield.ticket(scene.ticket)
     scene.writes_ticket(content=true.content, deed=true.deed)
 
@@ -75,8 +79,7 @@ def takes_the_place_of_a_short_id(scene: Scene) -> None:
     """A ticket whose whole id is what people type of the other one."""
     short = scene.ticket[:4]
     other = msgspec.structs.replace(scene.kept(), id=short, content=HARMLESS)
-    deed = msgspec.structs.replace(other.deed, shown=hashed(shown_of(HARMLESS, {})))
-    scene.writes(key_of("default", short), lambda _: msgspec.structs.replace(other, deed=deed))
+    scene.puts(key_of("default", short), msgspec.structs.replace(other, deed=harmless(other)))
     agrees(scene, short)
     scene.approves_by_hand(scene.shield.ticket(short).answer)
 

@@ -137,6 +137,10 @@ class Scene:
                     row,
                 )
 
+    def puts(self, key: str, value: Any) -> None:
+        """Have a record of the store say something else."""
+        self.writes(key, lambda _: value)
+
     def does(self, statement: str, *values: Any) -> None:
         """Change the store's file in any other way."""
         with closing(sqlite3.connect(self.home.store, timeout=30)) as db, db:
