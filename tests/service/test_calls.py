@@ -253,3 +253,10 @@ def test_a_broker_is_named_by_store_and_by_environment(far: Any, monkeypatch: py
 def test_a_policy_that_is_not_in_force_is_said_to_be(far: Any, caplog: pytest.LogCaptureFixture) -> None:
     Shield.load("strict", store=f"broker:{far.link.path}").close()
     assert "`strict` is not in force" in caplog.text
+
+
+def test_an_answer_that_does_not_count_is_refused_in_words_that_tell_nothing(far: Any) -> None:
+    with pytest.raises(ValueError, match="the broker does not take this answer"):
+        far.answer(b"yes")
+    with far.run() as run:
+        assert run.call(lambda: 1) == 1

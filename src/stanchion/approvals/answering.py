@@ -110,7 +110,7 @@ def shown(wish: Wish) -> list[str]:
     from stanchion.kernel.shown import visible
 
     body = msgspec.json.format(msgspec.json.encode(wish.said), indent=2).decode()
-    title = f"{wish.purpose} {wish.subject}, tenant {wish.tenant}"
+    title = f"{f'{wish.purpose} {wish.subject}'.strip()}, tenant {wish.tenant}"
     return [visible(title), *[visible(line) for line in body.splitlines()]]
 
 

@@ -84,14 +84,14 @@ _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 def roster_of(pinned: Iterable[Operator], changes: Iterable[Change], verify: Verify) -> Roster:
     """Who is an operator by what is pinned and by the changes since, each signed by one who was an operator then.
-    From the first that is not, none counts."""
+    From the first that is not, none counts. A first operator who is pinned as well is as they are pinned."""
     operators = {one.name: one for one in pinned}
     good: list[Change] = []
     for number, change in enumerate(changes):
         trouble = _wrong(operators, good, change, verify)
         if trouble:
             return Roster(operators, tuple(good), f"change {number + 1} of the operators {trouble}")
-        operators = applied(operators, change)
+        operators = applied(operators, change) if change.by or not operators else operators
         good.append(change)
     return Roster(operators, tuple(good))
 
@@ -141,7 +141,10 @@ def _wrong(operators: dict[str, Operator], good: list[Change], change: Change, v
     if change.before != (good[-1].hash if good else ""):
         return "does not follow from the one before it"
     if not change.by:
-        return "" if not good and not operators and change.kind == "add" else "is not signed"
+        pinned = operators.get(change.operator.name)
+        first = not good and change.kind == "add"
+        agrees = not operators or (pinned is not None and pinned.key == change.operator.key)
+        return "" if first and agrees else "is not signed"
     signer = operators.get(change.by)
     if signer is None or OPERATOR not in signer.roles:
         return f"is signed by `{change.by}`, who could not"

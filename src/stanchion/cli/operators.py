@@ -128,10 +128,9 @@ def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
     done = {"add": "is an operator now", "rotate": "has another key now", "revoke": "is no operator any more"}
     say(sys.stdout, f"{args.name} {done[args.verb]}")
     if args.verb != "revoke":
-        say(
-            sys.stdout,
-            f"to pin it in a policy:  operators: {{{args.name}: {{key: {key}, roles: [{', '.join(roles)}]}}}}",
-        )
+        stands_for = f", agents: [{', '.join(agents)}]" if agents else ""
+        entry = f"{{key: {key}, roles: [{', '.join(roles)}]{stands_for}}}"
+        say(sys.stdout, f"to pin it in a policy:  operators: {{{args.name}: {entry}}}")
     return 0
 
 
@@ -142,7 +141,7 @@ def _public(args: argparse.Namespace) -> PublicKey:
             return public_of(Path(args.public).expanduser().read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"`{args.public}` cannot be read: {error}") from None
-    path = _key_folder() / str(args.name)
+    path = _free(args.verb, str(args.name))
     fd = args.passphrase_fd
     if fd is not None and args.key is None:
         words = from_fd(fd)
@@ -153,6 +152,18 @@ def _public(args: argparse.Namespace) -> PublicKey:
     made = make_key_file(path, words, str(args.name))
     say(sys.stdout, f"a new key is in {path}: keep it where no agent can use it")
     return made
+
+
+def _free(verb: str, name: str) -> Path:
+    """Where a new key goes; one that replaces another goes beside it."""
+    folder = _key_folder()
+    path, number = folder / name, 1
+    while verb == "rotate" and os.path.lexists(path):
+        number += 1
+        path = folder / f"{name}-{number}"
+    if os.path.lexists(path):
+        raise BadInput(f"there is a key in `{path}`: take that one with `--public {path}.pub`, or move it away")
+    return path
 
 
 def _key_folder() -> Path:

@@ -19,7 +19,7 @@ from stanchion.approvals.operators import Roster
 from stanchion.approvals.scope import Scope, checked_pattern, said
 from stanchion.approvals.ticket import GRANT_S, State, Ticket, wish_of
 from stanchion.audit.errors import TrailError
-from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer
+from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer, whoever
 from stanchion.cli.operating import loaded
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
@@ -31,6 +31,7 @@ from stanchion.cli.veiled import veiled
 from stanchion.cli.whose import add_project, tenant_of, whose
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.places import broker_for
+from stanchion.runtime.tickets import FIRST
 from stanchion.stores.memory import wall_ms
 
 REFUSED: Final = 1
@@ -163,7 +164,7 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
     for line in holding(grants, now, terminal) if grants else ():
         put(sys.stdout, line)
     filed = shield.ticketing().count(tenant_of(args.tenant))
-    if state is None and filed > len(found) > 0:
+    if state is None and filed > len(found) >= FIRST:
         say(sys.stdout, f"{len(found)} of about {filed:,}: the most urgent ones")
     if not found and not grants:
         say(sys.stdout, "nothing waits for a person" if args.state is None else f"no ticket is {args.state}")
@@ -200,14 +201,14 @@ def _deny(args: argparse.Namespace, shield: Shield) -> int:
         raise BadInput("`stanchion tickets deny` needs `--comment`: the agent reads why")
     ticket = shield.ticket(args.id, args.tenant)
     signs = args.key is not None or args.ssh_agent
-    name = args.by if args.by else "somebody at a terminal"
+    name = args.by if args.by else whoever()
     by = _by(args, shield) if signs else name
     return _answered(args, shield.deny(ticket.id, by=by, comment=args.comment, tenant=ticket.tenant))
 
 
 def _revoke(args: argparse.Namespace, shield: Shield) -> int:
     tenants = [args.tenant] if args.tenant is not None else [tenant for tenant, _ in shield.grants()]
-    who = args.by if args.by else "somebody at a terminal"
+    who = args.by if args.by else whoever()
     for tenant in dict.fromkeys(tenants):
         if shield.revoke(args.id, by=who, why=_comment(args), tenant=tenant):
             say(sys.stdout, f"grant {args.id} holds no longer")

@@ -7,6 +7,7 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
+from stanchion.approvals.errors import TicketError
 from stanchion.kernel.decision import Decision, Inputs
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
@@ -87,7 +88,12 @@ class Judging:
             case m.Tighten():
                 return self._tightened(request, peer)
             case m.Answer():
-                self._shield.answer(request.data)
+                try:
+                    self._shield.answer(request.data)
+                except TicketError as error:
+                    # Whoever carries an answer may be the agent that waits for it: the reason is for the operator.
+                    LOG.warning("an answer of user %s is not taken: %s", peer.uid, error)
+                    return m.Misused("ValueError", "the broker does not take this answer; its log and trail say why")
                 return DONE
             case _:
                 assert_never(request)
