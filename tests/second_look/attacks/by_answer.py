@@ -108,6 +108,14 @@ def makes_a_used_ticket_approved_again(scene: Scene) -> None:
     scene.writes_ticket(**{name: getattr(ticket, name) for name in ticket.__struct_fields__})
 
 
+def uses_an_approval_that_was_taken_back(scene: Scene) -> None:
+    """Ann says yes, then no, and the record of her yes is put back."""
+    scene.shield.approve(scene.ticket, by=scene.ann)
+    ticket = scene.kept()
+    scene.shield.deny(scene.ticket, by=scene.ann, comment="no")
+    scene.writes_ticket(**{name: getattr(ticket, name) for name in ticket.__struct_fields__})
+
+
 def restores_the_whole_store(scene: Scene) -> None:
     """The same with the whole file."""
     scene.ann_agrees()
@@ -229,6 +237,7 @@ ATTACKS: Final = (
         for tries in (
             writes_an_answer_to_the_next_ticket,
             makes_a_used_ticket_approved_again,
+            uses_an_approval_that_was_taken_back,
             restores_the_whole_store,
         )
     ),

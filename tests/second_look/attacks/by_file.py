@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
-from stanchion.approvals.grants import Grant, grants_key
 from stanchion.approvals.operators import RECORD, Change, Operator
 from stanchion.kernel.gates import standing_key
+from tests.second_look.attacks.by_answer import uses_an_approval_that_was_taken_back
+from tests.second_look.attacks.by_grant import uses_a_grant_that_was_revoked
 from tests.second_look.attacks.by_record import revoked
 from tests.second_look.attacks.scene import PAYMENT, Scene, Setup
 
@@ -74,25 +73,17 @@ def uses_an_approval_again_in_the_next_process(scene: Scene) -> bool:
     return scene.stolen() == [PAYMENT]
 
 
-def uses_an_approval_that_was_taken_back(scene: Scene) -> bool:
+def uses_an_approval_that_was_taken_back_elsewhere(scene: Scene) -> bool:
     """An operator's yes stays signed when it is taken back, until its time is over."""
-    scene.shield.approve(scene.ticket, by=scene.ann)
-    ticket = scene.kept()
-    scene.shield.deny(scene.ticket, by=scene.ann, comment="no")
-    scene.writes_ticket(**{name: getattr(ticket, name) for name in ticket.__struct_fields__})
-    scene.wants()
+    uses_an_approval_that_was_taken_back(scene)
+    scene.wants_in_a_new_process()
     return scene.stolen() == [PAYMENT]
 
 
-def uses_a_grant_that_was_revoked(scene: Scene) -> bool:
+def uses_a_grant_that_was_revoked_elsewhere(scene: Scene) -> bool:
     """The same with a grant."""
-    key = grants_key("default")
-    scene.shield.approve(scene.ticket, by=scene.ann, scope="task")
-    (grant,) = msgspec.convert(scene.value(key), tuple[Grant, ...])
-    scene.shield.revoke(grant.id, by="ann")
-    assert scene.wants() is not None
-    scene.writes(key, lambda _: [grant])
-    scene.wants()
+    uses_a_grant_that_was_revoked(scene)
+    scene.wants_in_a_new_process()
     return scene.stolen() == [PAYMENT]
 
 
@@ -111,7 +102,7 @@ CASES: Final = (
     (enrols_itself_before_the_next_process, BARE),
     (drops_a_revocation_before_the_next_process, PINNED),
     (uses_an_approval_again_in_the_next_process, PINNED),
-    (uses_an_approval_that_was_taken_back, PINNED),
-    (uses_a_grant_that_was_revoked, MILD),
+    (uses_an_approval_that_was_taken_back_elsewhere, PINNED),
+    (uses_a_grant_that_was_revoked_elsewhere, MILD),
     (gives_a_false_reason, PINNED),
 )

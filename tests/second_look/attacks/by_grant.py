@@ -115,8 +115,19 @@ def moves_an_approval_to_another_tenant(scene: Scene) -> None:
     scene.writes_ticket(**{name: getattr(ticket, name) for name in ("state", "answer", "grant_until", "deed")})
 
 
+def uses_a_grant_that_was_revoked(scene: Scene) -> None:
+    """A grant is put back that was taken back."""
+    scene.shield.approve(scene.ticket, by=scene.ann, scope="task")
+    kept = scene.value(GRANTS)
+    (grant,) = msgspec.convert(kept, tuple[Grant, ...])
+    scene.shield.revoke(grant.id, by="ann")
+    assert scene.wants() is not None
+    scene.puts(GRANTS, kept)
+
+
 ATTACKS: Final = (
     *(Attack(tries) for tries in (grants_itself_a_run, grants_itself_everything)),
+    Attack(uses_a_grant_that_was_revoked, answered=True, undone=True),
     *(
         Attack(tries, answered=True)
         for tries in (
