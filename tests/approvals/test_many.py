@@ -28,6 +28,8 @@ FEW = 100
 class Counting:
     """A store that counts what is asked of it."""
 
+    place = ""
+
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
         self.did: Counter[str] = Counter()
