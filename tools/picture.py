@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "assets" / "demo.svg"
-SHOWN = ("A key in pieces of a stream", "A run-away agent")
+SHOWN = ("An agent approves its own payment", "A run-away agent")
 """The hazards that are drawn, by their headings."""
 
 STYLES = {

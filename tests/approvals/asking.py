@@ -28,7 +28,7 @@ class Paid:
     def __init__(self) -> None:
         self.amounts: list[int] = []
 
-    def pay(self, amount: int, password: str = "") -> int:
+    def pay(self, amount: int, password: str = "", to: str = "") -> int:
         """Pay that much."""
         self.amounts.append(amount)
         return amount
@@ -43,6 +43,11 @@ class Meanwhile:
         self._happens = happens
         self._at_once = at_once
         self.thread: threading.Thread | None = None
+
+    @property
+    def place(self) -> str:
+        """Nowhere: the store behind it is in memory."""
+        return ""
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; the first ticket lets the rest begin."""

@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ from stanchion.audit.reading import Reader
 from stanchion.cli.main import COMMANDS, main
 from stanchion.kernel.shown import visible
 from stanchion.runtime.allowing import Allowances
+from stanchion.testing.operators import operator
+from tests.cli.signing import Signing
 
 TOKEN = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
 ODD = "a\x1b[2J\x1b]0;x\x07\r\n ALLOW\u202eb\u2066\u200b\x9b\x7f\x08\U000e0041"
@@ -70,11 +73,13 @@ CASES: dict[str, tuple[str, ...]] = {
     "resume": ("tool:EVIL --by EVIL --tenant EVIL",),
     "quarantine": ("agent:EVIL --why EVIL --by EVIL",),
     "tools": ("", "--json", "list EVIL", "reset EVIL --by EVIL --why EVIL"),
+    "operators": ("list", "list --json", "add ODD", "revoke ODD", "ODD"),
     "tickets": (
         "list", "list --json", "show TICKET", "show TICKET --json", "show ODD",
         "deny TICKET --by EVIL --comment EVIL", "list --all", "list --all --json",
     ),
     "secrets": ("allowed", "allow 000000000000 --tool EVIL --why EVIL --by EVIL", "forget ODD"),
+    "broker": ("--socket ODD --policy ODD.yaml --allow-user ODD", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),
     "schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
@@ -88,7 +93,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "policy.yaml").write_text(POLICY, encoding="utf-8")
     (folder / "bad.yaml").write_text('name: x\nguards: [{use: "no\\e\\u202e"}]\n"od\\ed\\u202e": 1\n', encoding="utf-8")
-    with Shield.load(str(folder / "policy.yaml"), store=folder / "state.db", journal=folder / "trail") as shield:
+    ann, known = operator()
+    options: dict[str, Any] = {"store": folder / "state.db", "journal": folder / "trail", "operators": [known]}
+    with Shield.load(str(folder / "policy.yaml"), **options) as shield:
         for tenant in (EVIL, "default"):
             with shield.run(EVIL, EVIL, id=EVIL, tenant=tenant, role=EVIL, tools=[EVIL]) as run:
                 run.judge("prompt", text=EVIL, source=EVIL, trusted=False)
@@ -104,7 +111,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 run.cancel(EVIL)
         shield.halt(EVIL, tenant=EVIL, by=EVIL)
         shield.quarantine(f"tool:{EVIL}", why=EVIL, by=EVIL)
-        Allowances(shield).allow("1" * 12, tool=EVIL, why=EVIL, by=EVIL)
+        Allowances(shield).allow("1" * 12, tool=EVIL, why=EVIL, by=ann)
+    Signing(folder, "bob", agents=(EVIL,)).enrolled(folder / "state.db")
     return folder
 
 
@@ -155,7 +163,7 @@ def typed(words: str, world: Path) -> list[str]:
     """The words of a case, with names and ids of what is there in the place of theirs."""
     found = next(one for one in Reader(world / "trail").backwards() if one.is_decision)
     with Shield.load("default", store=world / "state.db", journal="memory:") as shield:
-        ticket = shield.tickets()[0].id
+        ticket = shield.tickets(state="all")[0].id
     known = {"ID": found.stub.id, "RUN": found.stub.run_id, "TICKET": ticket, "ARGS": ARGS}
     return [known.get(word, word.replace("EVIL", EVIL).replace("ODD", ODD)) for word in words.split()]
 
@@ -180,7 +188,7 @@ def test_nothing_but_text_comes_out(words: str, is_tty: bool, at_home: Path, mon
 
 def test_the_names_are_there_to_be_read(at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hidden is the token alone: the rest of a name is shown, and the same everywhere."""
-    for words in (["state"], ["tools"], ["budget", "show"], ["tickets", "list"], ["runs"], ["audit", "tail"]):
+    for words in (["state"], ["tools"], ["budget", "show"], ["tickets", "list", "--all"], ["runs"], ["audit", "tail"]):
         assert SHOWN[:20] in answered(words, False, monkeypatch), words
     run = next(line for line in answered(["runs", "--json"], False, monkeypatch).splitlines())
     name = json.loads(run)["agent"]

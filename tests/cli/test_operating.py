@@ -10,6 +10,7 @@ from stanchion import Action, Shield
 from stanchion.audit import notes
 from stanchion.audit.reading import Reader
 from stanchion.cli.main import main
+from tests.cli.signing import Signing
 
 
 @pytest.fixture
@@ -38,13 +39,18 @@ def decided(store: str, tool: str = "mail", agent: str = "ann") -> str:
 def test_there_and_back(
     words: list[str], says: str, mail: str, other: str | None, store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    ann = Signing(Path(store).parent).enrolled(store)
     assert decided(store) == "allowed"
     assert main([*words, "--store", store]) == 0
     assert capsys.readouterr().out == f"{says}\n"
     assert decided(store) == mail
     assert decided(store, "read") == (mail if other is None else other)
     scope = next((word for word in words[1:] if ":" in word or word == "fleet"), "")
-    assert main(["resume", *([scope] if scope else []), "--store", store]) == 0
+    back = ["resume", *([scope] if scope else []), "--store", store]
+    assert main(back) == 2
+    assert "operators have keys here: answer with one" in capsys.readouterr().err
+    assert decided(store) == mail
+    assert main([*back, *ann.words()]) == 0
     assert capsys.readouterr().out.endswith("is normal\n")
     assert decided(store) == "allowed"
 
@@ -79,18 +85,23 @@ def test_safe_mode_does_not_get_past_a_halt(store: str, capsys: pytest.CaptureFi
 
 
 def test_a_store_that_was_removed_is_accepted(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ann = Signing(tmp_path)
     main(["halt", "tool:bomb", "--store", store])
     for file in tmp_path.glob("state.db*"):
         file.unlink()
     assert (decided(store), decided(store, "bomb")) == ("kernel.store_forgot", "kernel.halted")
     capsys.readouterr()
-    assert main(["store", "accepted", "--why", "drill", "--by", "ops", "--store", store]) == 0
+    accepted = ["store", "accepted", "--why", "drill", "--store", store]
+    assert main(accepted) == 2
+    assert "there is no terminal to ask a person at" in capsys.readouterr().err
+    assert decided(store) == "kernel.store_forgot"
+    ann.enrolled(store)
+    assert main([*accepted, *ann.words()]) == 0
     assert capsys.readouterr().out == "the store is accepted: everybody goes on with it\n"
     assert decided(store) == "allowed"
     found = [one.note(notes.Told) for one in Reader(tmp_path / "trail").forwards() if one.stub.kind == notes.FACT]
-    assert [(note.what, note.tenant, note.by, note.why) for note in found[1:]] == [
-        ("store.accepted", "*", "ops", "drill")
-    ]
+    assert [note.what for note in found] == ["state.halt", "answer.refused", "store.accepted"]
+    assert (found[2].tenant, found[2].by, found[2].why, found[2].data["proven"]) == ("*", "ann", "drill", True)
 
 
 def test_a_backup_gives_no_approval_twice(store: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,13 +110,15 @@ def test_a_backup_gives_no_approval_twice(store: str, capsys: pytest.CaptureFixt
         "guards": [{"use": "rule", "id": "ask", "when": 'event.tool == "mail"', "action": "escalate"}],
     }
     with Shield.load(policy, store=store, journal="memory:") as shield:
-        shield.run("ann").check("mail", {})
+        shield.run("bot").check("mail", {})
         (ticket,) = shield.tickets()
-        shield.approve(ticket.id, by="ops")
-    assert main(["store", "restored", "--why", "drill", "--store", store]) == 0
+    ann = Signing(Path(store).parent).enrolled(store)
+    assert main(["tickets", "approve", ticket.id, "--store", store, *ann.words()]) == 0
+    assert main(["store", "restored", "--why", "drill", "--store", store, *ann.words()]) == 0
     assert capsys.readouterr().out.endswith("; 1 unused approval is taken back\n")
     with Shield.load(policy, store=store, journal="memory:") as shield:
-        assert [str(one.state) for one in shield.tickets()] == ["withdrawn"]
+        assert [str(one.state) for one in shield.tickets(state="all")] == ["withdrawn"]
+        assert shield.tickets() == []
 
 
 def test_a_store_in_memory_has_nothing_to_accept(capsys: pytest.CaptureFixture[str]) -> None:

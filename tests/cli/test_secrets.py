@@ -9,6 +9,7 @@ import pytest
 from stanchion import Shield
 from stanchion.cli.main import main
 from stanchion.guards.secrets.fingerprints import fingerprint
+from tests.cli.signing import Signing
 
 KEY = "AKIAQ3EGRXYZ5ABCD7WQ"
 CALLED = fingerprint("aws-access-token", KEY)
@@ -31,7 +32,11 @@ def passes(store: str) -> bool:
 
 def test_allow_list_and_forget(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert not passes(store)
-    assert main(["secrets", "allow", CALLED, "--why", "docs", "--by", "ann"]) == 0
+    ann = Signing(Path(store).parent).enrolled(store)
+    assert main(["secrets", "allow", CALLED, "--why", "docs"]) == 2
+    assert "operators have keys here" in capsys.readouterr().err
+    assert not passes(store)
+    assert main(["secrets", "allow", CALLED, "--why", "docs", *ann.words()]) == 0
     assert capsys.readouterr().out == f"{CALLED} is allowed always\n"
     assert passes(store)
     assert passes(store)
@@ -48,7 +53,8 @@ def test_allow_list_and_forget(store: str, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_once_and_for_one_tool(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["secrets", "allow", CALLED, "--once", "--tool", "send"]) == 0
+    ann = Signing(Path(store).parent).enrolled(store)
+    assert main(["secrets", "allow", CALLED, "--once", "--tool", "send", *ann.words()]) == 0
     assert capsys.readouterr().out == f"{CALLED} is allowed once for send\n"
     assert passes(store)
     assert not passes(store)

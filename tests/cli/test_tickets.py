@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from stanchion import Refused, Shield
-from stanchion.approvals.ticket import Ticket, approve, as_of, deny, reopen, use
+from stanchion.approvals.ticket import Ticket, as_of, reopen, use
 from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
 from stanchion.cli.ticket_lines import listing, whole
+from tests.approvals.samples import asked, said
+from tests.cli.signing import Signing
 
 T0 = 4_102_473_600_000
 MINUTE = 60_000
@@ -24,32 +26,42 @@ POLICY = {
     "guards": [{"use": "tool_denylist", "tools": ["pay"], "action": "escalate"}],
 }
 
-OPEN = Ticket(
+OPEN = asked(
+    {"to": "ACME \x1b[2J", "amount": 5, "password": "[redacted]"},
     id="3f2a9c01d4e7",
     run="run-1",
-    agent="billing-bot",
+    askers=("billing-bot",),
     task="invoice-7",
-    stage="tool_call",
-    tool="pay",
     risk="critical",
-    content={"to": "ACME \x1b[2J", "amount": 5, "password": "[redacted]"},
     guard="ask-first",
     code="tool.denied",
     message="tool `pay` is on the denylist",
     roles=("reviewer", "human_operator"),
-    policy="a" * 64,
-    digest="3f2a9c01d4e7" + "b" * 52,
     opened_at=T0,
     expires_at=T0 + 30 * MINUTE,
 )
-APPROVED = approve(OPEN, T0 + MINUTE, "ann", "as agreed", "reviewer")
-PROMPT = msgspec.structs.replace(
-    OPEN, id="77aa00112233", stage="prompt", tool="", agent="", task="", content="do it\nnow", beside={"source": "web"}
+APPROVED = said(OPEN, T0 + MINUTE, why="as agreed", role="reviewer", until=T0 + 16 * MINUTE)
+PROMPT = asked(
+    "do it\nnow",
+    {"source": "web"},
+    id="77aa00112233",
+    stage="prompt",
+    tool="",
+    task="",
+    askers=(),
+    risk="critical",
+    message="tool `pay` is on the denylist",
+    opened_at=T0,
+    expires_at=T0 + 30 * MINUTE,
 )
 
 
+def no(ticket: Ticket, at: int, by: str = "bob", why: str = "no") -> Ticket:
+    return said(ticket, at, yes=False, by=by, why=why)
+
+
 def test_a_list_is_one_line_each() -> None:
-    tickets = [OPEN, APPROVED, deny(PROMPT, T0 + 2, "bob"), as_of(OPEN, T0 + 30 * MINUTE), use(APPROVED, "run-1.9")]
+    tickets = [OPEN, APPROVED, no(PROMPT, T0 + 2), as_of(OPEN, T0 + 30 * MINUTE), use(APPROVED, "run-1.9")]
     assert "\n".join(listing(tickets, T0 + 5 * MINUTE, Terminal())) == (
         "ticket        state        age     left  agent        about   risk      why\n"
         "3f2a9c01d4e7  open      5m 00s  25m 00s  billing-bot  pay     critical  tool `pay` is on the denylist\n"
@@ -79,10 +91,7 @@ def test_one_that_waits_has_everything_that_a_person_needs() -> None:
         "  opened   2100-01-01 08:00:00Z, 5m 00s ago\n"
         "  until    2100-01-01 08:30:00Z, 25m 00s left to answer; then it is refused\n"
         f"  policy   {'a' * 64}\n"
-        f"  digest   3f2a9c01d4e7{'b' * 52}\n"
-        "\n"
-        "  stanchion tickets approve 3f2a9c01d4e7 --by NAME\n"
-        "  stanchion tickets deny 3f2a9c01d4e7 --by NAME --comment WHY"
+        f"  digest   {OPEN.deed.digest}"
     )
 
 
@@ -90,8 +99,8 @@ def test_one_that_waits_has_everything_that_a_person_needs() -> None:
     ("ticket", "says"),
     [
         (APPROVED, ["APPROVED  ", "approved by ann, as reviewer, 2100-01-01 08:01:00Z", "as agreed", "left to repeat"]),
-        (deny(OPEN, T0 + 2, "bob", "no"), ["DENIED  ", "denied by bob, ", "comment  no"]),
-        (deny(APPROVED, T0 + MINUTE, "bob", "no"), ["WITHDRAWN  ", "approval taken back by bob, "]),
+        (no(OPEN, T0 + 2), ["DENIED  ", "denied by bob, as boss, ", "comment  no"]),
+        (no(APPROVED, T0 + MINUTE), ["WITHDRAWN  ", "approval taken back by bob, as boss, "]),
         (use(APPROVED, "run-1.9"), ["USED  ", "used by  run-1.9"]),
         (as_of(OPEN, T0 + 30 * MINUTE), ["EXPIRED  ", "2100-01-01 08:30:00Z, which is over"]),
         (as_of(APPROVED, T0 + 30 * MINUTE), ["EXPIRED  ", "2100-01-01 08:16:00Z, which is over"]),
@@ -127,6 +136,12 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.fixture
+def ann(file: Path, tmp_path: Path) -> Signing:
+    """An operator of that store."""
+    return Signing(tmp_path).enrolled(file)
+
+
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> list[Any]:
     """What the command answers as JSON."""
     capsys.readouterr()
@@ -135,7 +150,7 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> list[Any]:
 
 
 def test_a_ticket_is_found_shown_and_approved_and_the_call_goes_ahead(
-    file: Path, capsys: pytest.CaptureFixture[str]
+    file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ticket = ask(file)
     assert [(one["id"], one["state"], one["risk"]) for one in told(capsys, "list")] == [(ticket, "open", "critical")]
@@ -143,10 +158,11 @@ def test_a_ticket_is_found_shown_and_approved_and_the_call_goes_ahead(
     out = capsys.readouterr().out
     assert '"amount": 5' in out
     assert "s3cr3t" not in out
-    assert main(["tickets", "approve", ticket[:5], "--by", "ann", "--for", "5m", "--comment", "fine"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith(f"ticket {ticket} (pay, asked by billing-bot) is approved: the same call goes ahead once")
-    assert "(5m 00s)" in said
+    assert main(["tickets", "approve", ticket[:5], "--for", "5m", "--comment", "fine", *ann.words()]) == 0
+    out, err = capsys.readouterr()
+    assert '"amount": 5' in err, "it is shown before it is signed"
+    assert out.startswith(f"ticket {ticket} (pay, asked by billing-bot) is approved, signed: the same call goes ahead")
+    assert re.search(r"\((4m 5\ds|5m 00s)\)", out), "it counts from when it was shown"
     assert ask(file) == "paid"
     assert [(one["state"], one["answered_by"]) for one in told(capsys, "list", "--all")] == [("used", "ann")]
     assert told(capsys, "list") == []
@@ -156,8 +172,8 @@ def test_a_denial_reaches_the_agent_and_all_of_it_is_in_the_trail(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ticket = ask(file)
-    (denied,) = told(capsys, "deny", ticket, "--by", "ann", "--comment", "wrong account", "--role", "reviewer")
-    assert (denied["state"], denied["comment"], denied["answered_as"]) == ("denied", "wrong account", "reviewer")
+    (denied,) = told(capsys, "deny", ticket, "--by", "ann", "--comment", "wrong account")
+    assert (denied["state"], denied["comment"], denied["answered_by"]) == ("denied", "wrong account", "ann")
     assert ask(file) == "approval.denied"
     capsys.readouterr()
     assert main(["audit", "tail"]) == 0
@@ -167,9 +183,9 @@ def test_a_denial_reaches_the_agent_and_all_of_it_is_in_the_trail(
     assert main(["audit", "verify"]) == 0
 
 
-def test_what_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_listed(file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]) -> None:
     tickets = [ask(file, amount) for amount in range(3)]
-    main(["tickets", "approve", tickets[1], "--by", "ann"])
+    main(["tickets", "approve", tickets[1], *ann.words()])
     main(["tickets", "deny", tickets[2], "--by", "ann", "--comment", "no"])
     assert [one["id"] for one in told(capsys, "list")] == tickets[:2]
     assert [one["id"] for one in told(capsys, "list", "--all")] == tickets
@@ -182,16 +198,22 @@ def test_what_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["approve", "ID", "--by", "billing-bot"], 1, "`billing-bot` asked for ticket `"),
-        (["approve", "ID", "--by", "ann", "--role", "intern"], 1, "is not for the role `intern`"),
-        (["approve", "ID", "--by", "ann", "--for", "2d"], 1, "cannot be used for `172800` s"),
+        (["approve", "ID"], 1, "only an operator with a key can say yes"),
+        (["approve", "ID", "--by", "billing-bot"], 1, "`billing-bot` asked for it"),
+        (["approve", "ID", "--for", "2d"], 1, "cannot stand for `172800` s"),
+        (["approve", "ID", "--scope", "runn"], 2, "`--scope` is `runn`: did you mean `run`?"),
+        (["approve", "ID", "--pattern", "amount"], 2, "write `ARGUMENT=GLOB`"),
+        (["approve", "ID", "--key", "nowhere"], 2, "nowhere"),
+        (["approve", "ID", "--key", "x", "--ssh-agent"], 2, "give one of them"),
+        (["revoke", "ID"], 1, "no grant `"),
+        (["answer", "nowhere"], 2, "`nowhere` cannot be read"),
+        (["sign", "nowhere"], 2, "`nowhere` cannot be read"),
         (["approve", "ID", "--by", "ann", "--for", "soon"], 2, "`--for` is `soon`"),
-        (["approve", "ID"], 2, "`stanchion tickets approve` needs `--by`"),
         (["deny", "ID", "--by", "ann"], 2, "`stanchion tickets deny` needs `--comment`: the agent reads why"),
         (["deny", "ID", "--by", "ann", "--comment", "no", "--for", "5m"], 2, "takes no `--for`"),
-        (["approve", "zz", "--by", "ann"], 2, "there is no ticket `zz`"),
-        (["approve"], 2, "which ticket?"),
-        (["show", "zz"], 2, "there is no ticket `zz`"),
+        (["approve", "zzzz", "--by", "ann"], 2, "there is no ticket `zzzz`"),
+        (["approve"], 2, "which one?"),
+        (["show", "zz"], 2, "`zz` is too short: write at least 4 digits"),
         (["list", "ID"], 2, "takes no `"),
         (["list", "--state", "opn"], 2, "`--state` is `opn`: did you mean `open`?"),
         (["aprove", "ID"], 2, "`stanchion tickets` cannot `aprove`: did you mean `approve`?"),
@@ -209,10 +231,10 @@ def test_what_is_not_done_says_why(
     assert [one["state"] for one in told(capsys, "list")] == ["open"]
 
 
-def test_it_is_answered_once(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_answered_once(file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]) -> None:
     ticket = ask(file)
-    assert main(["tickets", "approve", ticket, "--by", "ann"]) == 0
-    assert main(["tickets", "approve", ticket, "--by", "bob"]) == 1
+    assert main(["tickets", "approve", ticket, *ann.words()]) == 0
+    assert main(["tickets", "approve", ticket, *ann.words()]) == 1
     assert "is approved already, by `ann`" in capsys.readouterr().err
     assert main(["tickets", "deny", ticket, "--by", "bob", "--comment", "no"]) == 0
     assert "is withdrawn" in capsys.readouterr().out

@@ -10,6 +10,7 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.reading import Reader
 from stanchion.cli.main import main
+from tests.cli.signing import Signing
 
 POLICY = {
     "name": "tools",
@@ -79,9 +80,13 @@ def test_a_reset_closes_it_and_is_in_the_trail(
     store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
-    assert main(["tools", "reset", "pay", "--store", store, "--why", "it is back", "--by", "ann"]) == 0
+    ann = Signing(tmp_path).enrolled(store)
+    reset = ["tools", "reset", "pay", "--store", store, "--why", "it is back"]
+    assert main(reset) == 2
+    assert "operators have keys here" in capsys.readouterr().err
+    assert main([*reset, *ann.words()]) == 0
     assert capsys.readouterr().out == "pay: its breaker is closed\n"
-    assert main(["tools", "reset", "pay", "--store", store]) == 1
+    assert main([*reset, *ann.words()]) == 1
     assert capsys.readouterr().out == "pay: no breaker of it is open, and none has counted a failure\n"
     assert main(["tools", "list", "pay", "--store", store]) == 0
     assert listed(capsys)["pay"] == "0 2 0 of 2 closed"
@@ -89,7 +94,8 @@ def test_a_reset_closes_it_and_is_in_the_trail(
         assert shield.run("ann").check("pay", {}).findings == ()
     records = [json.loads(found.line.body) for found in Reader(tmp_path / "trail").backwards()]
     facts = [(one["what"], one["about"], one["by"], one["why"]) for one in records if one["kind"] == "fact"]
-    assert facts == [("breaker.reset", "tool:pay", "ann", "it is back")]
+    assert facts[0] == ("breaker.reset", "tool:pay", "ann", "it is back")
+    assert [what for what, *_ in facts[1:]] == ["answer.refused"]
 
 
 def test_mistakes_are_said(store: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.cli.main import main
+from tests.cli.signing import Signing
 from tests.stores import redis_server
 
 BARE: dict[str, Any] = {"name": "bare"}
@@ -74,7 +75,10 @@ def test_an_operator_reaches_the_project_of_the_folder_or_the_named_one(home: Pa
         assert other.run("ann").check("t", {}).code == "kernel.halted"
     assert "HALTED" in said("state", "--project", two)
     assert "HALTED" not in said("state")
-    said("resume", "--project", two)
+    with Shield.load(BARE, project=two) as other:
+        place = other.store.place
+    ann = Signing(home).enrolled(place)
+    said("resume", "--project", two, *ann.words())
     with Shield.load(BARE, project=two) as other:
         assert other.run("ann").check("t", {}).proceeds
 
@@ -161,7 +165,8 @@ def test_a_fleet_has_to_be_told_whose(home: Path, said: Any, monkeypatch: pytest
     for words in (["halt"], ["tools", "reset", "t"], ["secrets", "allow", "0" * 12]):
         assert "name the tenant" in said(*words, status=2, err=True)
     assert said("halt", "fleet") == "fleet is halted\n"
-    said("resume", "fleet")
+    ann = Signing(home).enrolled(server.url, tenant="a")
+    said("resume", "fleet", *ann.words())
     assert said("halt", "--tenant", "a") == "tenant a is halted\n"
     monkeypatch.setenv("STANCHION_TENANT", "a")
-    assert said("resume") == "tenant a is normal\n"
+    assert said("resume", *ann.words()) == "tenant a is normal\n"

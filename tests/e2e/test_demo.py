@@ -23,6 +23,7 @@ from stanchion.guards import SHIPPED
 from stanchion.lab.demo.hazard import Hazard, Outcome, Proof, Step, Tally
 from stanchion.lab.demo.hazards import HAZARDS
 from stanchion.lab.demo.hazards.runaway import unguarded
+from stanchion.lab.demo.operator import LINE, ann
 from stanchion.lab.demo.play import POLICY, Demo
 from stanchion.policy.load import load_policy
 
@@ -164,6 +165,7 @@ def broken(tmp_path: Path, without: str) -> Path:
         ("budget", "bill"),
         ("time_limit", "dawdle"),
         ("no-publishing", "shadow"),
+        ("ask-before-paying", "approval"),
         ("hide-passwords", "password"),
         ("outside-mail", "warnings"),
         ("fraud-check", "crash"),
@@ -265,6 +267,30 @@ def test_a_policy_that_cannot_be_used_is_bad_input(tmp_path: Path, capsys: pytes
     assert out == ""
     assert "guards" in err
     assert err.count("\n") == 1
+
+
+WITHOUT_KEYS = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "cryptography" else find(name, *more)
+sys.modules["cryptography"] = None
+from stanchion.cli.main import main
+sys.exit(main(["demo", "--json"]))
+"""
+
+
+def test_without_the_package_for_keys_the_rest_is_shown() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT_KEYS], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    (line,) = [line for line in lines if line["hazard"] == "approval"]
+    assert [step["who"] for step in line["steps"]] == ["agent", "agent", "agent", "demo"]
+    assert "stanchion[signing]" in line["steps"][-1]["did"]
+    assert line["proof"] == "pay_invoice never ran; answers of its own in the trail, all refused: 2"
+
+
+def test_the_key_of_the_demos_operator_is_the_one_that_is_known() -> None:
+    assert ann().key.public.line == LINE
 
 
 def outcome(step: Step, *expects: str, holds: bool = True) -> Outcome:

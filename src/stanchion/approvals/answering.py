@@ -47,8 +47,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def is_answered_by(self, act: Act) -> bool:
-        """Whether an act is an answer to this, and to nothing else. A no need not say how far it would reach."""
+        """Whether an act is an answer to this, and to nothing else. A no need not say how far it would reach, and an
+        answer can be for fewer agents than wait by now: it is for those who were shown."""
         own = self.act(act.operator, act.role, act.until, act.yes, act.comment)
+        if set(act.agents) <= set(self.agents):
+            own = msgspec.structs.replace(own, agents=act.agents)
         return own == (act if act.yes else msgspec.structs.replace(act, scope=own.scope))
 
 
@@ -64,12 +67,14 @@ class Signs(Protocol):
 
 
 class Signer(msgspec.Struct, frozen=True):
-    """An operator with a key. Without a `role` the first of theirs that is asked for counts."""
+    """An operator with a key. Without a `role` the first of theirs that is asked for counts. `shows` has them see what
+    they are about to sign, which may not be what was looked at before."""
 
     name: str
     key: Any
     role: str = ""
     way: Way = Way.KEY
+    shows: Callable[[Wish], None] | None = None
 
     def signed(self, act: Act) -> Answer:
         """Their answer."""

@@ -76,6 +76,11 @@ def added(grants: tuple[Grant, ...], grant: Grant, now: int) -> tuple[Grant, ...
     return (*holding, grant)
 
 
+def without(grants: tuple[Grant, ...], ticket: Ticket) -> tuple[Grant, ...]:
+    """The grants but for the one that comes from a ticket as it was asked for now."""
+    return tuple([one for one in grants if (one.ticket, one.generation) != (ticket.id, ticket.generation)])
+
+
 def covers(grant: Grant, event: Event, deed: Deed, agent: str) -> bool:
     """Whether a grant is for an action: of the same tool under the same policy, asked for by the same guards or fewer,
     by one of its agents, and within its scope. Whether its time is over the store says."""

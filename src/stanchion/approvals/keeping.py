@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.filing import filed, pages_for
+from stanchion.approvals.filing import filed, page_key, pages_for, relisted
 from stanchion.approvals.grants import Grant, grants_key, grants_of
 from stanchion.approvals.ticket import State, Ticket, as_of, is_over, joined, key_of, reopen
 from stanchion.kernel import changing
@@ -108,6 +108,27 @@ def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
         Line(key(wanted.tenant, "asks", "run", wanted.run), ((limits.for_a_run, Action.BLOCK),)),
         Line(f"{agent}/{MINUTE_MS}", ((limits.a_minute, Action.BLOCK),), window_ms=MINUTE_MS),
     )
+
+
+def ask_again(
+    records: Records, batch_id: str, ticket: Ticket, wanted: Ticket, life_ms: int
+) -> Generator[Batch, Reply, Kept]:
+    """Open a ticket again whose answer does not count, unless something came of it meanwhile; it stays on its page."""
+    page = page_key(ticket.tenant, ticket.page)
+    before: Ticket | None = None
+    after: Ticket | None = None
+
+    def new(now: int) -> dict[str, Any]:
+        nonlocal before, after
+        before = after = read(records.get(ticket.key, ABSENT)[1])
+        if before is None or (before.generation, before.state) != (ticket.generation, ticket.state):
+            return {}
+        after = msgspec.structs.replace(reopen(wanted, before, now, life_ms), page=ticket.page)
+        listing = relisted(records.get(page, ABSENT)[1], ticket.id, after.expires_at)
+        return {ticket.key: msgspec.to_builtins(after), page: listing}
+
+    made = yield from change_together(records, batch_id, ticket.tenant, lambda: (ticket.key, page), new)
+    return Kept(after, records.get(ticket.key, ABSENT)[0], before, made.reply.now)
 
 
 def change(records: Records, batch_id: str, tenant: str, key: str, step: Step) -> Generator[Batch, Reply, Kept]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from stanchion.approvals.act import Answer
+from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.operators import Operator, Roster, changes_of, roster_of
 from stanchion.approvals.rules import Answering, Asked, refusal
 from stanchion.approvals.scope import Scope
@@ -16,9 +16,12 @@ def rostered(pinned: Iterable[Operator], value: Any) -> Roster:
     return roster_of(pinned, changes_of(value), _verified)
 
 
-def doubt(roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONCE) -> str:
-    """Why an answer does not count; empty where it does."""
+def doubt(roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONCE, shared: bool = True) -> str:
+    """Why an answer does not count; empty where it does. A program's own yes counts only where the state is not
+    `shared`: it is in that process's memory, and nobody else can reach it."""
     act = answer.act
+    if shared and act.yes and answer.way is Way.PROGRAM:
+        return "a name proves nothing: use an operator's key, or `stanchion` at a terminal"
     operator = roster.operators.get(act.operator)
     agents = () if operator is None else operator.agents
     answering = Answering(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
@@ -33,7 +36,15 @@ def doubt(roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONC
             return "the signature cannot be read"
         if not _verified(operator.key, act.message, signature):
             return "the signature is not theirs, or not of this"
+        if answer.key != _fingerprint(operator.key):
+            return "it names a key that is not theirs"
     return refusal(asked, answering, scope)
+
+
+def _fingerprint(key: str) -> str:
+    from stanchion.approvals.public_key import public_of
+
+    return public_of(key).fingerprint
 
 
 def _verified(key: str, message: bytes, signature: bytes) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 from stanchion.approvals.act import Way
 from stanchion.approvals.scope import Scope
 from stanchion.kernel.autonomy import BYPASSERS, OPERATOR, may_bypass
+from stanchion.kernel.shown import UNSEEN
 from stanchion.kernel.states import NORMAL
 
 UNPROVEN_SCOPES: Final = frozenset({Scope.ONCE, Scope.RUN})
@@ -49,7 +50,7 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
     if not answering.yes:
         return ""
     if not answering.way.proven and answering.enrolled:
-        return "operators have keys here: answer with one"
+        return "operators have keys here: answer with one, by `--key FILE` or `--ssh-agent`"
     if _same(answering, asked.agents):
         return f"`{answering.name}` asked for it, or stands for the agent that did: somebody else has to answer"
     if asked.roles and answering.role not in asked.roles:
@@ -77,4 +78,4 @@ def _same(answering: Answering, agents: tuple[str, ...]) -> bool:
 def folded(name: str) -> str:
     """A name without what only looks different: case, width, marks, spaces and what cannot be seen."""
     plain = unicodedata.normalize("NFKD", name).casefold()
-    return "".join(char for char in plain if unicodedata.category(char)[0] not in "MZC")
+    return "".join(char for char in UNSEEN.sub("", plain) if unicodedata.category(char)[0] not in "MZC")

@@ -9,8 +9,17 @@ import msgspec
 
 from stanchion.approvals.errors import TicketError
 
-STAR: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@=+, ")
-"""What a `*` in a pattern stands for: nothing that a shell, a path or a query could make another command of."""
+_WORDS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+STAR: Final = frozenset(f"{_WORDS}-./:@=+,")
+"""What a `*` in a pattern stands for: a part of one word, and nothing that a shell, a path or a query could make
+another command of."""
+
+BEGINS: Final = frozenset(f"{_WORDS}.")
+"""What a word begins with where a `*` begins it: no option, and no way to another folder."""
+
+TWICE: Final = ("..", "--")
+"""What leads out of a folder, or makes a comment of what follows: only where the pattern itself has it."""
 
 
 class Scope(StrEnum):
@@ -36,6 +45,16 @@ def said(scope: Scope, run: str = "", pattern: dict[str, str] | None = None) -> 
     return scope.value
 
 
+def reach(text: str) -> tuple[Scope, dict[str, str]]:
+    """The scope that was signed so, and its pattern; `TicketError` where it is none."""
+    kind, _, rest = text.partition(" ")
+    try:
+        scope = Scope(kind)
+        return scope, msgspec.json.decode(rest, type=dict[str, str]) if scope is Scope.PATTERN else {}
+    except (ValueError, msgspec.MsgspecError):
+        raise TicketError(f"`{text}` is nothing that a yes can be for: sign the ticket again") from None
+
+
 def checked_pattern(pattern: dict[str, str], args: Any) -> dict[str, str]:
     """A pattern that the call it is given for fits itself, and that leaves something open; `TicketError` otherwise."""
     if not isinstance(args, dict) or not pattern or not pattern.keys() <= args.keys():
@@ -44,16 +63,16 @@ def checked_pattern(pattern: dict[str, str], args: Any) -> dict[str, str]:
     for name, text in pattern.items():
         if not matches(text, args[name]):
             raise TicketError(
-                f"`{name}` does not fit `{text}` itself: a `*` stands for letters, digits, spaces and `_-./:@=+,`"
+                f"`{name}` does not fit `{text}` itself: a `*` is part of one word, of letters, digits and `_-./:@=+,`"
             )
-        if not text.replace("*", "").strip():
+        if not any(map(str.isalnum, text)):
             raise TicketError(f"`{text}` would let any `{name}` through: write what has to be there")
     return pattern
 
 
 def matches(pattern: str, value: Any) -> bool:
     """Whether a text fits. The star is matched from both ends, in one pass over each part."""
-    if type(value) is not str or (".." in value and ".." not in pattern):
+    if type(value) is not str:
         return False
     first, *rest = pattern.split("*")
     if not rest:
@@ -67,7 +86,24 @@ def matches(pattern: str, value: Any) -> bool:
         found = value.find(part, at, end)
         if found < 0:
             return False
-        gaps.append(value[at:found])
+        gaps.append((at, found))
         at = found + len(part)
-    gaps.append(value[at:end])
-    return STAR.issuperset("".join(gaps))
+    gaps.append((at, end))
+    return all(_plain(value, *gap) for gap in gaps) and all(_times(value, two) <= _times(pattern, two) for two in TWICE)
+
+
+def _plain(value: str, at: int, end: int) -> bool:
+    """Whether what a star stands for is a part of one word, begins none with an option, and leads nowhere else."""
+    gap = value[at:end]
+    if not STAR.issuperset(gap):
+        return False
+    before = value[at - 1] if at else " "
+    if gap and before.isspace() and gap[0] not in BEGINS:
+        return False
+    pairs = zip(before + gap, gap, strict=False)
+    return all(two != "/" or one in BEGINS or one in "-/" for one, two in pairs)
+
+
+def _times(text: str, two: str) -> int:
+    """How often two characters stand beside each other."""
+    return sum([text.startswith(two, at) for at in range(len(text))])

@@ -174,6 +174,11 @@ def as_of(ticket: Ticket, now: int) -> Ticket:
     return msgspec.structs.replace(ticket, state=State.EXPIRED)
 
 
+def listed_until(ticket: Ticket) -> int:
+    """Until when a ticket is worth listing: while it waits for an answer, or its approval for the action."""
+    return {State.OPEN: ticket.expires_at, State.APPROVED: ticket.grant_until}.get(ticket.state, 0)
+
+
 def is_over(ticket: Ticket, now: int) -> bool:
     """Whether the action can be asked for anew: the ticket was used, is known to have expired, or was answered for
     others (a grant, which is kept apart). A denial stands for as long as the ticket would have been open."""
@@ -189,8 +194,8 @@ def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE
     standing = as_of(ticket, now)
     if answer.act.generation != ticket.generation:
         raise TicketClosed(
-            f"the answer is for ticket `{ticket.id}` as it was asked for the {answer.act.generation}. time, and that is"
-            f" over: look at it again, it is the {ticket.generation}. now"
+            f"ticket `{ticket.id}` was asked for again: the answer is to request {answer.act.generation}, and now it is"
+            f" request {ticket.generation}; look at it again"
         )
     taken_back = standing.state is State.APPROVED and not answer.act.yes
     if standing.state is not State.OPEN and not taken_back:

@@ -23,6 +23,7 @@ from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, json_line, put, say
 from stanchion.cli.times import shown
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.veiled import veiled
 from stanchion.cli.whose import add_project
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.state import StoreLost
@@ -177,13 +178,14 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _list(args: argparse.Namespace, roster: Roster) -> int:
     added = {change.operator.name: change for change in roster.changes}
+    shown_as = [_fit(one) for one in roster.operators.values()]
     if args.json:
-        for one in roster.operators.values():
-            sys.stdout.buffer.write(json_line(msgspec.to_builtins(one)))
+        for one in shown_as:
+            sys.stdout.buffer.write(json_line(msgspec.structs.asdict(one)))
         sys.stdout.buffer.flush()
         return 0
     rows = []
-    for one in sorted(roster.operators.values(), key=lambda each: each.name):
+    for one in sorted(shown_as, key=lambda each: each.name):
         change = added.get(one.name)
         by = "the policy" if change is None else change.by if change.by else "unproven"
         since = "" if change is None else shown(change.at)
@@ -197,6 +199,11 @@ def _list(args: argparse.Namespace, roster: Roster) -> int:
     if roster.trouble:
         say(sys.stderr, f"stanchion: {roster.trouble}; what comes after that does not count")
     return 0
+
+
+def _fit(one: Operator) -> Operator:
+    """An operator fit to be shown: secrets are hidden in the names of roles and agents."""
+    return msgspec.structs.replace(one, roles=veiled(one.roles), agents=veiled(one.agents))
 
 
 def _terminal() -> Terminal:

@@ -24,7 +24,8 @@ examples:
 
 {SCOPES}
 
-Switching it off is an operator's. {WAYS}
+Switching it off is an operator's.
+{WAYS}
 
 {EXIT}"""
 

@@ -44,6 +44,12 @@ def _nothing_in(name: str) -> str:
     if name == MEMORY:
         return "state is kept in memory: it lives and ends with a process, and only that one can see it"
     path = file_of(name)
-    if path is not None and not os.path.lexists(path):
+    if path is None:
+        return ""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
         return f"nothing is kept yet: `{path}` begins with the first shield that uses it"
+    except OSError as error:
+        raise BadInput(f"the store `{path}` cannot be read: {error.strerror}") from None
     return ""

@@ -13,7 +13,7 @@ import msgspec
 
 from stanchion import Shield, StanchionError
 from stanchion.approvals.act import LARGEST
-from stanchion.approvals.answering import Wish
+from stanchion.approvals.answering import By, Signer, Wish
 from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.scope import Scope, checked_pattern, said
@@ -23,7 +23,7 @@ from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer, whoeve
 from stanchion.cli.operating import loaded
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, json_line, put, say
+from stanchion.cli.terminal import Terminal, json_line, put, say, visible
 from stanchion.cli.ticket_lines import holding, listing, whole
 from stanchion.cli.times import lasting_s, shown, span
 from stanchion.cli.trouble import BadInput
@@ -185,7 +185,7 @@ def _approve(args: argparse.Namespace, shield: Shield) -> int:
     ticket = shield.ticket(args.id, args.tenant)
     ticket = shield.approve(
         ticket.id,
-        by=_by(args, shield, ticket),
+        by=_by(args, shield),
         comment=_comment(args),
         for_s=_for_s(args),
         scope=_scope(args),
@@ -202,7 +202,7 @@ def _deny(args: argparse.Namespace, shield: Shield) -> int:
     ticket = shield.ticket(args.id, args.tenant)
     signs = args.key is not None or args.ssh_agent
     name = args.by if args.by else whoever()
-    by = _by(args, shield, ticket) if signs else name
+    by = _by(args, shield) if signs else name
     return _answered(args, shield.deny(ticket.id, by=by, comment=args.comment, tenant=ticket.tenant))
 
 
@@ -283,16 +283,20 @@ VERBS: Final = {
 }
 
 
-def _by(args: argparse.Namespace, shield: Shield, ticket: Ticket) -> Any:
-    def page(wish: Wish) -> Iterable[str]:
-        yield from whole(ticket, wall_ms(), Terminal())
-        yield f"say yes for: {wish.scope}"
+def _by(args: argparse.Namespace, shield: Shield) -> By:
+    by = answerer(args, shield, lambda wish: _page(wish, Terminal()))
+    return msgspec.structs.replace(by, shows=_shows) if isinstance(by, Signer) else by
 
-    by = answerer(args, shield, page)
-    if args.key is not None:
-        for line in whole(ticket, wall_ms(), Terminal.of(sys.stderr, os.environ)):
-            put(sys.stderr, line)
-    return by
+
+def _page(wish: Wish, terminal: Terminal) -> Iterable[str]:
+    """What is answered, as it is read in that moment: a ticket may have changed since it was looked up."""
+    yield from whole(wish.said, wall_ms(), terminal)
+    yield f"a yes is for: {visible(wish.scope)}"
+
+
+def _shows(wish: Wish) -> None:
+    for line in _page(wish, Terminal.of(sys.stderr, os.environ)):
+        put(sys.stderr, line)
 
 
 def _content(name: str, most: int) -> bytes:

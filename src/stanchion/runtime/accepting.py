@@ -16,6 +16,7 @@ from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import StateError
 
 if TYPE_CHECKING:
+    from stanchion.runtime.remembering import Memory
     from stanchion.runtime.shield import Shield
 
 
@@ -26,22 +27,29 @@ def accept_store(shield: Shield, why: str, *, restored: bool = False, by: By = "
     may have been used since it was made. Says how many those are. What the store holds stays held: spend is charged
     until it is settled, and permits come back when their time is over. `AnswerRefused` where `by` is no operator.
     """
+    _lasting(shield)
     request = Request(purpose=Purpose.STORE, tenant=FLEET, subject="store", said={"restored": restored, "why": why})
     return int(shield.act(request, by))
 
 
 def accepted(shield: Shield, why: str, restored: bool, answer: Answer) -> int:
     """Accept the store, as an operator has said."""
-    if shield.memory is None:
-        raise StateError("this store ends with its process: there is nothing to accept")
+    memory = _lasting(shield)
     how, by = "restored" if restored else "accepted", answer.act.operator
     unused = [one for one in shield.tickets(FLEET, "approved") if restored]
     for ticket in unused:
         shield.deny(ticket.id, by=by, comment=f"the store was restored from a backup: {why}", tenant=ticket.tenant)
     for tenant, grant in shield.grants() if restored else []:
         shield.revoke(grant.id, by=by, why="the store was restored from a backup", tenant=tenant)
-    epoch = drive(shield.memory.begin(how, by, why), shield)
+    epoch = drive(memory.begin(how, by, why), shield)
     with contextlib.suppress(AuditLost):
         data = {"epoch_at": epoch.at, "approvals_taken_back": len(unused), **told(answer)}
         shield.journal.tell(Fact(shield.clock(), f"store.{how}", "store", FLEET, "", by, why, data))
     return len(unused)
+
+
+def _lasting(shield: Shield) -> Memory:
+    """What is known of the store's epoch; `StateError` where it ends with the process."""
+    if shield.memory is None:
+        raise StateError("this store ends with its process: there is nothing to accept")
+    return shield.memory

@@ -18,7 +18,7 @@ from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.changing import change
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import EPOCH, key
+from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL, Signal
 from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import drive
@@ -146,8 +146,7 @@ def _store(shield: Shield, request: Request, answer: Answer) -> int:
 
 
 def _epoch(shield: Shield, _request: Request) -> int:
-    number: int = shield.store.read(EPOCH)[0]
-    return number
+    return 0 if shield.memory is None else drive(shield.memory.number(), shield)
 
 
 def _trust(shield: Shield, request: Request, answer: Answer) -> None:

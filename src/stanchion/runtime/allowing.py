@@ -106,7 +106,8 @@ def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
         roster = yield from desk.shield.authority.roster()
     except (StoreLost, TicketError):
         return moment
-    used = [one for one in wanted if one.answer is not None and _stands(roster, tenant, one, one.answer)]
+    shared = desk.shield.authority.shared
+    used = [one for one in wanted if one.answer is not None and _stands(roster, tenant, one, one.answer, shared)]
     if not used:
         return moment
     event = msgspec.structs.replace(event, cleared=tuple([one.fingerprint for one in used]))
@@ -118,12 +119,12 @@ def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
     return msgspec.structs.replace(moment, events=(event, *moment.events[1:]), stakes=stakes)
 
 
-def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer) -> bool:
+def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer, shared: bool) -> bool:
     """Whether an allowance is what somebody said who could say it, and nothing else."""
     said = {"once": one.once, "tool": one.tool, "why": answer.act.comment}
     request = Request(purpose=Purpose.ALLOW, tenant=tenant, subject=one.fingerprint, said=said)
     same = answer.act.yes and answer.act.digest == digest_of(msgspec.to_builtins(request))
-    return same and not doubt(roster, answer, OPERATORS_ONLY)
+    return same and not doubt(roster, answer, OPERATORS_ONLY, shared=shared)
 
 
 def _found(plans: Plans, event: Event) -> tuple[str, ...]:

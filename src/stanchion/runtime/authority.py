@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Act, Answer, Way
+from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
 from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, check_name
 from stanchion.approvals.proving import doubt, rostered
 from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.scope import Scope, reach
+from stanchion.approvals.spent import Spent
 from stanchion.approvals.ticket import GRANT_S, LONGEST_S
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -26,6 +27,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.veiling import tell
+from stanchion.stores.protocol import ends_here
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
@@ -43,7 +45,9 @@ class Authority:
         self._shield = shield
         self._pinned = tuple(pinned)
         self._begun: str | None = None
+        self._spent = Spent()
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
+        self._furthest: tuple[tuple[Operator, ...], Roster] = ((), Roster())
 
     def begin(self) -> None:
         """Remember who was first, before anything is judged; called when a run begins."""
@@ -73,6 +77,21 @@ class Authority:
             self._refused(wish, named(by) if not isinstance(by, str) or by.strip() else "", str(error))
             raise
 
+    def doubt(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONCE) -> str:
+        """Why an answer does not count on this shield's store; empty where it does."""
+        if self._spent.has(answer):
+            return "the answer was used or taken back"
+        return doubt(roster, answer, asked, scope, self.shared)
+
+    def spend(self, answer: Answer) -> None:
+        """Remember that an answer was used or taken back: whatever a store says later, it lets nothing through here."""
+        self._spent.add(answer, self._shield.clock())
+
+    @property
+    def shared(self) -> bool:
+        """Whether others than this process may reach the state: so it is, unless its store says otherwise."""
+        return not ends_here(self._shield.store)
+
     def rostered(self, value: Any) -> Roster:
         """Who is an operator by what a record tells, whatever this shield knew before."""
         return rostered((*self._pinned, *pinned_by(self._shield.policy)), value)
@@ -91,33 +110,29 @@ class Authority:
         match by:
             case Answer():
                 answer = by
+                if answer.act.yes and not answer.way.proven:
+                    raise AnswerRefused("a yes that is handed in has to be signed: `stanchion tickets sign` does that")
                 if not wish.is_answered_by(answer.act):
                     raise AnswerRefused("this answer is to something else: show it again, and sign what is shown")
                 if not now < answer.act.until <= now + int(LONGEST_S * 1000) + FUTURE_MS:
                     raise AnswerRefused("this answer is late: sign it again")
             case Signer():
+                if by.shows is not None:
+                    by.shows(wish)
                 role = by.role if by.role else _role(roster.operators.get(by.name), wish.asked)
                 answer = by.signed(wish.act(by.name, role, until, yes, comment))
             case Person():
                 self._shield.nobody_beside()
                 answer = Answer(act=wish.act(by.name, by.role, until, yes, comment), way=Way.TERMINAL)
             case _:
-                answer = self._by_program(wish.act(named(by), OPERATOR, until, yes, comment))
-        why = doubt(roster, answer, wish.asked, _scope(wish.scope))
+                answer = Answer(act=wish.act(named(by), OPERATOR, until, yes, comment), way=Way.PROGRAM)
+        why = self.doubt(roster, answer, wish.asked, reach(wish.scope)[0])
         if why:
-            raise AnswerRefused(f"`{answer.act.operator}` cannot answer this: {why}")
+            veil = self._shield.policy.veil
+            raise AnswerRefused(f"`{veil.name(answer.act.operator)}` cannot answer this: {veil.words(why)}")
         if isinstance(by, Person):
             by.confirms(wish)
         return answer
-
-    def _by_program(self, act: Act) -> Answer:
-        """A program's answer. A no lets nothing through, so anybody may give it; a yes counts where nobody else can
-        reach the state: it is in this process's memory."""
-        if act.yes and self._shield.memory is not None:
-            raise AnswerRefused(
-                "a name proves nothing: answer with an operator's key, or at a terminal with `stanchion`"
-            )
-        return Answer(act=act, way=Way.PROGRAM)
 
     def _read(self, version: int, value: Any) -> Roster:
         """The roster by what the store has; what this shield knew before cannot be taken from under it."""
@@ -125,6 +140,8 @@ class Authority:
         seen, at, known = self._known
         if (version, pinned) == (seen, at) and self._begun is not None:
             return known
+        whose, furthest = self._furthest
+        furthest = furthest if whose == pinned else Roster()
         changes = changes_of(value)
         roster = self.rostered(value)
         first = changes[0].hash if changes else ""
@@ -133,8 +150,14 @@ class Authority:
         elif not pinned and first != self._begun:
             late = "the first operator was added after this process began: restart it" if not self._begun else ""
             roster = Roster({}, (), late if late else "the operators are not those that this process knew")
-        elif len(roster.changes) < len(known.changes):
-            roster = msgspec.structs.replace(known, trouble="changes of the operators have disappeared")
+        elif furthest.changes != roster.changes[: len(furthest.changes)]:
+            # Who was revoked may be back in an older copy, and sign what would stand in the place of that: those count
+            # who are operators by that and by what was known.
+            both = {name: one for name, one in roster.operators.items() if furthest.operators.get(name) == one}
+            trouble = "changes of the operators have disappeared: restore them, or restart"
+            roster = Roster(both, furthest.changes, trouble)
+        else:
+            self._furthest = (pinned, roster)
         self._known = (version, pinned, roster)
         return roster
 
@@ -161,10 +184,6 @@ def told(answer: Answer) -> dict[str, Any]:
     """What the trail says of who answered, and how that is known."""
     proof = {"key": answer.key, "signature": answer.signature} if answer.way.proven else {}
     return {"way": str(answer.way), "proven": answer.way.proven, "role": answer.act.role, **proof}
-
-
-def _scope(text: str) -> Scope:
-    return Scope(text.partition(" ")[0])
 
 
 def _role(operator: Operator | None, asked: Asked) -> str:

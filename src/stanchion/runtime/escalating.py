@@ -10,11 +10,10 @@ from stanchion.approvals.digest import bounded, deed_of, hashed
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.filing import TENANTS, tenants_of, with_tenant
 from stanchion.approvals.grants import Grant, covers, grants_key, is_as_signed
-from stanchion.approvals.keeping import Kept, Limits, change, find
+from stanchion.approvals.keeping import Kept, Limits, ask_again, change, find
 from stanchion.approvals.operators import Roster
-from stanchion.approvals.proving import doubt
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, id_of, reopen, shown_of, use, wish_of
+from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, id_of, shown_of, use, wish_of
 from stanchion.approvals.words import DENIED, EXPIRED, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -68,6 +67,14 @@ class Granted(NamedTuple):
         return Stake(self.key, self.version, used, until=self.until)
 
 
+def note_use(desk: Desk, granted: Granted | Finding, decision: Decision) -> None:
+    """Remember that an approval of one call is used up, where the action goes ahead on it."""
+    if isinstance(granted, Granted) and decision.proceeds and granted.approved is not None:
+        answer = granted.approved.answer
+        assert answer is not None
+        desk.shield.authority.spend(answer)
+
+
 def asking(decision: Decision) -> tuple[str, ...]:
     """The guards that ask for a person, those included to whose questions one has said yes already."""
     asks = [one for one in decision.findings if Action.ESCALATE in (one.action, one.said)]
@@ -84,7 +91,7 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
     life_ms = max(1, int(terms.timeout_s * 1000))
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
-        yield from _make_known(desk, wanted.tenant)
+        yield from _make_known(desk, wanted.tenant, decision)
         roster = yield from desk.shield.authority.roster()
 
         def covered(grant: Grant, _now: int) -> bool:
@@ -123,7 +130,7 @@ def _doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str:
     """Why a grant does not count, though it would cover an action; empty where it does."""
     if not is_as_signed(grant) or grant.answer.act.tenant != wanted.tenant:
         return "it is not what was answered"
-    return doubt(roster, grant.answer, wanted.asked, grant.scope)
+    return desk.shield.authority.doubt(roster, grant.answer, wanted.asked, grant.scope)
 
 
 def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
@@ -134,13 +141,7 @@ def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: R
     if not why:
         return kept
     life_ms = max(1, int(desk.shield.policy.file.escalation.timeout_s * 1000))
-
-    def again(now_kept: Ticket | None, now: int) -> Ticket | None:
-        same = now_kept is not None and (now_kept.generation, now_kept.state) == (ticket.generation, ticket.state)
-        page = 0 if now_kept is None else now_kept.page
-        return msgspec.structs.replace(reopen(wanted, now_kept, now, life_ms), page=page) if same else now_kept
-
-    made = yield from change(desk.shield.records, f"{decision.id}.again", ticket.tenant, ticket.key, again)
+    made = yield from ask_again(desk.shield.records, f"{decision.id}.again", ticket, wanted, life_ms)
     fact = Fact(made.now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why)
     tell(desk.shield, fact._replace(data={"purpose": "ticket", "generation": ticket.generation}))
     return made
@@ -156,14 +157,14 @@ def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
     if not answer.act.yes or not wish_of(ticket).is_answered_by(answer.act) or answer.act.until != ticket.grant_until:
         return "the ticket is not as it was when it was answered"
     asked = msgspec.structs.replace(wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents))
-    return doubt(roster, answer, asked, ticket.scope)
+    return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
 
 
-def _make_known(desk: Desk, tenant: str) -> Flow[None]:
+def _make_known(desk: Desk, tenant: str, decision: Decision) -> Flow[None]:
     """Have a tenant among those that have asked people, once for each process."""
     known = tenants_of(desk.shield.records.get(TENANTS, ABSENT)[1])
     if tenant not in known:
-        batch = f"asking-{desk.new_id()}"
+        batch = f"{decision.id}.known"
         yield from change_record(desk.shield.records, batch, FLEET, TENANTS, lambda value, _: _with(value, tenant))
 
 
@@ -187,7 +188,7 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     life_ms = max(1, int(terms.timeout_s * 1000))
     batch = f"{decision.id}.report"
     try:
-        yield from _make_known(desk, wanted.tenant)
+        yield from _make_known(desk, wanted.tenant, decision)
         kept = (yield from find(desk.shield.records, batch, wanted, _never, life_ms, limits)).kept
     except (StoreLost, TicketError) as error:
         desk.tell("nobody could be asked to look at this run, because the state store cannot be used")

@@ -75,12 +75,13 @@ def judge(
     if decision.findings:
         yield from _aftermath(desk, moment.events[0], decision)
     if decision.action == Action.ESCALATE:
-        from stanchion.runtime.escalating import ask, resumed
+        from stanchion.runtime.escalating import ask, note_use, resumed
 
         stands = formless(moment.events[0])
         answer = stands[0] if stands else (yield from ask(desk, moment.events[0], decision, waits))
         if answer is not None:
-            return (yield from judge(desk, resumed(desk, moment, answer), (), plans))
+            decision = yield from judge(desk, resumed(desk, moment, answer), (), plans)
+            note_use(desk, answer, decision)
     return decision
 
 
@@ -167,6 +168,10 @@ def assess(
             moment, decision = yield from decided(desk, plans, moment)
         else:
             decision = yield from decide(plans, moment, desk.shield.records)
+        if granted is not None:
+            from stanchion.runtime.escalating import note_use
+
+            note_use(desk, granted, decision)
         if decision.findings:
             decision = worded(plans, moment, decision)
         outcome = written(desk, plans, moment, decision, begun)

@@ -70,6 +70,13 @@ class Memory:
         self._owed = True
         yield from self.check(at)
 
+    def number(self) -> Flow[int]:
+        """The number of the store's epoch as it is now, whatever was known of it. A store that was emptied gets one, as
+        from any process that has not seen it before, so that what is said about one loss is not about the next."""
+        found: Records = {}
+        yield from learn(found, f"epoch-{_random()}", _drawn())
+        return found[EPOCH][0]
+
     def begin(self, how: str, by: str, why: str) -> Flow[Epoch]:
         """Begin another epoch, in which this process and every other one goes on."""
         epoch = yield from begin(self._records, f"epoch-{_random()}", _drawn(), Epoch(0, how, by, why))

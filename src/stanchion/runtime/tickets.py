@@ -14,10 +14,10 @@ from stanchion.approvals.answering import By, Wish
 from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
 from stanchion.approvals.filing import TENANTS, head_key, head_of, listed, page_key, relisted, tenants_of
 from stanchion.approvals.finding import LEAST, named as one_of
-from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of
+from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
 from stanchion.approvals.keeping import all_in, read
-from stanchion.approvals.scope import Scope, checked_pattern, said
-from stanchion.approvals.ticket import GRANT_S, State, Ticket, answered, as_of, key_of, wish_of
+from stanchion.approvals.scope import Scope, checked_pattern, reach, said
+from stanchion.approvals.ticket import GRANT_S, State, Ticket, answered, as_of, key_of, listed_until, wish_of
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.changing import change_together
@@ -117,10 +117,8 @@ class Tickets:
         """Take an answer to a ticket that was signed elsewhere."""
         act = answer.act
         ticket = self.find(act.subject, act.tenant)
-        kind, _, rest = act.scope.partition(" ")
-        scope = Scope(kind) if kind in list(Scope) else Scope.ONCE
-        pattern = msgspec.json.decode(rest, type=dict[str, str]) if scope is Scope.PATTERN else {}
-        wish = self.wish(ticket, scope, pattern) if act.yes else wish_of(ticket, act.scope)
+        scope, pattern = reach(act.scope) if act.yes else (Scope.ONCE, {})
+        wish = self.wish(ticket, scope, pattern) if act.yes else wish_of(ticket)
         return self._keep(ticket, self._shield.authority.said(wish, answer, yes=act.yes), scope, pattern)
 
     def revoke(self, grant_id: str, by: str, why: str = "", tenant: str = "default") -> bool:
@@ -128,15 +126,16 @@ class Tickets:
         records, name = self._shield.records, grants_key(tenant)
         gone: list[Grant] = []
 
-        def without(_now: int) -> dict[str, Any]:
+        def left(_now: int) -> dict[str, Any]:
             known = grants_of(records.get(name, ABSENT)[1])
             gone[:] = [one for one in known if one.id == grant_id]
             left = [one for one in known if one.id != grant_id]
             return {name: msgspec.to_builtins(left)} if gone else {}
 
         batch = f"revoke-{os.urandom(8).hex()}"
-        drive(change_together(records, batch, tenant, lambda: (name,), without), self._shield)
+        drive(change_together(records, batch, tenant, lambda: (name,), left), self._shield)
         for one in gone:
+            self._shield.authority.spend(one.answer)
             fact = Fact(self._shield.clock(), "grant.revoked", one.id, tenant, one.run, by, why)
             tell(self._shield, fact._replace(data={"scope": str(one.scope), "about": one.deed.tool}))
         return bool(gone)
@@ -153,13 +152,13 @@ class Tickets:
                 raise TicketError(f"ticket `{found.id}` is gone: let the action be repeated, which opens it again")
             after = answered(ticket, now, answer, scope)
             changed[:] = [(ticket, after)]
-            until = after.grant_until if answer.act.yes else 0
-            listing = relisted(records.get(page, ABSENT)[1], found.id, until)
+            listing = relisted(records.get(page, ABSENT)[1], found.id, listed_until(after))
             written = {found.key: msgspec.to_builtins(after), page: listing}
+            known = grants_of(records.get(grants, ABSENT)[1])
+            left = without(known, ticket)
             if answer.act.yes and scope is not Scope.ONCE:
-                known = added(grants_of(records.get(grants, ABSENT)[1]), grant_of(after, pattern), now)
-                written[grants] = msgspec.to_builtins(known)
-            return written
+                left = added(known, grant_of(after, pattern), now)
+            return written if left == known else {**written, grants: msgspec.to_builtins(left)}
 
         try:
             if shield.journal.trouble:
@@ -173,14 +172,17 @@ class Tickets:
         except TicketError as error:
             self._refused(found, answer, str(error))
             raise
+        before, after = changed[0]
+        if before.answer is not None:
+            shield.authority.spend(before.answer)
         shield.waiting.wake(found.key)
-        return changed[0][1]
+        return after
 
     def _write_down(self, before: Ticket, ticket: Ticket, answer: Answer) -> None:
         data = {
             "digest": ticket.deed.digest,
             "about": ticket.about,
-            "agents": ticket.askers,
+            "agents": answer.act.agents,
             "as": ticket.answered_as,
             "generation": ticket.generation,
             "scope": answer.act.scope,
@@ -196,17 +198,17 @@ class Tickets:
 
     def _put_back(self, before: Ticket, ticket: Ticket) -> None:
         """Have a ticket as it was before an answer that could not be recorded, unless something came of it since."""
-        records, name = self._shield.records, grants_key(ticket.tenant)
+        records, name, page = self._shield.records, grants_key(ticket.tenant), page_key(ticket.tenant, ticket.page)
 
         def back(_now: int) -> dict[str, Any]:
             if read(records.get(ticket.key, ABSENT)[1]) != ticket:
                 return {}
-            known = grants_of(records.get(name, ABSENT)[1])
-            left = [one for one in known if (one.ticket, one.generation) != (ticket.id, ticket.generation)]
-            return {ticket.key: msgspec.to_builtins(before), name: msgspec.to_builtins(left)}
+            left = without(grants_of(records.get(name, ABSENT)[1]), ticket)
+            listing = relisted(records.get(page, ABSENT)[1], ticket.id, listed_until(before))
+            return {ticket.key: msgspec.to_builtins(before), name: msgspec.to_builtins(left), page: listing}
 
         batch = f"ticket-{os.urandom(8).hex()}"
-        flow = change_together(records, batch, ticket.tenant, lambda: (ticket.key, name), back)
+        flow = change_together(records, batch, ticket.tenant, lambda: (ticket.key, name, page), back)
         drive(flow, self._shield)
 
     def _refused(self, ticket: Ticket, answer: Answer, why: str) -> None:
@@ -221,7 +223,7 @@ class Tickets:
         for number, _ in head_of(self._store.read(head_key(tenant))[1]).pages:
             for ticket_id in listed(self._store.read(page_key(tenant, number))[1], now):
                 ticket = read(self._store.read(key_of(tenant, ticket_id))[1])
-                if ticket is not None:
+                if ticket is not None and ticket.page == number:
                     yield ticket
 
 

@@ -44,8 +44,13 @@ class Store(Protocol):
 
 @runtime_checkable
 class Lasting(Protocol):
-    """A store that outlives its process, and so can lose what it held: it says where it is."""
+    """A store that says where it is. One that outlives its process can lose what it held."""
 
     @property
     def place(self) -> str:
         """Where it is, without what is secret; empty where it ends with this process after all."""
+
+
+def ends_here(store: Any) -> bool:
+    """Whether a store says that it ends with this process. One that does not say where it is may be anywhere."""
+    return isinstance(store, Lasting) and not store.place

@@ -24,6 +24,9 @@ DEADLINE: Final = "DEADLINE"
 FAILED: Final = "FAILED"
 """The verdict on a tool that went ahead and failed."""
 
+AGREED: Final = "goes ahead: a person has agreed"
+"""What is said of a tool that a guard asked about, and a person said yes to."""
+
 
 class Called(NamedTuple):
     """A tool that was called: whether it went ahead, whether it really ran, and how it ended if not well."""
@@ -153,20 +156,24 @@ class Agent:
     def _judged(self, did: str, began: int, called: Called | None = None) -> Step:
         """The step that was taken, by the severest of its decisions: of two alike by the one that says something."""
         decisions = [judged.decision for judged in self.tap.decisions[began:]]
+        if called is not None and called.went_ahead:
+            # What a person was asked about goes ahead only where that person has agreed.
+            decisions = [made for made in decisions if made.action != Action.ESCALATE]
         decision = max(decisions, key=lambda made: (made.action, bool(made.findings)))
         determining = decision.determining
         end = called if called is not None and called.verdict and called.went_ahead else None
         said = {(f.guard, f.code): f.message for made in decisions for f in made.findings}
         if end is None and determining is not None:
             said.pop((determining.guard, determining.code))
+        agreed = determining is not None and determining.said == Action.ESCALATE != determining.action
         step = Step(
             self.who,
             did,
             decision.action.name if end is None else end.verdict,
             decision.code,
             "" if determining is None else determining.guard,
-            decision.message if end is None else end.why,
-            decision.advice,
+            AGREED if agreed else decision.message if end is None else end.why,
+            "" if agreed else decision.advice,
             tuple(Shadowed(f.guard, f.action.name, f.code, f.message) for made in decisions for f in made.shadow),
             decision.proceeds if called is None else called.went_ahead,
             called is None or called.ran,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from stanchion.approvals.operators import Operator
+
 if TYPE_CHECKING:
     from stanchion.lab.demo.agent import Agent
 
@@ -25,6 +27,7 @@ class Hazard(msgspec.Struct, frozen=True):
     `expects` has one entry for each step that is judged: the verdict, and the finding's code where there is one.
     `rule` names the part of the policy to show (`agents.scout`, `tools.crawl`); without it that is the guard which
     determined the last verdict. `env` is the environment of the policy in which it is played, where there is one.
+    With `operators` it is played under a shield of its own, which knows them.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Hazard(msgspec.Struct, frozen=True):
     script: Callable[[Agent], Proof]
     rule: str = ""
     env: str = ""
+    operators: tuple[Operator, ...] = ()
 
 
 class Also(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion.approvals.operators import Operator
 from stanchion.audit.verifying.verify import verify
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
@@ -57,7 +58,7 @@ class Demo:
         self._clock = lambda: next(clock)
         self.shield = self._shield(None)
 
-    def _shield(self, env: str | None) -> Shield:
+    def _shield(self, env: str | None, operators: tuple[Operator, ...] = ()) -> Shield:
         return Shield(
             load_policy(self._policy, env),
             journal=self.tap,
@@ -65,13 +66,18 @@ class Demo:
             safe_mode=False,
             nonces=lambda: "0",
             env=env,
+            operators=operators,
         )
+
+    def _shield_for(self, hazard: Hazard) -> Shield:
+        env = hazard.env if hazard.env in self._environments else None
+        return self.shield if env is None and not hazard.operators else self._shield(env, hazard.operators)
 
     def play(self, hazards: Sequence[Hazard]) -> Iterator[Outcome]:
         """Play hazards one by one, each in a run of its own."""
         for number, hazard in enumerate(hazards, 1):
             steps: list[Step] = []
-            shield = self._shield(hazard.env) if hazard.env in self._environments else self.shield
+            shield = self._shield_for(hazard)
             with shield.run("scout", hazard.name, id=hazard.name) as run:
                 proof = hazard.script(Agent(shield, self.tap, self.tools, run, steps))
             last, head = self.tap.trail.head

@@ -119,6 +119,10 @@ class Tools:
         """Send money."""
         return self._ran("pay", "paid", to=to, euros=euros)
 
+    def pay_invoice(self, to: str, euros: int) -> str:
+        """Send money that a person has agreed to."""
+        return self._ran("pay_invoice", "paid", to=to, euros=euros)
+
     def send_mail(self, to: str, text: str) -> str:
         """Send a mail."""
         return self._ran("send_mail", "sent", to=to, text=text)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.lab.demo.hazard import Hazard
-from stanchion.lab.demo.hazards import content, failures, limits, people, runaway, scope, tools, traffic, user_code
+from stanchion.lab.demo.hazards import (
+    content,
+    failures,
+    limits,
+    operators,
+    people,
+    runaway,
+    scope,
+    tools,
+    traffic,
+    user_code,
+)
 
 HAZARDS: Final[tuple[Hazard, ...]] = (
     *tools.HAZARDS,
@@ -15,6 +26,7 @@ HAZARDS: Final[tuple[Hazard, ...]] = (
     *limits.HAZARDS,
     *user_code.HAZARDS,
     *people.HAZARDS,
+    *operators.HAZARDS,
     *failures.HAZARDS,
     *runaway.HAZARDS,
 )
