@@ -116,3 +116,15 @@ def test_a_list_says_that_there_are_more_only_where_there_are(home: Home) -> Non
     listed = home.runs("tickets", "list")
     assert listed.status == 0, listed
     assert len(listed.out.splitlines()) == 2
+
+
+def test_where_a_policy_names_operators_nobody_answers_without_a_key(home: Home) -> None:
+    _, known = operator("ann")
+    with home.shield(operators=[known]) as shield:
+        shield.run("bot")
+        shield.halt("stop")
+    came = home.at_terminal("resume")
+    assert came.status == 2
+    assert "--key FILE" in came.err
+    with home.shield() as shield:
+        assert shield.standing().own.state == "halted"

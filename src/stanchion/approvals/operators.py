@@ -26,6 +26,12 @@ RECORD: Final = key(FLEET, "operators")
 """Where the changes are kept: operators are the whole fleet's."""
 
 
+PINNED: Final = key(FLEET, "pinned")
+"""Where it is marked that a policy or a program names operators: then nobody answers without a key here."""
+
+ELSEWHERE: Final = "operators are named by a policy here: name it with `--policy FILE`"
+
+
 class Operator(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Somebody with a key (a line as OpenSSH writes it). `agents` are those who work for them: what those ask for
     somebody else has to answer."""

@@ -71,7 +71,7 @@ STANDING: Final = "}shield"
 """How the key of the shield's state ends."""
 EPOCH: Final = "{*}epoch"
 """The key of the record by which a store is known to be the one it was; it is the whole fleet's."""
-KEPT: Final = (STANDING, "}allowed", "}epoch", "}operators", "}trusted", "}retention")
+KEPT: Final = (STANDING, "}allowed", "}epoch", "}operators", "}trusted", "}retention", "}pinned")
 """How the keys of records end that are never garbage, however long nobody writes them: states, allowances, epoch,
 operators, what they trust, and what they let leave."""
 

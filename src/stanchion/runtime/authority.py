@@ -12,7 +12,7 @@ import msgspec
 from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
-from stanchion.approvals.operators import RECORD, Change, Operator, Roster, changes_of, check_name
+from stanchion.approvals.operators import ELSEWHERE, PINNED, RECORD, Change, Operator, Roster, changes_of, check_name
 from stanchion.approvals.proving import doubt, rostered
 from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
@@ -22,9 +22,9 @@ from stanchion.approvals.ticket import GRANT_S, LONGEST_S
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR, may_bypass
-from stanchion.kernel.changing import LEFT, change
+from stanchion.kernel.changing import change, change_together
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import StoreLost
+from stanchion.kernel.state import ABSENT, StoreLost
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.veiling import tell
 from stanchion.stores.protocol import ends_here
@@ -53,7 +53,17 @@ class Authority:
         """Remember who was first, before anything is judged; called when a run begins."""
         if self._begun is None:
             with contextlib.suppress(StoreLost, TicketError):
-                self._read(*self._shield.store.read(RECORD))
+                self._read(*self._shield.store.read(RECORD), self._mark())
+
+    def _mark(self) -> bool:
+        """Whether it is marked that somebody names operators here; where this shield does, it is from now on."""
+        shield = self._shield
+        marked = shield.store.read(PINNED)[1] is not None
+        if marked or not self.shared or not (self._pinned or shield.policy.file.operators):
+            return marked
+        batch = f"pinned-{os.urandom(8).hex()}"
+        drive(change(shield.records, batch, FLEET, PINNED, lambda _value, _now: True), shield)
+        return True
 
     def roster(self) -> Flow[Roster]:
         """Who is an operator, as the store has it now."""
@@ -65,9 +75,10 @@ class Authority:
 
     def _now(self) -> Flow[tuple[Roster, int]]:
         """Who is an operator, and the store's time."""
-        batch = f"operators-{os.urandom(8).hex()}"
-        kept = yield from change(self._shield.records, batch, FLEET, RECORD, lambda _value, _now: LEFT)
-        return self._read(kept.version, kept.value), kept.now
+        batch, records = f"operators-{os.urandom(8).hex()}", self._shield.records
+        kept = yield from change_together(records, batch, FLEET, lambda: (RECORD, PINNED), lambda _now: {})
+        marked = records.get(PINNED, ABSENT)[1] is not None
+        return self._read(*records.get(RECORD, ABSENT), marked), kept.reply.now
 
     def said(self, wish: Wish, by: By, *, yes: bool = True, comment: str = "", for_s: float = GRANT_S) -> Answer:
         """Somebody's answer to a wish, if they may give it: `AnswerRefused` otherwise, which is written down."""
@@ -134,11 +145,11 @@ class Authority:
             by.confirms(wish)
         return answer
 
-    def _read(self, version: int, value: Any) -> Roster:
+    def _read(self, version: int, value: Any, marked: bool) -> Roster:
         """The roster by what the store has; what this shield knew before cannot be taken from under it."""
         pinned = (*self._pinned, *pinned_by(self._shield.policy))
         seen, at, known = self._known
-        if (version, pinned) == (seen, at) and self._begun is not None:
+        if (version, pinned) == (seen, at) and self._begun is not None and known.enrolled:
             return known
         whose, furthest = self._furthest
         furthest = furthest if whose == pinned else Roster()
@@ -158,6 +169,8 @@ class Authority:
             roster = Roster(both, furthest.changes, trouble)
         else:
             self._furthest = (pinned, roster)
+        if not roster.enrolled and marked:
+            return Roster({}, (), ELSEWHERE)
         self._known = (version, pinned, roster)
         return roster
 
