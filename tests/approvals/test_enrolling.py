@@ -127,4 +127,4 @@ def test_where_a_policy_names_operators_nobody_answers_without_a_key(home: Home)
     assert came.status == 2
     assert "--key FILE" in came.err
     with home.shield() as shield:
-        assert shield.standing().own.state == "halted"
+        assert shield.standing().own.state == "halt"

@@ -53,7 +53,8 @@ class Authority:
         """Remember who was first, before anything is judged; called when a run begins."""
         if self._begun is None:
             with contextlib.suppress(StoreLost, TicketError):
-                self._read(*self._shield.store.read(RECORD), self._mark())
+                version, value = self._shield.store.read(RECORD)
+                self._read(version, value, self._mark())
 
     def _mark(self) -> bool:
         """Whether it is marked that somebody names operators here; where this shield does, it is from now on."""
