@@ -9,8 +9,10 @@ import pytest
 
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.operators import RECORD
+from stanchion.approvals.proving import rostered
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When
+from stanchion.runtime.authority import pinned_by
 from stanchion.testing.operators import operator
 from tests.approvals.homes import Home
 from tests.approvals.test_honest_ways import WORDS, asked, enrolled, paid, with_fd
@@ -49,7 +51,7 @@ def test_an_operator_is_as_they_are_pinned_whatever_a_first_change_says(home: Ho
         _, value = shield.store.read(RECORD)
         more = [{**value[0], "operator": {**value[0]["operator"], "roles": ["human_operator", "architect"]}}]
         shield.store.carry(Batch("more", FLEET, puts=((RECORD, more, When.JUDGED, 0, 0),)))
-        assert shield.authority.rostered(more).operators["ann"].roles == ("reviewer",)
+        assert rostered(pinned_by(shield.policy), more).operators["ann"].roles == ("reviewer",)
 
 
 def test_a_first_change_with_another_key_does_not_replace_who_is_pinned(home: Home) -> None:
@@ -128,3 +130,29 @@ def test_where_a_policy_names_operators_nobody_answers_without_a_key(home: Home)
     assert "--key FILE" in came.err
     with home.shield() as shield:
         assert shield.standing().own.state == "halt"
+
+
+MINE = "operators:\n  mallory: {{key: {key}}}\n"
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_nobody_brings_operators_of_their_own_to_a_store_that_has_some(home: Home, pinned: bool) -> None:
+    ann, known = operator("ann")
+    mallory, own = operator("mallory")
+    if pinned:
+        with home.shield(operators=[known]) as shield:
+            shield.run("bot")
+    else:
+        enrolled(home)
+    with home.shield(more=MINE.format(key=own.key)) as theirs:
+        theirs.run("bot")
+        theirs.halt("stop")
+        with pytest.raises(AnswerRefused):
+            theirs.resume(by=mallory)
+        with pytest.raises(AnswerRefused):
+            theirs.enrol("add", operator("eve")[1], mallory)
+        assert theirs.standing().own.state == "halt"
+    with home.shield(operators=[known]) as shield:
+        if pinned:
+            shield.resume(by=ann)
+            assert shield.standing().own.state == ""

@@ -122,6 +122,14 @@ def check_name(name: str) -> None:
         raise OperatorError(f"`{name}` is no name for an operator: use up to 64 of a-z, 0-9, `.`, `_`, `-`, `@`")
 
 
+def operators_of(value: Any) -> tuple[Operator, ...]:
+    """The operators that a mark tells; none where it cannot be read."""
+    try:
+        return msgspec.convert([] if value is None else value, tuple[Operator, ...])
+    except msgspec.ValidationError:
+        return ()
+
+
 def checked(change: Change, roster: Roster) -> Change:
     """A change that makes sense for those who are operators now; `OperatorError` where it does not."""
     name, known = change.operator.name, change.operator.name in roster.operators

@@ -46,7 +46,13 @@ def answerer(args: argparse.Namespace, shield: Shield, page: Page | None = None)
     if args.key is None and not args.ssh_agent:
         name = args.by if getattr(args, "by", "") else whoever()
         return Person(name, page)
-    return signer(args, drive(shield.authority.roster(), shield), is_own(shield))
+    return signer(args, _everybody(shield), is_own(shield))
+
+
+def _everybody(shield: Shield) -> Roster:
+    """Everybody whose key can be meant: the store's operators, and those whom the policy names."""
+    kept, named = (drive(flow, shield) for flow in (shield.authority.keepers(), shield.authority.roster()))
+    return Roster({**kept.operators, **named.operators})
 
 
 def signer(args: argparse.Namespace, roster: Roster, own: bool) -> Signer:

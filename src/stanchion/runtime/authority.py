@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Answer, Way
+from stanchion.approvals.act import Answer, Purpose, Way
 from stanchion.approvals.answering import By, Person, Signer, Wish, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
-from stanchion.approvals.operators import ELSEWHERE, PINNED, RECORD, Change, Operator, Roster, changes_of, check_name
+from stanchion.approvals.operators import (
+    ELSEWHERE,
+    PINNED,
+    RECORD,
+    Change,
+    Operator,
+    Roster,
+    changes_of,
+    check_name,
+    operators_of,
+)
 from stanchion.approvals.proving import doubt, rostered
 from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
@@ -22,7 +32,7 @@ from stanchion.approvals.ticket import GRANT_S, LONGEST_S
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR, may_bypass
-from stanchion.kernel.changing import change, change_together
+from stanchion.kernel.changing import LEFT, change, change_together
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, StoreLost
 from stanchion.runtime.drivers import Flow, drive
@@ -32,6 +42,8 @@ from stanchion.stores.protocol import ends_here
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
     from stanchion.runtime.shield import Shield
+
+DISAPPEARED: Final = "changes of the operators have disappeared: restore them, or restart"
 
 FUTURE_MS: Final = 60_000
 """By how much the clock of whoever signs may be ahead of the store's."""
@@ -57,14 +69,52 @@ class Authority:
                 self._read(version, value, self._mark())
 
     def _mark(self) -> bool:
-        """Whether it is marked that somebody names operators here; where this shield does, it is from now on."""
+        """Whether it is marked that somebody names operators here; where this shield does, it is from now on. Beside
+        operators in the store those alone are marked who are among them."""
         shield = self._shield
         marked = shield.store.read(PINNED)[1] is not None
-        if marked or not self.shared or not (self._pinned or shield.policy.file.operators):
+        if marked or not self.shared:
             return marked
+        changes = shield.store.read(RECORD)[1]
+        own = rostered((), changes).operators
+        named = [one for one in self._named() if not changes or (one.name in own and own[one.name].key == one.key)]
+        if not named:
+            return False
+        value = msgspec.to_builtins(named)
         batch = f"pinned-{os.urandom(8).hex()}"
-        drive(change(shield.records, batch, FLEET, PINNED, lambda _value, _now: True), shield)
+        drive(change(shield.records, batch, FLEET, PINNED, lambda kept, _now: value if kept is None else LEFT), shield)
         return True
+
+    def _named(self) -> tuple[Operator, ...]:
+        """The operators whom this shield's program and its policy name."""
+        return (*self._pinned, *pinned_by(self._shield.policy))
+
+    def keepers(self) -> Flow[Roster]:
+        """Who may change what the store holds, whoever comes with which policy: its operators, and of those whom this
+        shield names the ones that were named there first. Where there are none yet, whom this shield names."""
+        roster, _ = yield from self._now()
+        return self._keeping(roster)
+
+    def _keeping(self, roster: Roster) -> Roster:
+        """The same by the store's own word, as it was just read."""
+        records = self._shield.records
+        changes, marked = records.get(RECORD, ABSENT)[1], records.get(PINNED, ABSENT)[1]
+        if not self.shared or (not changes and marked is None):
+            return roster
+        kept = self.rostered(changes)
+        if roster.trouble == DISAPPEARED:
+            both = {name: one for name, one in kept.operators.items() if roster.operators.get(name) == one}
+            return msgspec.structs.replace(roster, operators=both)
+        return kept if kept.enrolled else Roster({}, (), ELSEWHERE)
+
+    def rostered(self, changes: Any) -> Roster:
+        """Who may change what the store holds, by what it says of its operators."""
+        marked = self._shield.records.get(PINNED, ABSENT)[1]
+        named = self._named()
+        if self.shared and (changes or marked is not None):
+            known = {(one.name, one.key) for one in operators_of(marked)}
+            named = tuple([one for one in named if (one.name, one.key) in known])
+        return rostered(named, changes)
 
     def roster(self) -> Flow[Roster]:
         """Who is an operator, as the store has it now."""
@@ -104,10 +154,6 @@ class Authority:
         """Whether others than this process may reach the state: so it is, unless its store says otherwise."""
         return not ends_here(self._shield.store)
 
-    def rostered(self, value: Any) -> Roster:
-        """Who is an operator by what a record tells, whatever this shield knew before."""
-        return rostered((*self._pinned, *pinned_by(self._shield.policy)), value)
-
     def follows(self, roster: Roster, change: Change) -> bool:
         """Whether a change is one that an operator has signed."""
         known = [msgspec.to_builtins(one) for one in (*roster.changes, change)]
@@ -115,6 +161,8 @@ class Authority:
 
     def _answer(self, wish: Wish, by: By, yes: bool, comment: str, for_s: float) -> Answer:
         roster, now = drive(self._now(), self._shield)
+        if wish.purpose is not Purpose.TICKET:
+            roster = self._keeping(roster)
         if not 0 < for_s <= LONGEST_S:
             most = f"give a number of seconds up to {LONGEST_S:g}"
             raise AnswerRefused(f"an answer cannot stand for `{for_s:g}` s: {most}")
@@ -148,14 +196,14 @@ class Authority:
 
     def _read(self, version: int, value: Any, marked: bool) -> Roster:
         """The roster by what the store has; what this shield knew before cannot be taken from under it."""
-        pinned = (*self._pinned, *pinned_by(self._shield.policy))
+        pinned = self._named()
         seen, at, known = self._known
         if (version, pinned) == (seen, at) and self._begun is not None and known.enrolled:
             return known
         whose, furthest = self._furthest
         furthest = furthest if whose == pinned else Roster()
         changes = changes_of(value)
-        roster = self.rostered(value)
+        roster = rostered(pinned, value)
         first = changes[0].hash if changes else ""
         if self._begun is None:
             self._begun = first
@@ -166,8 +214,7 @@ class Authority:
             # Who was revoked may be back in an older copy, and sign what would stand in the place of that: those count
             # who are operators by that and by what was known.
             both = {name: one for name, one in roster.operators.items() if furthest.operators.get(name) == one}
-            trouble = "changes of the operators have disappeared: restore them, or restart"
-            roster = Roster(both, furthest.changes, trouble)
+            roster = Roster(both, furthest.changes, DISAPPEARED)
         else:
             self._furthest = (pinned, roster)
         if not roster.enrolled and marked:

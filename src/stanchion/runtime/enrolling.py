@@ -27,7 +27,7 @@ def enrol(shield: Shield, kind: Literal["add", "revoke", "rotate"], operator: Op
     from stanchion.approvals.public_key import public_of
 
     operator = msgspec.structs.replace(operator, key=public_of(operator.key).line)
-    roster = drive(shield.authority.roster(), shield)
+    roster = drive(shield.authority.keepers(), shield)
     made = Change(kind=kind, operator=operator, at=shield.clock(), before=roster.last, by=_signs(roster, by))
     try:
         made = _signed(shield, roster, checked(made, roster), by)
