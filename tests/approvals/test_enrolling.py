@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from stanchion.approvals.errors import AnswerRefused
+from stanchion.approvals.keys import make_key_file
 from stanchion.approvals.operators import RECORD
 from stanchion.approvals.proving import rostered
 from stanchion.kernel.scopes import FLEET
@@ -67,11 +68,17 @@ def test_a_first_change_with_another_key_does_not_replace_who_is_pinned(home: Ho
         assert shield.ticket(ticket).state == "open"
 
 
-def test_a_key_that_is_there_is_not_made_again_and_can_be_taken(home: Home) -> None:
+def test_a_key_that_was_made_for_nothing_leaves_again(home: Home) -> None:
     with home.shield("critical") as shield, shield.run("bot"):
         came = home.at_terminal("operators", "add", "ann", types=(WORDS, WORDS))
         assert came.status == 1
         assert "runs are open" in came.err
+    assert list(home.keys.iterdir()) == []
+
+
+def test_a_key_that_is_there_is_not_made_again_and_can_be_taken(home: Home) -> None:
+    home.keys.mkdir(parents=True)
+    make_key_file(home.keys / "ann", WORDS.encode(), "ann")
     again = home.runs("operators", "add", "ann")
     assert again.status == 2
     assert f"--public {home.keys / 'ann'}.pub" in again.err

@@ -135,7 +135,7 @@ def test_only_text_fits(value: Any) -> None:
         ({}, {"x": "a"}, "name some of `x`"),
         ({"x": "b*"}, "text", "name some of none"),
         ({"x": "rm *"}, {"x": "rm a; b"}, "does not fit"),
-        ({"x": "1*"}, {"x": 12}, "does not fit"),
+        ({"x": "1*"}, {"x": 12}, "is no text"),
     ],
 )
 def test_a_pattern_that_makes_no_sense_is_refused(pattern: dict[str, str], args: Any, says: str) -> None:

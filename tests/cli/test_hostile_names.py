@@ -78,6 +78,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "list", "list --json", "show TICKET", "show TICKET --json", "show ODD",
         "deny TICKET --by EVIL --comment EVIL", "list --all", "list --all --json",
     ),
+    "retention": ("--days 3 --why EVIL --by EVIL",),
     "secrets": ("allowed", "allow 000000000000 --tool EVIL --why EVIL --by EVIL", "forget ODD"),
     "broker": ("--socket ODD --policy ODD.yaml --allow-user ODD", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),

@@ -10,7 +10,7 @@ def spend(store: str, task: str, limit: int, threads: int) -> int:
     """Spend one token at a time until nothing more is allowed; gives how many went ahead."""
     policy = {"name": "shared", "guards": [{"use": "budget", "tokens": limit, "per": "task"}]}
     went: list[int] = []
-    with Shield.load(policy, store=store, journal="memory:") as shield:
+    with Shield.load(policy, tenant="spenders", store=store, journal="memory:") as shield:
 
         def work() -> None:
             run = shield.run("spender", task)

@@ -114,6 +114,19 @@ def shown(wish: Wish) -> list[str]:
     return [visible(title), *[visible(line) for line in body.splitlines()]]
 
 
+def called(by: object) -> str:
+    """What somebody is called who may be nobody at all."""
+    match by:
+        case str():
+            return by.strip()
+        case Answer():
+            return by.act.operator
+        case Signer() | Person():
+            return by.name
+        case _:
+            return ""
+
+
 def named(by: By) -> str:
     """What somebody is called in the records."""
     match by:
@@ -123,5 +136,7 @@ def named(by: By) -> str:
             return by
         case Answer():
             return by.act.operator
-        case _:
+        case Signer() | Person():
             return by.name
+        case _:
+            raise AnswerRefused(f"`{type(by).__name__}` is nobody: say who answers, with `by`")

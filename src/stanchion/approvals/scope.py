@@ -61,6 +61,8 @@ def checked_pattern(pattern: dict[str, str], args: Any) -> dict[str, str]:
         names = ", ".join(f"`{name}`" for name in args) if isinstance(args, dict) else "none"
         raise TicketError(f"a pattern is for arguments of this call: name some of {names}")
     for name, text in pattern.items():
+        if type(args[name]) is not str:
+            raise TicketError(f"`{name}` is no text: patterns are for texts, and everything else stays as it is")
         if not matches(text, args[name]):
             raise TicketError(
                 f"`{name}` does not fit `{text}` itself: a `*` is part of one word, of letters, digits and `_-./:@=+,`"

@@ -58,6 +58,15 @@ def ask(words: Iterable[str], environ: Mapping[str, str], within_s: float = WITH
 
 def passphrase(prompt: str, within_s: float = WITHIN_S) -> bytes:
     """A passphrase typed at the terminal, which does not show it."""
+    try:
+        return _typed(prompt, within_s)
+    except NotATerminal:
+        raise OperatorKeyError(
+            "there is no terminal to type the passphrase at: give it with `--passphrase-fd N`"
+        ) from None
+
+
+def _typed(prompt: str, within_s: float) -> bytes:
     with _terminal() as tty, _set(tty, echo=False), _screen(tty) as screen:
         _forget_typed(tty)
         _put(screen, f"{prompt} (it is not shown):")

@@ -99,6 +99,8 @@ def _serve(args: argparse.Namespace) -> int:
         broker = Broker(shield, who, key_in(folder), warn=lambda words: say(sys.stderr, f"stanchion: {words}"))
         listener = listening(path)
         inode = path.lstat().st_ino
+        # A signal that comes just before the broker waits would be seen when it wakes: this wakes it.
+        signal.set_wakeup_fd(broker.wakes_by, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: broker.stop())
         say(sys.stdout, f"listening at {path} as user {os.geteuid()}")
@@ -106,5 +108,6 @@ def _serve(args: argparse.Namespace) -> int:
         try:
             broker.serve(listener)
         finally:
+            signal.set_wakeup_fd(-1)
             removed(path, listener, inode)
     return 0

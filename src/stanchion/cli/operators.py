@@ -76,7 +76,7 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "say who may do what an agent may not, each with a key"
     parser: Parser = commands.add_parser("operators", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="list|add|rotate|revoke", help="what to do")
+    parser.add_argument("verb", metavar="list|add|rotate|revoke", nargs="?", default="list", help="what to do")
     parser.add_argument("name", metavar="NAME", nargs="?", help="the operator: a-z, 0-9, `.`, `_`, `-`, `@`")
     parser.add_argument("--public", metavar="FILE", help="their public key; without it a new key is made here")
     parser.add_argument("--roles", metavar="ROLES", help=f"what they may answer as, with commas (default: {OPERATOR})")
@@ -115,18 +115,28 @@ def run(args: argparse.Namespace) -> int:
 
 def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
     by = answerer(args, shield)
+    made: Path | None = None
     known = roster.operators.get(args.name)
     if args.verb == "revoke":
         key = known.key if known is not None else ""
         if known is None:
             raise TicketError(f"`{args.name}` is no operator: `stanchion operators list` shows who is")
     else:
-        key = _public(args).line
+        public, made = _public(args)
+        key = public.line
     roles = _words(args.roles) if args.roles else known.roles if known is not None else (OPERATOR,)
     agents = _words(args.agents) if args.agents else known.agents if known is not None else ()
-    shield.enrol(args.verb, Operator(name=args.name, key=key, roles=roles, agents=agents), by)
+    try:
+        shield.enrol(args.verb, Operator(name=args.name, key=key, roles=roles, agents=agents), by)
+    except TicketError:
+        _forget(made)
+        raise
     done = {"add": "is an operator now", "rotate": "has another key now", "revoke": "is no operator any more"}
+    if made is not None:
+        say(sys.stdout, f"a new key is in {made}: keep it where no agent can use it")
     say(sys.stdout, f"{args.name} {done[args.verb]}")
+    if not roster.enrolled:
+        say(sys.stdout, "what runs already, a broker too, does not take a first operator: restart it")
     if args.verb != "revoke":
         stands_for = f", agents: [{', '.join(agents)}]" if agents else ""
         entry = f"{{key: {key}, roles: [{', '.join(roles)}]{stands_for}}}"
@@ -134,11 +144,18 @@ def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
     return 0
 
 
-def _public(args: argparse.Namespace) -> PublicKey:
-    """The public key that is named, or that of a new key."""
+def _forget(made: Path | None) -> None:
+    """Remove a key that was made for nothing."""
+    if made is not None:
+        made.unlink(missing_ok=True)
+        made.with_name(f"{made.name}.pub").unlink(missing_ok=True)
+
+
+def _public(args: argparse.Namespace) -> tuple[PublicKey, Path | None]:
+    """The public key that is named, or that of a new key and where that is."""
     if args.public is not None:
         try:
-            return public_of(Path(args.public).expanduser().read_text(encoding="utf-8"))
+            return public_of(Path(args.public).expanduser().read_text(encoding="utf-8")), None
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"`{args.public}` cannot be read: {error}") from None
     path = _free(args.verb, str(args.name))
@@ -149,9 +166,7 @@ def _public(args: argparse.Namespace) -> PublicKey:
         words = passphrase(f"A passphrase for the new key {path}")
         if passphrase("The same once more") != words:
             raise BadInput("these are two passphrases: nothing has changed; give the command again")
-    made = make_key_file(path, words, str(args.name))
-    say(sys.stdout, f"a new key is in {path}: keep it where no agent can use it")
-    return made
+    return make_key_file(path, words, str(args.name)), path
 
 
 def _free(verb: str, name: str) -> Path:

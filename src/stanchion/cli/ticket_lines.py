@@ -91,7 +91,8 @@ def _headline(ticket: Ticket) -> str:
 def _rows(ticket: Ticket, now: int) -> Iterator[tuple[str, str]]:
     yield "ticket", ticket.id if ticket.generation == 1 else f"{ticket.id}, asked for the {_th(ticket.generation)} time"
     yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
-    yield "beside", _text(ticket.beside) if ticket.beside else ""
+    beside = {name: value for name, value in ticket.beside.items() if value not in (0, "", None)}
+    yield "beside", _text(beside) if beside else ""
     yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
     yield "why", ticket.message
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""

@@ -93,7 +93,7 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "list what waits for a person, and approve or deny it"
     parser: Parser = commands.add_parser("tickets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="VERB", help="what to do: one of those above")
+    parser.add_argument("verb", metavar="VERB", nargs="?", default="list", help="what to do; list if nothing is said")
     parser.add_argument("id", metavar="ID", nargs="?", help="the ticket, the beginning of its id, or a file")
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)

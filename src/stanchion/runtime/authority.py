@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from stanchion.approvals.act import Answer, Purpose, Way
-from stanchion.approvals.answering import By, Person, Signer, Wish, named
+from stanchion.approvals.answering import By, Person, Signer, Wish, called, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
 from stanchion.approvals.operators import (
     ELSEWHERE,
@@ -136,7 +136,7 @@ class Authority:
         try:
             return self._answer(wish, by, yes, comment, for_s)
         except AnswerRefused as error:
-            self._refused(wish, named(by) if not isinstance(by, str) or by.strip() else "", str(error))
+            self._refused(wish, called(by), str(error))
             raise
 
     def doubt(self, roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONCE) -> str:

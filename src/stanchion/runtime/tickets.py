@@ -16,6 +16,7 @@ from stanchion.approvals.filing import TENANTS, head_key, head_of, listed, page_
 from stanchion.approvals.finding import LEAST, named as one_of
 from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
 from stanchion.approvals.keeping import all_in, read
+from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, checked_pattern, reach, said
 from stanchion.approvals.ticket import GRANT_S, State, Ticket, answered, as_of, key_of, listed_until, wish_of
 from stanchion.audit.errors import AuditLost
@@ -47,7 +48,7 @@ class Tickets:
         now = self._shield.clock()
         found: list[Ticket] = []
         for one in self._tenants() if tenant is None else (tenant,):
-            live = (ticket for ticket in self._filed(one, now) if as_of(ticket, now).state in LIVE)
+            live = (ticket for ticket in self._filed(one, now) if _is_live(as_of(ticket, now)))
             found += islice(live, most)
         return sorted(found, key=urgency)[:most]
 
@@ -66,7 +67,13 @@ class Tickets:
         now = self._shield.clock()
         tenants = self._tenants() if tenant is None else (tenant,)
         kept = [(one, grants_of(self._store.read(grants_key(one))[1])) for one in tenants]
-        return [(one, grant) for one, grants in kept for grant in grants if now < grant.until]
+        found = [(one, grant) for one, grants in kept for grant in grants if now < grant.until]
+        return [(one, grant) for one, grant in found if self._stands(grant)] if found else []
+
+    def _stands(self, grant: Grant) -> bool:
+        """Whether whoever gave it still may."""
+        roles = (grant.answer.act.role,)
+        return not self._shield.authority.doubt(self._shield.authority.known(), grant.answer, Asked(roles), grant.scope)
 
     def find(self, ticket_id: str, tenant: str | None = None) -> Ticket:
         """A ticket by its id, or by as much of it as is unique, as it stands."""
@@ -225,6 +232,11 @@ class Tickets:
                 ticket = read(self._store.read(key_of(tenant, ticket_id))[1])
                 if ticket is not None and ticket.page == number:
                     yield ticket
+
+
+def _is_live(ticket: Ticket) -> bool:
+    """Whether a ticket waits for somebody, or an approval of one call for that call; the rest are grants."""
+    return ticket.state in LIVE and (ticket.state is State.OPEN or ticket.scope is Scope.ONCE)
 
 
 def urgency(ticket: Ticket) -> tuple[int, int, str]:

@@ -68,6 +68,11 @@ class Broker:
                         self._accept(listener)
         self._finish()
 
+    @property
+    def wakes_by(self) -> int:
+        """The descriptor that wakes `serve` when something is written to it."""
+        return self._woken.fileno()
+
     def stop(self) -> None:
         """Have `serve` come to its end; may be called from a signal's handler."""
         self._stopping = True
