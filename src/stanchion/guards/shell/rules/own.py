@@ -10,7 +10,7 @@ from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.inline import LANGUAGES
 from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.opening import Open, origin_of
-from stanchion.guards.shell.ours import Reach, is_ours, starts, takes, told_in
+from stanchion.guards.shell.ours import MARK, Reach, is_ours, starts, takes, told_in
 from stanchion.guards.shell.own_paths import CHANGERS, MOVES, TALKS, changes, links, opens
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import reach_of
@@ -39,6 +39,8 @@ SETS: Final = listed(
 )
 KNOWN: Final = frozenset({"tickets", "operators", "safe-mode"})
 """Words that begin what only our program understands."""
+FINDS: Final = listed("which command type whereis hash whence where")
+"""Programs that say where another one is."""
 DEEPEST: Final = 6
 """How deep texts may stand in each other before nobody can tell."""
 
@@ -56,7 +58,8 @@ def _takes(command: Command, roots: Roots) -> Reach:
     """How surely a command does what only a person may do.
 
     1. It is our program, whatever it is called by. 2. A program that starts others is given it, in words or as a text.
-    3. It runs code that reaches for it. 4. A program of unknown name has our words behind it.
+    3. It runs code that reaches for it. 4. A program of unknown name has our words behind it. 5. The name of what it
+    starts is made of ours by another program.
     """
     argv, name = command.argv, command.name
     if not argv or not (name in LAUNCHES or _runs_code(name) or _HINT.search(_all(command)) is not None):
@@ -76,6 +79,8 @@ def _takes(command: Command, roots: Roots) -> Reach:
     if name in TALKS and not _talks_others_into(command):
         return ""
     launches = runs or name in LAUNCHES
+    if _made_of_ours(argv, launches):
+        return "doubt"
     given = list(starts(argv[1:]))
     if any(takes(words) == "danger" for words in given):
         return "danger" if launches else "doubt"
@@ -88,6 +93,20 @@ def _takes(command: Command, roots: Roots) -> Reach:
         if any(reaches):
             return "danger" if "danger" in reaches else "doubt"
     return "doubt" if launches and any(words and isinstance(words[0], Open) for words in given) else ""
+
+
+def _made_of_ours(argv: tuple[str, ...], launches: bool) -> bool:
+    """Whether what is started has a name that another program made of ours, and words behind it that do not only read.
+
+    As the program itself any such word is enough; behind a program that starts others, which may be given a file whose
+    name has ours in it, it is one of those that only a person may use, or one that nobody knows.
+    """
+    if MARK in argv[0]:
+        return takes(argv[1:]) != ""
+    if not launches:
+        return False
+    behind = [argv[at + 1 :] for at, word in enumerate(argv) if MARK in word]
+    return any(takes(words) == "danger" or (bool(words) and isinstance(words[0], Open)) for words in behind)
 
 
 def concerns(command: Command, roots: Roots) -> bool:
@@ -151,23 +170,37 @@ def _talks_others_into(command: Command) -> bool:
 def _another_name(command: Command) -> bool:
     """Whether our program gets another name, by which nobody would know it."""
     if command.name == "alias":
-        return any(is_ours(word.partition("=")[2].split(" ")[0]) for word in command.argv[1:] if "=" in word)
+        return any(_is_program(word.partition("=")[2].split(" ")[0]) for word in command.argv[1:] if "=" in word)
+    if command.name == "hash":
+        return "-p" in command.argv and any(map(_is_program, command.argv[1:]))
     if command.name not in MOVES or len(command.operands) < 2:
         return False
     named = [
         word for word in command.operands[:-1] if word.lower().endswith(("bin/stanchion", "scripts/stanchion.exe"))
     ]
-    return bool(named) or any("which" in origin_of(word) for word in command.operands[:-1])
+    return bool(named) or any(MARK in word for word in command.operands[:-1] if FINDS & set(origin_of(word)))
+
+
+def _is_program(word: str) -> bool:
+    return is_ours(word) or MARK in word
 
 
 def _sets(command: Command) -> bool:
     """Whether a variable of ours is set or unset, by whatever sets variables."""
-    if any(name.startswith("STANCHION_") for name, _ in command.settings):
+    for_one = command.name == "env"
+    settings = [f"{name}={value}" for name, value in command.settings if name.startswith("STANCHION_")]
+    if any(not (command.argv and _counts_alone(each)) for each in settings):
         return True
     if command.name not in SETS:
         return False
     words = [word for word in command.argv[1:] if _VARIABLE.match(word) is not None]
+    words = [word for word in words if not (for_one and _counts_alone(word))]
     return bool(words) and not (command.name == "printf" and "-v" not in command.argv)
+
+
+def _counts_alone(setting: str) -> bool:
+    """Whether a program is told to keep what it counts in its own memory, as tests do: it changes nobody's state."""
+    return setting == "STANCHION_STORE=memory:"
 
 
 def _asks(command: Command) -> bool:
