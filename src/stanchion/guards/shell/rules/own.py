@@ -7,15 +7,17 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.guards.shell.command import Command
+from stanchion.guards.shell.covering import COPIES, PACKS, SEARCHES, UNPACKS, covers
 from stanchion.guards.shell.inline import LANGUAGES
 from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.opening import Open, origin_of
 from stanchion.guards.shell.ours import MARK, Reach, is_ours, starts, takes, told_in
-from stanchion.guards.shell.own_paths import CHANGERS, MOVES, TALKS, changes, links, opens
+from stanchion.guards.shell.own_paths import CHANGERS, MOVES, TALKS, begins, changes, links, opens
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import reach_of
 from stanchion.guards.shell.rule import Rule
 from stanchion.guards.shell.shells import SHELLS
+from stanchion.guards.shell.stopping import ATTACHES, STOPS, attaches, removes, stops
 from stanchion.guards.shell.usual import may_lead
 from stanchion.guards.shell.wrappers import PREFIXES
 
@@ -44,7 +46,7 @@ FINDS: Final = listed("which command type whereis hash whence where")
 DEEPEST: Final = 6
 """How deep texts may stand in each other before nobody can tell."""
 
-EARLY: Final = SETS | {"alias", "sed", "perl"}
+EARLY: Final = SETS | COPIES | PACKS | SEARCHES | UNPACKS | ATTACHES | STOPS | {"alias", "sed", "perl"}
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*w?|ipython\d?|py")
 _VARIABLE: Final = re.compile(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
@@ -215,6 +217,11 @@ RULES: Final = (
     Rule("@", "changes a file of Stanchion", check=changes),
     Rule("@", "may do what only a person may do", check=lambda c, r: _takes(c, r) == "doubt", level="doubt"),
     Rule("@", "gives Stanchion's program another name", check=lambda c, _: _another_name(c), level="doubt"),
+    Rule("@", "stops what Stanchion runs in", check=stops),
+    Rule("@", "removes Stanchion", check=removes),
+    Rule("@", "looks into what Stanchion runs in", check=attaches, level="doubt"),
+    Rule("@", "writes what Python runs before any program", check=begins, level="doubt"),
+    Rule("@", "takes or fills a folder in which Stanchion keeps its files", check=covers, level="doubt"),
     Rule("@", "links to where Stanchion keeps its files", check=links, level="doubt"),
     Rule("@", "uses where Stanchion keeps its files", check=lambda c, _: _asks(c), level="doubt"),
 )
