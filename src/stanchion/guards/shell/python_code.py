@@ -91,6 +91,7 @@ class _Reader:
         self.calls: list[tuple[str, str]] = []
         self.texts: list[str] = []
         self.values: dict[str, str] = {}
+        self.called: dict[str, str] = {}
         self.depth = 0
         self.imports_unknown = False
         self.starts_unknown: list[str] = []
@@ -107,6 +108,10 @@ class _Reader:
                 value = self.value(node.value)
                 if value is not None:
                     self.values[node.targets[0].id] = value
+                elif isinstance(node.value, ast.Name | ast.Attribute):
+                    self.called[node.targets[0].id] = _name(node.value)
+            elif isinstance(node, ast.ImportFrom):
+                self.called.update({alias.asname: alias.name for alias in node.names if alias.asname is not None})
         for node in nodes:
             self._note(node, id(node) in said)
         self.depth -= 1
@@ -131,7 +136,7 @@ class _Reader:
                 self.texts.append(value)
 
     def _called(self, node: ast.Call) -> None:
-        name = _name(node.func)
+        name = self.called.get(_name(node.func), _name(node.func))
         first = self.value(node.args[0]) if node.args else None
         self.calls.append((name, _shown(node) if first is None else first))
         self._joined(node.args)

@@ -8,7 +8,7 @@ from typing import Final
 
 from stanchion.guards._own import NOWHERE, STATE, OwnPlaces
 from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.ours import NAME, Reach, takes, told_in
+from stanchion.guards.shell.ours import ALONE, NAME, READS, Reach, takes, told_in
 from stanchion.guards.shell.python_code import Code, python_code
 from stanchion.guards.shell.usual import is_closed
 
@@ -27,17 +27,7 @@ _TEXT: Final = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
 _PARTED: Final = re.compile(r"[\s'\"`;,()<>|&=\[\]]+")
 _HINTS: Final = ("stan", "chion", "decode", "fromhex", "unhex", "chr(", "[::-1]", "exec(", "eval(")
 """One of these is in every text that could name us, as far as it can be read."""
-_WORDS: Final = (
-    "resume",
-    "approve",
-    "shield",
-    "tickets",
-    "operators",
-    "safe_mode",
-    "safe-mode",
-    "reset_tool",
-    "accept_",
-)
+_WORDS: Final = (*READS, *sorted(ALONE), "shield", "safe_mode", "reset_tool", "accept_store", "enroll")
 """One of these is in every text that could do what only a person may do, whatever it says of our name."""
 _OURS: Final = listed("Shield approve resume reset_tool accept_store allow_secret safe_mode enroll")
 _WORKED_OUT: Final = re.compile(r"\b(?:exec\w*|system|spawn\w*|popen\w*|require|import)\s*\(\s*[^'\"`\s)]")
