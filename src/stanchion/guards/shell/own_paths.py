@@ -75,7 +75,8 @@ def changes(command: Command, roots: Roots) -> bool:
 
 def begins(command: Command, _roots: Roots) -> bool:
     """Whether a command writes a file that Python runs before any program, and so before Stanchion."""
-    if command.cwd == "container:" or not (command.name in CHANGERS or command.opens or _in_place(command)):
+    line = f"{command.cwd} {command.line}".lower()
+    if command.cwd == "container:" or not ("-packages" in line or "customize" in line):
         return False
     return any(use == "write" and runs_first(path, command.cwd) for path, use in _changed_by(command))
 

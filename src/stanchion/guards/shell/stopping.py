@@ -38,6 +38,8 @@ def stops(command: Command, _roots: Roots) -> bool:
 
 def attaches(command: Command, _roots: Roots) -> bool:
     """Whether a program that looks into others, or changes them, is given such a process."""
+    if "PPID" not in command.line and MARK not in command.line:
+        return False
     if command.name not in ATTACHES:
         return any(word.startswith("/proc/") and _PARENT.search(word) is not None for word in command.argv[1:])
     return any(MARK in word or _PARENT.search(word) is not None for word in command.argv[1:])
@@ -46,6 +48,8 @@ def attaches(command: Command, _roots: Roots) -> bool:
 def removes(command: Command, _roots: Roots) -> bool:
     """Whether an installer, started by its name or as a module, takes our package away."""
     words = command.argv[1:]
+    if NAME not in command.line.lower():
+        return False
     name = command.name.rstrip("0123456789.")
     if command.cwd == "container:" or not (
         name in INSTALLS or any(_MODULE.fullmatch(" ".join(two)) for two in _pairs(words))

@@ -10,7 +10,7 @@ import msgspec
 from stanchion.guards.shell.effects import find_roots
 from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.opening import Open, joined, like, origin_of
-from stanchion.guards.shell.ours import names_us, stand_in
+from stanchion.guards.shell.ours import names_us, stand_in, takes
 from stanchion.guards.shell.unfolding import unfolds
 
 if TYPE_CHECKING:
@@ -253,10 +253,12 @@ def _find(walker: Walker, call: Call) -> str:
                 made = Open(f"{root.rstrip('/')}/**" if root != "/" else "/**")
                 filled = tuple([_put(word, "{}", made) for word in inner])
                 looked = (*argv[1:at], *argv[end:])
-                if filled and filled[0] == made and names_us(looked):
-                    filled = (Open(stand_in("find", *looked)), *filled[1:])
-                if filled and filled[0] != made:
-                    follow = msgspec.structs.replace(call, argv=filled, opens=())
+                follows = [filled] if filled and filled[0] != made else []
+                if names_us(looked) and takes(" ".join(inner).partition("{}")[2].split()):  # it may find our program
+                    found = Open(stand_in("find", *looked))
+                    follows.append(tuple([_put(word, "{}", found) for word in inner]))
+                for each in follows:
+                    follow = msgspec.structs.replace(call, argv=each, opens=())
                     walker.under("find -exec", partial(walker.run, follow))
             at = end
         at += 1

@@ -46,7 +46,8 @@ FINDS: Final = listed("which command type whereis hash whence where")
 DEEPEST: Final = 6
 """How deep texts may stand in each other before nobody can tell."""
 
-EARLY: Final = SETS | COPIES | PACKS | SEARCHES | UNPACKS | ATTACHES | STOPS | {"alias", "sed", "perl"}
+COVERING: Final = COPIES | PACKS | SEARCHES | UNPACKS
+EARLY: Final = SETS | ATTACHES | STOPS | {"alias", "sed", "perl"}
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*w?|ipython\d?|py")
 _VARIABLE: Final = re.compile(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
@@ -115,6 +116,8 @@ def concerns(command: Command, roots: Roots) -> bool:
     """Whether a command may break one of these rules at all: told quickly, because most do not."""
     name = command.name
     if name in LAUNCHES or name in CHANGERS or command.settings or command.opens or _runs_code(name):
+        return True
+    if name in COVERING and covers(command, roots):
         return True
     line, own = command.line, roots.own
     if may_lead(line, command.cwd) or _HINT.search(line) is not None or name in EARLY:
@@ -265,6 +268,7 @@ HITS: Final = (
     'script -qc "$(which stanchion) resume" /dev/null',
     "which stanchion | head -1 | xargs -I@ @ resume",
     "find / -name 'stanch*' -type f -exec {} resume \\;",
+    "find / -path '*bin/stanchion' -exec sh -c '{} resume' \\;",
     "M=$(basename /x/stanchion); python -m $M resume",
     "hash -p /opt/app/bin/stanchion foo; foo resume",
     "ls .venv/bin/stanchion | while read x; do $x resume; done",
