@@ -133,6 +133,23 @@ def test_what_holds_an_own_place_stays_where_it_is(text: str) -> None:
     assert shell(text) is Action.BLOCK
 
 
+PARENTS = st.sampled_from(["/home/ann/.local/state", "/srv/keep"])
+
+
+@given(
+    PARENTS.flatmap(lambda path: spelt(path, globs=False)),
+    one_of(
+        """
+        tar xf x.tar -C {}|tar -C {} -xzf x.tgz|tar x --directory={} < x|unzip x.zip -d {}|rsync -a x/ {}/|cp -r x/. {}
+        cp -rT x {}|mv x/* {}|cd {} && tar xf x.tar|7z x a.7z -o{}|tar cf x.tar -C {} .|tar czf x.tgz {}|cp -a {} y
+        zip -r x.zip {}|grep -rn token {}|rsync -a {} y
+        """
+    ),
+)
+def test_what_covers_an_own_place_from_around_it_is_for_a_person_to_see(path: str, command: str) -> None:
+    assert shell(command.strip().format(word(path))) >= Action.ESCALATE
+
+
 def test_a_link_to_the_folder_of_the_store_is_for_a_person_to_see() -> None:
     assert shell("ln -s /srv/keep k") is Action.ESCALATE
 
@@ -140,6 +157,8 @@ def test_a_link_to_the_folder_of_the_store_is_for_a_person_to_see() -> None:
 NEAR = """
 ls /srv|cat /srv/other/agents.db|rm -rf build|rm *.pyc|cat *|cp p.yaml q.yaml|cat rules/*|find . -name '*.pyc' -delete
 echo x > rules/other.yaml|rm /srv/keep.txt|git checkout main|cp -r dist/* .|tar xf a.tar|mkdir rules/more|mv src lib
+tar xf a.tar -C /tmp|tar xf a.tar -C /srv/www|tar xf a.tar -C /home/ann|cp -r x/. /srv/other|rsync -a x/ /home/ann/site/
+grep -rn x .|cp -r . /tmp/copy|tar czf x.tgz src|unzip x.zip -d out|rg x /home/ann/src
 sed -n 1p p.yaml|echo /srv/keep/agents.db|grep -rn /srv/keep/agents.db docs|find . -name '*.tmp' -exec rm {} +
 """
 

@@ -102,3 +102,18 @@ def test_a_script_for_later_is_not_written(shop: Path) -> None:
         api = "from stanchion import Shield\nShield.load().approve('x', by='ann')\n"
         assert decide(shield, "write_file", path="fix.py", content=api) is Action.ESCALATE
         assert decide(shield, "write_file", path="app.py", content="from stanchion import Shield\n") is Action.ALLOW
+
+
+@pytest.mark.skipif("sys.platform != 'linux'", reason="elsewhere no variable says where settings are")
+def test_the_users_own_policy_is_out_of_reach_where_the_environment_puts_it(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = shop / "settings"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(settings))
+    with Shield.load("rules.yaml", store="kept.db") as shield:
+        for path in (f"{settings}/stanchion/policy.yaml", "settings/stanchion/policy.yaml"):
+            assert decide(shield, "write_file", path=path, content="x") is Action.BLOCK, path
+            assert decide(shield, "bash", command=f"echo x > {path}") is Action.BLOCK, path
+            assert decide(shield, "read_file", path=path) is Action.ALLOW, path
+        assert decide(shield, "bash", command="cp x $XDG_CONFIG_HOME/stanchion/policy.yaml") is Action.BLOCK
+        assert decide(shield, "write_file", path="settings/other/policy.yaml", content="x") is Action.ALLOW

@@ -16,6 +16,7 @@ Parts = tuple[str, ...]
 LONGEST: Final = 4_096
 """A longer text names no file."""
 STATE: Final = "what Stanchion keeps for itself"
+TEMPORARY: Final = (("tmp",), ("var", "tmp"), ("dev", "shm"))
 POLICY: Final = "the policy by which calls are judged"
 
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))|%(\w+)%")
@@ -95,6 +96,14 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
         if not parts or self._here[: len(parts)] == parts or split(self.home)[: len(parts)] == parts:
             return False
         return any(_covers(parts, own) for own in self._closed)
+
+    def is_around(self, path: str, base: str = "") -> bool:
+        """Whether a folder is the one in which something of ours stands, apart from the folders in which everything is
+        and those for what is temporary."""
+        if not self.holds(path, base):
+            return False
+        parts = self.parts(path, base)
+        return parts not in TEMPORARY and any(own[:-1] == parts for own in self._closed)
 
     def parts(self, path: str, base: str = "") -> Parts | None:
         """The names of a path from the top; `None` where nobody knows where it begins."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from stanchion.audit.layout import state_folder
 from stanchion.guards._own import OwnPlaces
+from stanchion.policy.locating import own_policy
 from stanchion.runtime.places import KEY
 
 BESIDE: Final = ("-wal", "-shm", "-journal")
@@ -17,15 +18,15 @@ SQLITE: Final = "sqlite:"
 
 
 def own_places(store: Any, journal: Any, policies: Iterable[Path], environ: Mapping[str, str]) -> OwnPlaces:
-    """Where a store, a journal and the files of a policy are, the state folder, and the folder of keys; each as it is
-    named and as it really is."""
+    """Where a store, a journal and the files of a policy are, the state folder, and the folders of keys and of the
+    user's own policy; each as it is named and as it really is."""
     closed = [*_state(environ), *_config(), *_stored(store), *_recorded(journal), *_named(environ)]
     ours = [
         (name, value) for name, value in environ.items() if name.startswith(("STANCHION_", "XDG_")) or name == "USER"
     ]
     return OwnPlaces(
         closed=_both(closed),
-        policies=_both(policies),
+        policies=_both([*policies, own_policy().parent]),
         here=_cwd(),
         home=os.path.expanduser("~"),
         variables=tuple(sorted(ours)),

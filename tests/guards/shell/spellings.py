@@ -136,6 +136,77 @@ def wrapped(draw: st.DrawFn) -> str:
     return text
 
 
+FINDERS = [
+    "which stanchion",
+    "command -v stanchion",
+    "type -P stanchion",
+    "find / -name 'stanch*' -type f",
+    "ls -d /opt/*/bin/stanchion",
+    "readlink -f $(which stanchion)",
+    "compgen -c stanch",
+    "pip show -f x | grep bin/stanchion",
+    "cat <(whereis -b stanchion)",
+]
+"""Commands that print where our program is."""
+USES: list[Callable[[str, str], str]] = [
+    lambda finds, words: f"$({finds}) {words}",
+    lambda finds, words: f'"$({finds} | head -1)" {words}',
+    lambda finds, words: f"X=$({finds}); $X {words}",
+    lambda finds, words: f"export X=$({finds}) && nice -n 3 $X {words}",
+    lambda finds, words: f"python3 $({finds}) {words}",
+    lambda finds, words: f"M=$(basename $({finds})); python -m $M {words}",
+    lambda finds, words: f"{finds} | xargs -I@ @ {words}",
+    lambda finds, words: f"{finds} | parallel {{}} {words}",
+    lambda finds, words: f"{finds} | while read -r p; do $p {words}; done",
+    lambda finds, words: f"for p in $({finds}); do sudo $p {words}; done",
+    lambda finds, words: f"read p < <({finds}); $p {words}",
+    lambda finds, words: f"f() {{ {finds}; }}; $(f) {words}",
+    lambda finds, words: f"{finds} > at; $(cat at) {words}",
+    lambda finds, words: f'set -- $({finds}) {words}; "$@"',
+    lambda finds, words: f"sh -c '$0 \"$@\"' $({finds}) {words}",
+    lambda finds, words: f'script -qc "$({finds}) {words}" /dev/null',
+    lambda finds, words: f'eval "$({finds}) {words}"',
+]
+
+
+@st.composite
+def found(draw: st.DrawFn) -> str:
+    """A command that loosens, by a program whose name another one prints."""
+    words = " ".join([quote(word) for word in draw(loosenings())])
+    return draw(st.sampled_from(USES))(draw(st.sampled_from(FINDERS)), words)
+
+
+@st.composite
+def found_to_read(draw: st.DrawFn) -> str:
+    """The same for what only reads."""
+    words = draw(st.sampled_from(["check", "explain last", "tickets list", "policy loosens a b", "state", "--version"]))
+    return draw(st.sampled_from(USES[:12]))(draw(st.sampled_from(FINDERS[:5])), words)
+
+
+@st.composite
+def unreadable(draw: st.DrawFn) -> str:
+    """Python that works out what it starts or imports, and does what only a person may do."""
+    name = draw(
+        st.sampled_from(
+            ["open('n').read()", "''.join(map(chr, [115, 116]))", "zlib.decompress(b'x').decode()", "next(iter(names))"]
+        )
+    )
+    words = draw(loosenings().filter(lambda words: words[0] != "tickets" or words[1] != "--store"))
+    return draw(
+        st.sampled_from(
+            [
+                f"import os, zlib; os.execvp({name}, {['x', *words]!r})",
+                f"import subprocess, zlib; subprocess.run([{name}, {', '.join(map(repr, words))}])",
+                f"import os, zlib; go = os.execvp; go({name}, {['x', *words]!r})",
+                f"import os, zlib; os.system({name} + {' ' + ' '.join(words)!r})",
+                f"import os, zlib; os.spawnlp(os.P_WAIT, {name}, 'x', {', '.join(map(repr, words))})",
+                f"import zlib; __import__({name}).Shield.load().resume()",
+                f"from importlib import import_module as i; import zlib; i({name}).Shield.load().approve('x', 'ann')",
+            ]
+        )
+    )
+
+
 @st.composite
 def codes(draw: st.DrawFn) -> str:
     """Python that does by our API what only a person may do."""

@@ -11,7 +11,7 @@ from stanchion.guards.shell import Shell
 from stanchion.guards.shell.verdict import Verdict
 from stanchion.guards.shell.writing import written
 from stanchion.kernel.actions import Action, Risk
-from tests.guards.shell.spellings import codes, honest, wrapped
+from tests.guards.shell.spellings import codes, found, found_to_read, honest, unreadable, wrapped
 
 VERDICT = Verdict(Shell())
 
@@ -25,6 +25,22 @@ def action(text: str) -> Action:
 @given(wrapped())
 def test_a_loosening_is_never_let_through(text: str) -> None:
     assert action(text) >= Action.ESCALATE, text
+
+
+@given(found())
+def test_a_loosening_by_a_name_that_a_program_prints_is_never_let_through(text: str) -> None:
+    assert action(text) >= Action.ESCALATE, text
+
+
+@given(found_to_read())
+def test_what_reads_by_a_name_that_a_program_prints_goes_on(text: str) -> None:
+    assert action(text) <= Action.WARN, text
+
+
+@given(unreadable())
+def test_code_whose_names_cannot_be_read_is_for_a_person_to_see_where_it_has_our_words(code: str) -> None:
+    assert action(f"python3 -c {quote(code)}") >= Action.ESCALATE, code
+    assert action(f"python3 - <<'END'\n{code}\nEND") >= Action.ESCALATE, code
 
 
 @given(codes())
@@ -52,6 +68,9 @@ def test_honest_work_with_stanchion_goes_on(text: str) -> None:
         ("go.py", "import subprocess\nsubprocess.run(['stanchion', 'tickets', 'approve', '1'])\n"),
         ("go.py", "from pathlib import Path\np = Path.home() / '.local' / 'state' / 'stanchion' / 'state.db'\n"),
         ("go.js", "require('child_process').execSync('stanchion resume')\n"),
+        (".vscode/tasks.json", '{"tasks": [{"command": "stanchion", "args": ["safe-mode", "off"]}]}'),
+        ("Taskfile.yml", "vars:\n  S: stanchion\ntasks:\n  go:\n    cmds:\n      - '{{.S}} resume'\n"),
+        ("x.yaml", "env:\n  S: stanchion\nsteps:\n  - run: ${{ env.S }} tickets approve 1\n"),
         ("notes.md", "#!/bin/sh\nstanchion resume\n"),
         ("conftest.py", "import os\nos.system('python -m stanchion resume')\n"),
     ],
@@ -67,6 +86,8 @@ def test_a_file_that_would_loosen_is_refused(path: str, text: str) -> None:
         ("app.py", '"""Run `stanchion tickets approve ID` to go on."""\nfrom stanchion import Shield\n'),
         ("README.md", "Run `stanchion resume` after a halt.\n"),
         ("Makefile", "lint:\n\tstanchion lint policy.yaml\n"),
+        ("package.json", '{"name": "stanchion", "keywords": ["resume"]}'),
+        ("Taskfile.yml", "vars:\n  S: stanchion\ntasks:\n  go:\n    cmds:\n      - '{{.S}} lint p.yaml'\n"),
         ("pyproject.toml", '[project]\ndependencies = ["stanchion"]\n'),
         (".github/workflows/x.yml", "steps:\n  - run: uv run stanchion lint policy.yaml\n"),
         ("player.py", "player.resume()\nstate.approve(1)\n"),
@@ -76,6 +97,11 @@ def test_a_file_that_would_loosen_is_refused(path: str, text: str) -> None:
 )
 def test_a_file_of_honest_work_is_written(path: str, text: str) -> None:
     assert written(path, text) == ""
+
+
+def test_a_script_that_looks_our_program_up_is_for_a_person_to_see() -> None:
+    assert written("go.sh", "S=$(command -v stanchion)\n$S resume\n") == "doubt"
+    assert written("go.sh", "S=$(command -v stanchion)\n$S lint policy.yaml\n") == ""
 
 
 def test_a_program_that_uses_the_api_of_operators_is_for_a_person_to_see() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
@@ -14,10 +14,10 @@ Reach = Literal["", "doubt", "danger"]
 
 NAME: Final = "stanchion"
 READS: Final[dict[str, frozenset[str]]] = {
-    "tickets": listed("list show"),
+    "tickets": listed("list show request"),
     "tools": listed("list"),
     "secrets": listed("allowed kinds forget"),
-    "policy": listed("show diff packs"),
+    "policy": listed("show diff loosens packs"),
     "audit": listed("tail show verify heads export"),
     "safe-mode": listed("on"),
     "operators": listed("list show"),
@@ -35,6 +35,8 @@ LOOSENS: Final = listed(
     """
 )
 """What an operator does and an agent does not."""
+MARK: Final = f":{NAME}…"
+"""What stands in an unknown text that was made of words which name us: `$(which:stanchion…)`."""
 ALONE: Final = listed("resume operators broker approve grant trust")
 """First words that say enough by themselves."""
 
@@ -84,6 +86,25 @@ def is_ours(word: str) -> bool:
     live = any(char in base for char in "*?[")
     known = sum(char.isalnum() for char in base)
     return live and known >= 2 and "/" in low and fnmatchcase(NAME, base)
+
+
+def names_us(words: Iterable[str]) -> bool:
+    """Whether one of the words has our name in it, is a piece of it, or a pattern that fits it: what a program prints
+    that is given them may be our program's name."""
+    return any(_names(word.lower()) for word in words)
+
+
+def _names(word: str) -> bool:
+    if NAME in word or (len(word) >= 4 and word in NAME):
+        return True
+    base = word.rpartition("/")[2]
+    live = any(char in base for char in "*?[")
+    return live and sum(char.isalnum() for char in base) >= 4 and fnmatchcase(NAME, base)
+
+
+def stand_in(name: str, *sources: str | None) -> str:
+    """How an unknown text is written that a program made of others, so that it still shows whether they name us."""
+    return f"$({name}{MARK})" if names_us([each for each in sources if each is not None]) else f"$({name}…)"
 
 
 def told_in(text: str) -> Reach:

@@ -10,7 +10,7 @@ from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.effects import DELETERS, MAKERS, PATTERN_FIRST, SPECIAL, find_roots
 from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.usual import is_closed, is_kept
+from stanchion.guards.shell.usual import is_closed, is_kept, runs_first
 
 TALKS: Final = listed(
     """
@@ -71,6 +71,14 @@ def changes(command: Command, roots: Roots) -> bool:
     if command.cwd == "container:" or not (command.name in CHANGERS or command.opens or _in_place(command)):
         return False
     return any(_changed(path, use, command, roots) for path, use in _changed_by(command))
+
+
+def begins(command: Command, _roots: Roots) -> bool:
+    """Whether a command writes a file that Python runs before any program, and so before Stanchion."""
+    line = f"{command.cwd} {command.line}".lower()
+    if command.cwd == "container:" or not ("-packages" in line or "customize" in line):
+        return False
+    return any(use == "write" and runs_first(path, command.cwd) for path, use in _changed_by(command))
 
 
 def _changed(path: str, use: Use, command: Command, roots: Roots) -> bool:

@@ -8,6 +8,8 @@ from codecs import decode
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from stanchion.guards.shell.listing import listed
+
 LONGEST: Final = 65_536
 DEEPEST: Final = 40
 UNKNOWN: Final = "$"
@@ -40,15 +42,27 @@ DECODES: Final[dict[str, Callable[[str], str]]] = {
 }
 IMPORTS: Final = frozenset({"__import__", "import_module", "run_module", "find_spec"})
 RUNS: Final = frozenset({"exec", "eval", "compile"})
+STARTS: Final = listed(
+    """
+    system popen run call check_call check_output Popen getoutput getstatusoutput execl execle execlp execlpe execv
+    execve execvp execvpe spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe posix_spawn posix_spawnp
+    create_subprocess_exec create_subprocess_shell run_path startfile
+    """
+)
+"""Functions that start a program; the first of their arguments that is no mode says which."""
 
 
 class Code(NamedTuple):
-    """What a piece of code names: modules it takes, attributes it uses, calls with their first argument, texts."""
+    """What a piece of code names: modules it takes, attributes it uses, calls with their first argument, texts;
+    whether it imports something whose name it works out, so that nobody can read it here, and the words of each program
+    that it starts so."""
 
     modules: frozenset[str]
     names: frozenset[str]
     calls: tuple[tuple[str, str], ...]
     texts: tuple[str, ...]
+    imports_unknown: bool = False
+    starts_unknown: tuple[str, ...] = ()
 
 
 def python_code(code: str) -> Code | None:
@@ -60,7 +74,14 @@ def python_code(code: str) -> Code | None:
         reader.read(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return Code(frozenset(reader.modules), frozenset(reader.names), tuple(reader.calls), tuple(reader.texts))
+    return Code(
+        frozenset(reader.modules),
+        frozenset(reader.names),
+        tuple(reader.calls),
+        tuple(reader.texts),
+        reader.imports_unknown,
+        tuple(reader.starts_unknown),
+    )
 
 
 class _Reader:
@@ -70,7 +91,10 @@ class _Reader:
         self.calls: list[tuple[str, str]] = []
         self.texts: list[str] = []
         self.values: dict[str, str] = {}
+        self.called: dict[str, str] = {}
         self.depth = 0
+        self.imports_unknown = False
+        self.starts_unknown: list[str] = []
 
     def read(self, code: str) -> None:
         if self.depth > 3:
@@ -84,6 +108,10 @@ class _Reader:
                 value = self.value(node.value)
                 if value is not None:
                     self.values[node.targets[0].id] = value
+                elif isinstance(node.value, ast.Name | ast.Attribute):
+                    self.called[node.targets[0].id] = _name(node.value)
+            elif isinstance(node, ast.ImportFrom):
+                self.called.update({alias.asname: alias.name for alias in node.names if alias.asname is not None})
         for node in nodes:
             self._note(node, id(node) in said)
         self.depth -= 1
@@ -108,10 +136,13 @@ class _Reader:
                 self.texts.append(value)
 
     def _called(self, node: ast.Call) -> None:
-        name = _name(node.func)
+        name = self.called.get(_name(node.func), _name(node.func))
         first = self.value(node.args[0]) if node.args else None
         self.calls.append((name, _shown(node) if first is None else first))
         self._joined(node.args)
+        self._started(name, node)
+        if name in IMPORTS | RUNS and node.args and (first is None or UNKNOWN in first):
+            self.imports_unknown = True
         if name in IMPORTS and first is not None:
             self.modules.add(first)
         elif name in RUNS and first is not None and first.strip():
@@ -124,6 +155,18 @@ class _Reader:
                 value = self.value(arg)
                 if value is not None:
                     self.names.add(value)
+
+    def _started(self, name: str, node: ast.Call) -> None:
+        """Note what a call starts: a program and the words behind it, which may be given apart (`execvp`)."""
+        given = [each for each in node.args if not (isinstance(each, ast.Constant | ast.Attribute) and _is_mode(each))]
+        words = [part for each in given for part in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
+        if name not in STARTS or not words:
+            return
+        values = [self.value(each) for each in words]
+        known = [UNKNOWN if value is None else value for value in values]
+        told = [" ".join(known), " ".join([known[0], *known[2:]])]
+        self.texts += told
+        self.starts_unknown += told if UNKNOWN in known[0] else []
 
     def _joined(self, nodes: list[ast.expr]) -> None:
         values = [self.value(node) for node in nodes]
@@ -221,6 +264,11 @@ def _both(left: str | None, right: str | None, between: str) -> str | None:
 
 def _name(node: ast.expr | None) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_mode(node: ast.Constant | ast.Attribute) -> bool:
+    """Whether an argument says how to start, not what: `os.P_NOWAIT`."""
+    return node.attr.startswith("P_") if isinstance(node, ast.Attribute) else isinstance(node.value, int)
 
 
 def _shown(node: ast.Call) -> str:

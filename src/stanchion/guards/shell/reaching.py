@@ -8,7 +8,7 @@ from typing import Final
 
 from stanchion.guards._own import NOWHERE, STATE, OwnPlaces
 from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.ours import NAME, Reach, takes, told_in
+from stanchion.guards.shell.ours import ALONE, NAME, READS, Reach, takes, told_in
 from stanchion.guards.shell.python_code import Code, python_code
 from stanchion.guards.shell.usual import is_closed
 
@@ -27,6 +27,11 @@ _TEXT: Final = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
 _PARTED: Final = re.compile(r"[\s'\"`;,()<>|&=\[\]]+")
 _HINTS: Final = ("stan", "chion", "decode", "fromhex", "unhex", "chr(", "[::-1]", "exec(", "eval(")
 """One of these is in every text that could name us, as far as it can be read."""
+_WORDS: Final = (*READS, *sorted(ALONE), "shield", "safe_mode", "reset_tool", "accept_store", "enroll")
+"""One of these is in every text that could do what only a person may do, whatever it says of our name."""
+_OURS: Final = listed("Shield approve resume reset_tool accept_store allow_secret safe_mode enroll")
+_WORKED_OUT: Final = re.compile(r"\b(?:exec\w*|system|spawn\w*|popen\w*|require|import)\s*\(\s*[^'\"`\s)]")
+"""In another language: what is started or imported is no plain text."""
 
 
 @lru_cache(1_024)
@@ -40,7 +45,9 @@ def reach_of(code: str, own: OwnPlaces = NOWHERE) -> Reach:
     inner = any(module.startswith(INNER) for module in found.modules) or ("run_module", NAME) in found.calls
     if inner and any(takes(text.split()) == "danger" for text in found.texts):
         return "danger"
-    return "doubt" if inner or _by_variable(found) or _changes_policy(code, found, own) else ""
+    if inner or _by_variable(found) or _by_unknown(found):
+        return "doubt"
+    return "doubt" if _changes_policy(code, found, own) else ""
 
 
 @lru_cache(1_024)
@@ -51,13 +58,14 @@ def written_reach(code: str, own: OwnPlaces = NOWHERE) -> Reach:
         return ""
     if _by_text(found, own):
         return "danger"
-    return "doubt" if _by_api(found) or _changes_policy(code, found, own) else ""
+    by_unknown = found.imports_unknown and "Shield" in found.names and not LOOSENING.isdisjoint(found.names)
+    return "doubt" if _by_api(found) or by_unknown or _changes_policy(code, found, own) else ""
 
 
 def _read(code: str, own: OwnPlaces) -> Code | None:
     low = code.lower()
     names = [path.rpartition("/")[2].lower() for path in (*own.closed, *own.policies)]
-    if not any(hint in low for hint in (*_HINTS, *names)):
+    if not any(hint in low for hint in (*_HINTS, *_WORDS, *names)):
         return None
     read = python_code(code)
     return read if read is not None else _roughly(code)
@@ -74,6 +82,18 @@ def _by_api(code: Code) -> bool:
     if not LOOSENING.isdisjoint(code.names):
         return True
     return any(name == "safe_mode" and first != "True" for name, first in code.calls)
+
+
+def _by_unknown(code: Code) -> bool:
+    """Whether code works out the name of what it imports or starts, and has words that only we understand so."""
+    if code.imports_unknown and not _OURS.isdisjoint(code.names):
+        return True
+    return any(_is_told(text.split()) for text in (code.texts if code.imports_unknown else code.starts_unknown))
+
+
+def _is_told(words: list[str]) -> bool:
+    """Whether words are what our program is told, with or without a name before them."""
+    return any(words[at : at + 1] != [] and takes(words[at : at + 4]) == "danger" for at in (0, 1))
 
 
 def _by_variable(code: Code) -> bool:
@@ -108,7 +128,9 @@ def _roughly(code: str) -> Code:
     texts = [found[1] if found[1] is not None else found[2] for found in _TEXT.finditer(joined)]
     calls = [found[1] for found in _CALLED.finditer(joined)]
     names = [*calls, *[text for text in texts if text.isidentifier()]]
-    return Code(frozenset(modules), frozenset(names), tuple([(name, "") for name in calls]), (joined, *texts))
+    unknown = _WORKED_OUT.search(joined) is not None
+    called = tuple([(name, "") for name in calls])
+    return Code(frozenset(modules), frozenset(names), called, (joined, *texts), unknown)
 
 
 def _is_remark(line: str) -> bool:

@@ -10,8 +10,9 @@ import msgspec
 from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.inline import LANGUAGES, found_in, printed_by
 from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.opening import Open, joined
+from stanchion.guards.shell.opening import Open, joined, origin_of
 from stanchion.guards.shell.options import VALUED
+from stanchion.guards.shell.ours import names_us, stand_in
 from stanchion.guards.shell.outputs import printf
 from stanchion.guards.shell.unfolding import unfolds
 from stanchion.guards.shell.wrappers import Prefix, inner_of
@@ -163,7 +164,9 @@ def _read(walker: Walker, call: Call) -> str:
             if at < len(fields)
             else ""
             if known
-            else Open(f"${name}", call.given.origin if isinstance(call.given, Open) else ())
+            else Open(
+                stand_in("read", given) if given is not None and names_us([given]) else f"${name}", origin_of(given)
+            )
         )
     return ""
 

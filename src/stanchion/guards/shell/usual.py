@@ -34,6 +34,9 @@ _CHANGED: Final = re.compile(
     r"(?:^|/)(?:(?:site|dist)-packages/stanchion|\.stanchion|\.config/stanchion|\.cache/stanchion|etc/stanchion|library/caches/stanchion"
     r"|\$\{?xdg_(?:config|cache)_home\}?/stanchion|\.?stanchion\.[^/]*)(?:/|$)"
 )
+_FIRST: Final = re.compile(
+    r"(?:^|/)(?:site|dist)-packages/(?:[^/]*\.pth|(?:site|user)customize(?:\.py|/.*))$|(?:^|/)python[\d.]*/sitecustomize\.py$"
+)
 _SOURCE: Final = re.compile(r"(?:^|/)stanchion\.(?:py|md|rst|txt|html|svg|png|css|js|ts|ipynb|egg-info|toml\.example)$")
 
 
@@ -41,7 +44,7 @@ def is_closed(path: str, base: str = "") -> bool:
     """Whether a path, seen from a folder, leads to state, records or keys, which no agent reads or changes."""
     if not may_lead(path, base):
         return False
-    seen = _seen(path, base)
+    seen = seen_from(path, base)
     return _CLOSED.search(_plain(seen)) is not None or USUAL.leads_to(seen, "read") != ""
 
 
@@ -49,11 +52,16 @@ def is_kept(path: str, use: Use, base: str = "") -> bool:
     """Whether a path leads to something of ours that no agent changes so: those, policies and caches."""
     if use != "delete" and not may_lead(path, base):
         return False
-    seen = _seen(path, base)
+    seen = seen_from(path, base)
     text = _plain(seen)
     if _CLOSED.search(text) is not None or USUAL.leads_to(seen, use) != "":
         return True
     return _CHANGED.search(text) is not None and _SOURCE.search(text) is None
+
+
+def runs_first(path: str, base: str = "") -> bool:
+    """Whether a file is one that Python runs whenever it starts."""
+    return _FIRST.search(_plain(seen_from(path, base))) is not None
 
 
 def may_lead(path: str, base: str) -> bool:
@@ -62,8 +70,8 @@ def may_lead(path: str, base: str) -> bool:
     return not _OPEN.isdisjoint(text) or "stanchion" in text.lower()
 
 
-def _seen(path: str, base: str) -> str:
-    """A path from its folder on, every home being one."""
+def seen_from(path: str, base: str) -> str:
+    """A path from a folder on, every home being one."""
     whole = path if not base or path[:1] in ("/", "~", "$", "%") or path[1:2] == ":" else f"{base}/{path}"
     return _HOMES.sub("~", whole, count=1) if whole[:1] == "/" else whole
 

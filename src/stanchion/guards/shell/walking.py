@@ -12,6 +12,7 @@ from stanchion.guards.shell.control import Control
 from stanchion.guards.shell.keeping import Call
 from stanchion.guards.shell.limits import TooMuch
 from stanchion.guards.shell.opening import Open, joined, origin_of
+from stanchion.guards.shell.ours import stand_in
 from stanchion.guards.shell.outputs import output_of
 from stanchion.guards.shell.reading import Reader
 from stanchion.guards.shell.tree import Function, Node, Param, Pipe, Script, Simple, Stream, Turned
@@ -199,7 +200,8 @@ class Walker(Control):
         command = self.commands[-1] if self.commands and self.commands[-1].argv == call.argv else Command(call.argv)
         reads = [f"<{path}" for path in command.reads]
         origin = tuple(dict.fromkeys([command.name, *reads, *origin_of(call.given)]))
-        return Open(f"$({command.name}…)", origin[:32])
+        read = [self.files.get(path) for path in command.reads] if self.files else []
+        return Open(stand_in(command.name, *call.argv[1:], call.given, *read), origin[:32])
 
     def _function(self, name: str, call: Call) -> str:
         self.called.add(name)

@@ -9,7 +9,8 @@ import msgspec
 
 from stanchion.guards.shell.effects import find_roots
 from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.opening import Open, joined, origin_of
+from stanchion.guards.shell.opening import Open, joined, like, origin_of
+from stanchion.guards.shell.ours import names_us, stand_in, takes
 from stanchion.guards.shell.unfolding import unfolds
 
 if TYPE_CHECKING:
@@ -152,13 +153,7 @@ def _xargs(walker: Walker, call: Call) -> str:
     given = call.given
     words: list[str] = []
     if given is not None:
-        words = (
-            [Open("$(…)", origin_of(given))]
-            if isinstance(given, Open)
-            else _unquoted(given)
-            if given is not None and not isinstance(given, Open)
-            else [Open("$(…)", origin_of(given))]
-        )
+        words = [_unknown(given)] if isinstance(given, Open) else _unquoted(given)
     mark = next((own[at + 1] for at, word in enumerate(own[:-1]) if word in ("-I", "--replace")), "")
     if not mark and any(word.startswith("-I") and len(word) > 2 for word in own):
         mark = next(word[2:] for word in own if word.startswith("-I"))
@@ -174,6 +169,11 @@ def _xargs(walker: Walker, call: Call) -> str:
         follow = msgspec.structs.replace(call, argv=argv, given=None, opens=())
         printed.append(walker.under("xargs", partial(walker.run, follow)))
     return joined(printed) if printed else ""
+
+
+def _unknown(given: str | None) -> Open:
+    """A word that is not known, taken from what a command reads."""
+    return Open(stand_in("", given if isinstance(given, Open) else None), origin_of(given))
 
 
 def _put(word: str, mark: str, value: str) -> str:
@@ -219,10 +219,10 @@ def _parallel(walker: Walker, call: Call) -> str:
     command, _, values = _parted(inner, ":::")
     if not command:
         return walker.under("parallel", lambda: walker.text(call.given if call.given is not None else ""))
-    for value in values[:64] or [Open("$(…)", origin_of(call.given))]:
+    for value in values[:64] or [_unknown(call.given)]:
         text = " ".join(command)
         made = text.replace("{}", value) if "{}" in text else f"{text} {value}"
-        follow = Open(made) if isinstance(value, Open) else made
+        follow = like(made, value)
         walker.under("parallel", partial(walker.text, follow))
     return walker.unknown(call)
 
@@ -252,8 +252,13 @@ def _find(walker: Walker, call: Call) -> str:
             for root in roots[:8]:
                 made = Open(f"{root.rstrip('/')}/**" if root != "/" else "/**")
                 filled = tuple([_put(word, "{}", made) for word in inner])
-                if filled and filled[0] != made:
-                    follow = msgspec.structs.replace(call, argv=filled, opens=())
+                looked = (*argv[1:at], *argv[end:])
+                follows = [filled] if filled and filled[0] != made else []
+                if names_us(looked) and takes(" ".join(inner).partition("{}")[2].split()):  # it may find our program
+                    found = Open(stand_in("find", *looked))
+                    follows.append(tuple([_put(word, "{}", found) for word in inner]))
+                for each in follows:
+                    follow = msgspec.structs.replace(call, argv=each, opens=())
                     walker.under("find -exec", partial(walker.run, follow))
             at = end
         at += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from shlex import quote
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.shell.analysis import analysed
 from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.ours import Reach
+from stanchion.guards.shell.ours import Reach, told_in
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import written_reach
 from stanchion.guards.shell.rules.own import DEEPEST, RULES
@@ -24,10 +25,18 @@ READ_BY_PEOPLE: Final = (
 SHELL: Final = (".sh", ".bash", ".zsh", ".ksh", ".fish", ".command", ".bats", ".envrc", ".profile", "rc")
 RECIPES: Final = listed("makefile gnumakefile justfile .justfile procfile")
 LONGEST: Final = 65_536
+LONGEST_NAME: Final = 256
+MANY: Final = 64
+"""How many words are read as those of one command."""
+
+ARGUMENTS: Final = listed("args arguments argv")
+"""What the words of a program are called that stand in a list beside its name."""
 
 _SET: Final = re.compile(r"\s*(?:export\s+|override\s+)?([A-Za-z_]\w*)\s*(?:[:?+]*=)\s*(.*)")
 _USED: Final = re.compile(r"\$[({]\s*(?!shell\b)([A-Za-z_]\w*)\s*[)}]|\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 _SHELL_CALL: Final = re.compile(r"\$\(shell ")
+_KEPT: Final = re.compile(r"^[ \t-]*([A-Za-z_]\w*):[ \t]+['\"]?([^\s'\"#{}\[\]][^\n'\"]{0,200})", re.MULTILINE)
+_PUT: Final = re.compile(r"\$?\{\{\s*(?:env|vars)?\.?([A-Za-z_]\w*)\s*\}\}|\$\{?([A-Za-z_]\w*)\}?")
 _SHEBANG: Final = re.compile(r"#!\s*\S*?/?(?:env\s+(?:-S\s+)?)?([\w.+-]+)\s*(\S*)")
 
 
@@ -41,12 +50,20 @@ def written(path: str, text: str, own: OwnPlaces = NOWHERE, depth: int = 0) -> R
     if name.endswith(READ_BY_PEOPLE) and shebang is None:
         return ""
     worst = written_reach(text[:LONGEST], own)
+    if worst != "danger" and name.endswith((".yml", ".yaml")):
+        worst = told_in(_filled(text[:LONGEST])) or worst
     for script in _scripts(name, text[:LONGEST], shebang) if worst != "danger" else ():
         reach = script_reach(script, Roots((), True, own, depth))
         if reach == "danger":
             return reach
         worst = reach if reach else worst
     return worst
+
+
+def _filled(text: str) -> str:
+    """A YAML document with what it sets put where it is used: a Taskfile's `{{.NAME}}`, a workflow's `$NAME`."""
+    kept = {found[1]: found[2].strip() for found in _KEPT.finditer(text)}
+    return _PUT.sub(lambda one: kept.get(one[1] or one[2], one[0]), text)
 
 
 def _scripts(name: str, text: str, shebang: re.Match[str] | None) -> Iterator[str]:
@@ -86,9 +103,23 @@ def _strings(text: str) -> Iterator[str]:
         if isinstance(one, str):
             yield one
         elif isinstance(one, list):
+            yield from _together(one)
             waiting += one
         elif isinstance(one, dict):
+            for name, words in one.items():
+                if name in ARGUMENTS and isinstance(words, list):
+                    yield from _together([value for key, value in one.items() if key != name], words)
             waiting += one.values()
+
+
+def _together(first: list[Any], words: list[Any] | None = None) -> Iterator[str]:
+    """Words that stand beside each other as one command: those of a list, or each of some texts with a list behind."""
+    if words is None:
+        first, words = first[:1], first[1:]
+    behind = [quote(word) for word in words[:MANY] if isinstance(word, str)]
+    for program in first if behind else ():
+        if isinstance(program, str) and len(program) <= LONGEST_NAME:
+            yield " ".join([program, *behind])
 
 
 def script_reach(script: str, roots: Roots) -> Reach:

@@ -42,6 +42,18 @@ RULES: Final = (
             "/etc/stanchion/keys/**",
         ),
     ),
+    Protected(
+        "what Python runs before any program",
+        (
+            "**/site-packages/*.pth",
+            "**/dist-packages/*.pth",
+            "**/site-packages/sitecustomize.py",
+            "**/site-packages/usercustomize.py",
+            "**/dist-packages/sitecustomize.py",
+            "**/dist-packages/usercustomize.py",
+        ),
+        CHANGES,
+    ),
     Protected("a hook", ("**/.git/hooks/**", "**/.git/config", "**/.git/info/attributes"), CHANGES),
     Protected(
         "a setting of an agent's host",
@@ -66,6 +78,8 @@ HITS: Final[Shown] = (
     ("~/.config/stanchion/trusted.json", "write"),
     ("/var/lib/stanchion/epochs/1", "delete"),
     (".venv/lib/python3.11/site-packages/stanchion/__init__.py", "write"),
+    (".venv/lib/python3.11/site-packages/zz.pth", "write"),
+    ("~/.local/lib/python3.11/site-packages/usercustomize.py", "write"),
     (".git/hooks/pre-commit", "write"),
     ("app/.git/config", "write"),
     (".claude/settings.local.json", "write"),
@@ -73,6 +87,8 @@ HITS: Final[Shown] = (
 MISSES: Final[Shown] = (
     ("stanchion.yaml", "read"),
     (".git/config", "read"),
+    (".venv/lib/python3.11/site-packages/zz.pth", "read"),
+    ("weights/model.pth", "write"),
     (".gitignore", "write"),
     ("hooks/pre-commit", "write"),
     ("src/stanchion/trail.py", "write"),

@@ -7,15 +7,17 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.guards.shell.command import Command
+from stanchion.guards.shell.covering import COPIES, PACKS, SEARCHES, UNPACKS, covers
 from stanchion.guards.shell.inline import LANGUAGES
 from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.opening import Open, origin_of
-from stanchion.guards.shell.ours import Reach, is_ours, starts, takes, told_in
-from stanchion.guards.shell.own_paths import CHANGERS, MOVES, TALKS, changes, links, opens
+from stanchion.guards.shell.ours import MARK, Reach, is_ours, starts, takes, told_in
+from stanchion.guards.shell.own_paths import CHANGERS, MOVES, TALKS, begins, changes, links, opens
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import reach_of
 from stanchion.guards.shell.rule import Rule
 from stanchion.guards.shell.shells import SHELLS
+from stanchion.guards.shell.stopping import ATTACHES, STOPS, attaches, removes, stops
 from stanchion.guards.shell.usual import may_lead
 from stanchion.guards.shell.wrappers import PREFIXES
 
@@ -39,10 +41,13 @@ SETS: Final = listed(
 )
 KNOWN: Final = frozenset({"tickets", "operators", "safe-mode"})
 """Words that begin what only our program understands."""
+FINDS: Final = listed("which command type whereis hash whence where")
+"""Programs that say where another one is."""
 DEEPEST: Final = 6
 """How deep texts may stand in each other before nobody can tell."""
 
-EARLY: Final = SETS | {"alias", "sed", "perl"}
+COVERING: Final = COPIES | PACKS | SEARCHES | UNPACKS
+EARLY: Final = SETS | ATTACHES | STOPS | {"alias", "sed", "perl"}
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*w?|ipython\d?|py")
 _VARIABLE: Final = re.compile(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
@@ -56,7 +61,8 @@ def _takes(command: Command, roots: Roots) -> Reach:
     """How surely a command does what only a person may do.
 
     1. It is our program, whatever it is called by. 2. A program that starts others is given it, in words or as a text.
-    3. It runs code that reaches for it. 4. A program of unknown name has our words behind it.
+    3. It runs code that reaches for it. 4. A program of unknown name has our words behind it. 5. The name of what it
+    starts is made of ours by another program.
     """
     argv, name = command.argv, command.name
     if not argv or not (name in LAUNCHES or _runs_code(name) or _HINT.search(_all(command)) is not None):
@@ -76,6 +82,8 @@ def _takes(command: Command, roots: Roots) -> Reach:
     if name in TALKS and not _talks_others_into(command):
         return ""
     launches = runs or name in LAUNCHES
+    if _made_of_ours(argv, launches):
+        return "doubt"
     given = list(starts(argv[1:]))
     if any(takes(words) == "danger" for words in given):
         return "danger" if launches else "doubt"
@@ -90,10 +98,26 @@ def _takes(command: Command, roots: Roots) -> Reach:
     return "doubt" if launches and any(words and isinstance(words[0], Open) for words in given) else ""
 
 
+def _made_of_ours(argv: tuple[str, ...], launches: bool) -> bool:
+    """Whether what is started has a name that another program made of ours, and words behind it that do not only read.
+
+    As the program itself any such word is enough; behind a program that starts others, which may be given a file whose
+    name has ours in it, it is one of those that only a person may use, or one that nobody knows.
+    """
+    if MARK in argv[0]:
+        return takes(argv[1:]) != ""
+    if not launches:
+        return False
+    behind = [argv[at + 1 :] for at, word in enumerate(argv) if MARK in word]
+    return any(takes(words) == "danger" or (bool(words) and isinstance(words[0], Open)) for words in behind)
+
+
 def concerns(command: Command, roots: Roots) -> bool:
     """Whether a command may break one of these rules at all: told quickly, because most do not."""
     name = command.name
     if name in LAUNCHES or name in CHANGERS or command.settings or command.opens or _runs_code(name):
+        return True
+    if name in COVERING and covers(command, roots):
         return True
     line, own = command.line, roots.own
     if may_lead(line, command.cwd) or _HINT.search(line) is not None or name in EARLY:
@@ -151,23 +175,37 @@ def _talks_others_into(command: Command) -> bool:
 def _another_name(command: Command) -> bool:
     """Whether our program gets another name, by which nobody would know it."""
     if command.name == "alias":
-        return any(is_ours(word.partition("=")[2].split(" ")[0]) for word in command.argv[1:] if "=" in word)
+        return any(_is_program(word.partition("=")[2].split(" ")[0]) for word in command.argv[1:] if "=" in word)
+    if command.name == "hash":
+        return "-p" in command.argv and any(map(_is_program, command.argv[1:]))
     if command.name not in MOVES or len(command.operands) < 2:
         return False
     named = [
         word for word in command.operands[:-1] if word.lower().endswith(("bin/stanchion", "scripts/stanchion.exe"))
     ]
-    return bool(named) or any("which" in origin_of(word) for word in command.operands[:-1])
+    return bool(named) or any(MARK in word for word in command.operands[:-1] if FINDS & set(origin_of(word)))
+
+
+def _is_program(word: str) -> bool:
+    return is_ours(word) or MARK in word
 
 
 def _sets(command: Command) -> bool:
     """Whether a variable of ours is set or unset, by whatever sets variables."""
-    if any(name.startswith("STANCHION_") for name, _ in command.settings):
+    for_one = command.name == "env"
+    settings = [f"{name}={value}" for name, value in command.settings if name.startswith("STANCHION_")]
+    if any(not (command.argv and _counts_alone(each)) for each in settings):
         return True
     if command.name not in SETS:
         return False
     words = [word for word in command.argv[1:] if _VARIABLE.match(word) is not None]
+    words = [word for word in words if not (for_one and _counts_alone(word))]
     return bool(words) and not (command.name == "printf" and "-v" not in command.argv)
+
+
+def _counts_alone(setting: str) -> bool:
+    """Whether a program is told to keep what it counts in its own memory, as tests do: it changes nobody's state."""
+    return setting == "STANCHION_STORE=memory:"
 
 
 def _asks(command: Command) -> bool:
@@ -182,6 +220,11 @@ RULES: Final = (
     Rule("@", "changes a file of Stanchion", check=changes),
     Rule("@", "may do what only a person may do", check=lambda c, r: _takes(c, r) == "doubt", level="doubt"),
     Rule("@", "gives Stanchion's program another name", check=lambda c, _: _another_name(c), level="doubt"),
+    Rule("@", "stops what Stanchion runs in", check=stops),
+    Rule("@", "removes Stanchion", check=removes),
+    Rule("@", "looks into what Stanchion runs in", check=attaches, level="doubt"),
+    Rule("@", "writes what Python runs before any program", check=begins, level="doubt"),
+    Rule("@", "takes or fills a folder in which Stanchion keeps its files", check=covers, level="doubt"),
     Rule("@", "links to where Stanchion keeps its files", check=links, level="doubt"),
     Rule("@", "uses where Stanchion keeps its files", check=lambda c, _: _asks(c), level="doubt"),
 )
@@ -219,6 +262,31 @@ HITS: Final = (
     "rm -rf .venv/lib/python3.11/site-packages/stanchion",
     "env --unset=STANCHION_STATE_DIR make",
     "$(which stanchion) tickets approve 01H",
+    '"$(command -v stanchion)" resume',
+    "X=$(which stanchion); $X resume",
+    "python $(which stanchion) resume",
+    'script -qc "$(which stanchion) resume" /dev/null',
+    "which stanchion | head -1 | xargs -I@ @ resume",
+    "find / -name 'stanch*' -type f -exec {} resume \\;",
+    "find / -path '*bin/stanchion' -exec sh -c '{} resume' \\;",
+    "M=$(basename /x/stanchion); python -m $M resume",
+    "hash -p /opt/app/bin/stanchion foo; foo resume",
+    "ls .venv/bin/stanchion | while read x; do $x resume; done",
+    "python -c \"import os; os.execvp(''.join(map(chr, [115, 116])), ['x', 'resume'])\"",
+    'python -c "__import__(name()).Shield.load().resume()"',
+    "tar xf x.tar -C ~/.local/state",
+    "rsync -a x/ ~/.local/state/",
+    "cd ~/.local/state && unzip x.zip",
+    "tar cf x.tar -C ~/.local state",
+    "grep -r token ~/.local/state",
+    "kill -9 $PPID",
+    "kill $(pgrep -f stanchion)",
+    "gdb -p $PPID",
+    "cat /proc/$PPID/environ",
+    "python -m pip uninstall -y stanchion",
+    "uv pip uninstall stanchion",
+    "echo 'import os' > .venv/lib/python3.11/site-packages/sitecustomize.py",
+    "cp x ~/.local/lib/python3.11/site-packages/a.pth",
 )
 MISSES: Final = (
     "stanchion check bash",
@@ -243,4 +311,25 @@ MISSES: Final = (
     "docker run stanchion",
     "sed -i 's/stanchion resume/stanchion halt/' docs/x.md",
     "cat .venv/lib/python3.11/site-packages/stanchion/__init__.py",
+    "$(which stanchion) check bash",
+    "X=$(command -v stanchion); $X tickets list",
+    "stanchion policy loosens old.yaml new.yaml",
+    "stanchion tickets request 01H",
+    "STANCHION_STORE=memory: pytest",
+    "ln -s $(which python3) python",
+    "grep -rl stanchion src | xargs sed -i s/a/b/",
+    "find . -name 'stanch*' -exec grep -n resume {} +",
+    "python -c \"import subprocess, sys; subprocess.run([sys.executable, 'train.py', '--resume'])\"",
+    "python -c \"import asyncio; asyncio.run(play('resume'))\"",
+    "tar xf x.tar -C ~/src",
+    "tar xf nvim.tar.gz -C ~/.local --strip-components 1",
+    "cp -r dist ~/site",
+    "kill $(pgrep -f uvicorn)",
+    "kill -0 $PPID",
+    "systemctl status stanchion",
+    "strace -p 1234",
+    "python -m pip uninstall -y requests",
+    "echo pip uninstall stanchion",
+    "cat .venv/lib/python3.11/site-packages/a.pth",
+    "cp weights.pth models/best.pth",
 )

@@ -21,7 +21,6 @@ TRACES: Final = (
     "audit.log",
     "/var/audit",
 )
-OWN: Final = ("stanchion",)
 
 
 def _wipes_traces(command: Command, _roots: Roots) -> bool:
@@ -78,17 +77,6 @@ FAMILY: Final = Family(
             flags="-r|--reference|-t",
             check=lambda c, _: any(m in p for p in c.operands for m in ("/etc/", "/usr/", "/bin/", "/var/log")),
             level="doubt",
-        ),
-        Rule(
-            "kill pkill killall systemctl service",
-            "stops Stanchion",
-            check=lambda c, _: any(o in w.lower() for w in c.argv[1:] for o in OWN),
-        ),
-        Rule(
-            "pip pip3 uv pipx poetry",
-            "removes Stanchion",
-            words="** uninstall|remove",
-            check=lambda c, _: "stanchion" in c.operands,
         ),
         *own.RULES,
     ),
