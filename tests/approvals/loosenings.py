@@ -12,12 +12,12 @@ from stanchion.approvals import State
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answering import By, Signer
 from stanchion.approvals.operators import Operator
+from stanchion.approvals.request import Request
 from stanchion.audit.retention import Keep
 from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import EPOCH
 from stanchion.policy.load import policy_hash
-from stanchion.runtime.acts import Request
 from stanchion.runtime.allowing import Allowances
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.enrolling import enrol

@@ -21,7 +21,6 @@ class Purpose(StrEnum):
     """What an answer is about. An answer to one thing is none to another."""
 
     TICKET = "ticket"
-    REVOKE = "revoke"
     RESUME = "resume"
     SAFE_MODE_OFF = "safe-mode-off"
     ALLOW = "allow"

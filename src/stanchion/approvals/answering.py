@@ -71,7 +71,7 @@ class Signer(msgspec.Struct, frozen=True):
     they are about to sign, which may not be what was looked at before."""
 
     name: str
-    key: Any
+    key: Signs
     role: str = ""
     way: Way = Way.KEY
     shows: Callable[[Wish], None] | None = None

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from stanchion import Shield
-from stanchion.approvals.errors import TicketError
+from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
+from stanchion.audit.errors import TrailError
 from stanchion.cli.answerers import answerer, whoever
 from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
@@ -33,6 +34,9 @@ NOW: Final = {
     SAFE: "in safe mode",
     HALTED: "halted",
 }
+REFUSED: Final = 1
+"""The exit status where somebody may not answer like that."""
+
 EXIT: Final = """\
 exit status:
   0  it is done
@@ -57,6 +61,18 @@ def loaded(args: argparse.Namespace) -> Shield:
     except StoreError as error:
         raise BadInput(str(error)) from None
     return shield
+
+
+def answered(args: argparse.Namespace, work: Callable[[Shield], int]) -> int:
+    """Do something on the store that is named, as whoever answers; say so where they may not. Gives the status."""
+    try:
+        with loaded(args) as shield:
+            return work(shield)
+    except (UnknownTicket, OperatorKeyError, StoreLost, TrailError) as error:
+        raise BadInput(str(error)) from None
+    except TicketError as error:
+        say(sys.stderr, f"stanchion: {error}")
+        return REFUSED
 
 
 def operate(args: argparse.Namespace, change: Callable[[Shield, Any], Any], loosens: bool = False) -> int:

@@ -11,13 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import Shield
-from stanchion.approvals.errors import OperatorKeyError, TicketError
+from stanchion.approvals.errors import TicketError
 from stanchion.approvals.keys import PublicKey, make_key_file, public_of
 from stanchion.approvals.operators import Operator, Roster
 from stanchion.approvals.terminal import from_fd, passphrase
-from stanchion.audit.errors import TrailError
 from stanchion.cli.answerers import add_answerer, answerer
-from stanchion.cli.operating import loaded
+from stanchion.cli.operating import answered
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, json_line, put, say
@@ -26,10 +25,7 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
 from stanchion.cli.whose import add_project
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.kernel.state import StoreLost
-from stanchion.runtime.drivers import drive
 
-REFUSED: Final = 1
 KEYS: Final = "keys"
 
 USAGE: Final = """stanchion operators list [--store URL] [--json]
@@ -100,17 +96,12 @@ def run(args: argparse.Namespace) -> int:
             raise BadInput(f"`stanchion operators {args.verb}` takes no {said}: see `stanchion operators --help`")
     if "name" in taken and args.name is None:
         raise BadInput(f"who? write `stanchion operators {args.verb} NAME`")
-    try:
-        with loaded(args) as shield:
-            roster = drive(shield.authority.roster(), shield)
-            return _list(args, roster) if args.verb == "list" else _change(args, shield, roster)
-    except OperatorKeyError as error:
-        raise BadInput(str(error)) from None
-    except TicketError as error:
-        say(sys.stderr, f"stanchion: {error}")
-        return REFUSED
-    except (StoreLost, TrailError) as error:
-        raise BadInput(str(error)) from None
+
+    def work(shield: Shield) -> int:
+        roster = shield.authority.known()
+        return _list(args, roster) if args.verb == "list" else _change(args, shield, roster)
+
+    return answered(args, work)
 
 
 def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:

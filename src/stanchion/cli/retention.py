@@ -6,21 +6,16 @@ import argparse
 import sys
 from typing import Any, Final
 
+from stanchion import Shield
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.errors import OperatorKeyError, TicketError
-from stanchion.audit.errors import TrailError
+from stanchion.approvals.request import Request
 from stanchion.cli.answerers import add_answerer, answerer
-from stanchion.cli.operating import loaded
+from stanchion.cli.operating import answered
 from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import add_project
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import StoreLost
-from stanchion.runtime.acts import Request
 from stanchion.runtime.retaining import SUBJECT
-
-REFUSED: Final = 1
 
 USAGE: Final = """stanchion retention [--days N] [--megabytes N] [--why WORDS] --key FILE | --ssh-agent
        [--store URL]"""
@@ -61,21 +56,17 @@ def run(args: argparse.Namespace) -> int:
     """Say it."""
     said = {"days": args.days, "megabytes": args.megabytes, "why": args.why}
     request = Request(purpose=Purpose.RETENTION, tenant=FLEET, subject=SUBJECT, said=said)
-    try:
-        with loaded(args) as shield:
-            shield.act(request, answerer(args, shield))
-    except OperatorKeyError as error:
-        raise BadInput(str(error)) from None
-    except TicketError as error:
-        say(sys.stderr, f"stanchion: {error}")
-        return REFUSED
-    except (StoreLost, TrailError) as error:
-        raise BadInput(str(error)) from None
+
     bounds = [f"older than {args.days:g} days"] if args.days is not None else []
     bounds += [f"more than {args.megabytes:g} MB"] if args.megabytes is not None else []
     leaves = " or ".join(bounds)
-    say(sys.stdout, f"what is {leaves} may leave the trail" if leaves else "nothing leaves the trail")
-    return 0
+
+    def said_so(shield: Shield) -> int:
+        shield.act(request, answerer(args, shield))
+        say(sys.stdout, f"what is {leaves} may leave the trail" if leaves else "nothing leaves the trail")
+        return 0
+
+    return answered(args, said_so)
 
 
 def _positive(text: str) -> float:

@@ -14,13 +14,12 @@ import msgspec
 from stanchion import Shield, StanchionError
 from stanchion.approvals.act import LARGEST
 from stanchion.approvals.answering import By, Signer, Wish
-from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
+from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.scope import Scope, checked_pattern, said
 from stanchion.approvals.ticket import GRANT_S, State, Ticket, wish_of
-from stanchion.audit.errors import TrailError
 from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer, whoever
-from stanchion.cli.operating import loaded
+from stanchion.cli.operating import REFUSED, answered
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, json_line, put, say, visible
@@ -29,12 +28,9 @@ from stanchion.cli.times import lasting_s, shown, span
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
 from stanchion.cli.whose import add_project, tenant_of, whose
-from stanchion.kernel.state import StoreLost
 from stanchion.runtime.places import broker_for
 from stanchion.runtime.tickets import FIRST
 from stanchion.stores.memory import wall_ms
-
-REFUSED: Final = 1
 
 USAGE: Final = """stanchion tickets list [--all | --state STATE] [--tenant NAME] [--store URL] [--json]
        stanchion tickets show ID [--store URL] [--json]
@@ -135,16 +131,7 @@ def run(args: argparse.Namespace) -> int:
             if args.verb == "list":
                 return 0
             raise BadInput(f"there is no ticket `{args.id}`: name the store of the process that waits, with `--store`")
-    try:
-        with loaded(args) as shield:
-            return int(VERBS[args.verb](args, shield))
-    except (UnknownTicket, OperatorKeyError) as error:
-        raise BadInput(str(error)) from None
-    except TicketError as error:
-        say(sys.stderr, f"stanchion: {error}")
-        return REFUSED
-    except (StoreLost, TrailError) as error:
-        raise BadInput(str(error)) from None
+    return answered(args, lambda shield: VERBS[args.verb](args, shield))
 
 
 def _list(args: argparse.Namespace, shield: Shield) -> int:

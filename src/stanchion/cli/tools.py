@@ -11,6 +11,7 @@ import msgspec
 
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.errors import TicketError
+from stanchion.approvals.request import Request
 from stanchion.cli.answerers import add_answerer, answerer
 from stanchion.cli.cells import name_of
 from stanchion.cli.operating import NOW, loaded
@@ -29,7 +30,6 @@ from stanchion.kernel.gates import standing_of
 from stanchion.kernel.registers import outcomes
 from stanchion.kernel.state import FOREVER, STANDING, StoreLost
 from stanchion.kernel.states import NORMAL, phase
-from stanchion.runtime.acts import Request
 from stanchion.runtime.errors import NoTenant
 from stanchion.runtime.pinning import pins_key, pins_of
 from stanchion.stores.memory import wall_ms

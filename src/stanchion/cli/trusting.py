@@ -5,20 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from stanchion import Shield
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.errors import OperatorKeyError, TicketError
-from stanchion.audit.errors import TrailError
+from stanchion.approvals.request import Request
 from stanchion.cli.answerers import answerer
-from stanchion.cli.operating import loaded
+from stanchion.cli.operating import answered
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost
 from stanchion.policy.load import policy_hash
-from stanchion.runtime.acts import Request
 from stanchion.runtime.loading import stored_trust
 from stanchion.runtime.places import MEMORY, store_name
 from stanchion.stores.memory import wall_ms
@@ -28,8 +27,6 @@ from stanchion.stores.protocol import StoreError
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
 
-REFUSED: Final = 1
-
 
 def trust(args: argparse.Namespace) -> int:
     """Have a policy trusted, by its hash, in one environment or in none."""
@@ -37,19 +34,14 @@ def trust(args: argparse.Namespace) -> int:
     env = args.env[0] if args.env and args.env[0] else None
     hashed = policy_hash(name, env)
     said = {"policy": str(name), "env": env, "why": args.why}
-    try:
-        with loaded(args) as shield:
-            request = Request(purpose=Purpose.POLICY, tenant=FLEET, subject=hashed, said=said)
-            shield.act(request, answerer(args, shield))
-    except OperatorKeyError as error:
-        raise BadInput(str(error)) from None
-    except TicketError as error:
-        say(sys.stderr, f"stanchion: {error}")
-        return REFUSED
-    except (StoreLost, TrailError) as error:
-        raise BadInput(str(error)) from None
-    say(sys.stdout, f"{name} is trusted as it is now: hash {hashed}")
-    return 0
+    request = Request(purpose=Purpose.POLICY, tenant=FLEET, subject=hashed, said=said)
+
+    def said_so(shield: Shield) -> int:
+        shield.act(request, answerer(args, shield))
+        say(sys.stdout, f"{name} is trusted as it is now: hash {hashed}")
+        return 0
+
+    return answered(args, said_so)
 
 
 class ProjectTrust:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answering import By
+from stanchion.approvals.request import Request
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.scopes import FLEET
-from stanchion.runtime.acts import Request
 from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import StateError

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from stanchion.approvals.act import Answer, Purpose, digest_of
+from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answering import By, Wish
 from stanchion.approvals.errors import AnswerRefused
+from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR
@@ -35,15 +36,6 @@ BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
 MOST_TRUSTED: Final = 1_000
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that only an operator may have done: to what (`subject`), and how (`said`, plain data)."""
-
-    purpose: Purpose
-    tenant: str = "default"
-    subject: str = ""
-    said: dict[str, Any] = {}
-
-
 class Act(NamedTuple):
     """How something is carried out. `number` is the version of what it changes: an answer fits that one alone."""
 
@@ -60,7 +52,7 @@ def wish_for(shield: Shield, request: Request) -> Wish:
         tenant=request.tenant,
         subject=request.subject,
         generation=act.number(shield, request),
-        digest=digest_of(msgspec.to_builtins(request)),
+        digest=request.digest,
         said=request.said,
         asked=Asked((OPERATOR,), act.critical),
     )

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Answer, Purpose, digest_of
+from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answering import By
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.proving import doubt
+from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -27,7 +28,6 @@ from stanchion.kernel.guard import Placed
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake, StoreLost, key
-from stanchion.runtime.acts import Request
 from stanchion.runtime.authority import told
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow, drive
@@ -123,7 +123,7 @@ def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer, shared:
     """Whether an allowance is what somebody said who could say it, and nothing else."""
     said = {"once": one.once, "tool": one.tool, "why": answer.act.comment}
     request = Request(purpose=Purpose.ALLOW, tenant=tenant, subject=one.fingerprint, said=said)
-    same = answer.act.yes and answer.act.digest == digest_of(msgspec.to_builtins(request))
+    same = answer.act.yes and answer.act.digest == request.digest
     return same and not doubt(roster, answer, OPERATORS_ONLY, shared=shared)
 
 

@@ -66,16 +66,15 @@ class Authority:
         if self._begun is None:
             with contextlib.suppress(StoreLost, TicketError):
                 version, value = self._shield.store.read(RECORD)
-                self._read(version, value, self._mark())
+                self._read(version, value, self._mark(value))
 
-    def _mark(self) -> bool:
+    def _mark(self, changes: Any) -> bool:
         """Whether it is marked that somebody names operators here; where this shield does, it is from now on. Beside
         operators in the store those alone are marked who are among them."""
         shield = self._shield
         marked = shield.store.read(PINNED)[1] is not None
         if marked or not self.shared:
             return marked
-        changes = shield.store.read(RECORD)[1]
         own = rostered((), changes).operators
         named = [one for one in self._named() if not changes or (one.name in own and own[one.name].key == one.key)]
         if not named:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answering import By, named
+from stanchion.approvals.request import Request
 from stanchion.kernel.gates import standing_key, standing_of
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, FOREVER
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
-from stanchion.runtime.acts import Request
 from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.errors import StateError

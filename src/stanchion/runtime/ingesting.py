@@ -12,6 +12,7 @@ import msgspec
 
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answering import By
+from stanchion.approvals.request import Request
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.guards._jsonschema.checker import canonical
@@ -21,7 +22,6 @@ from stanchion.guards.schema.hooks import HookCall, Hooked
 from stanchion.guards.schema.tools import EVERYBODY, Definition, Known, differing
 from stanchion.kernel.changing import LEFT, change
 from stanchion.policy.definitions import Hook, reads_definitions, with_tools
-from stanchion.runtime.acts import Request
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.pinning import pins_key, pins_of
 from stanchion.runtime.tool import Tool

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Answer, Purpose, digest_of
+from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import RECORD, Operator
 from stanchion.approvals.proving import doubt, rostered
+from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
 from stanchion.audit.retention import Keep
 from stanchion.kernel.scopes import FLEET
@@ -60,16 +61,12 @@ def permitted(asked: Keep, store: Any, pinned: Iterable[Operator]) -> Keep:
     return Keep(_longer(asked.days, said.days), _longer(asked.size, size))
 
 
-def request_of(retention: Retention) -> dict[str, Any]:
-    """What an operator signs who lets records leave."""
-    return {"purpose": Purpose.RETENTION, "tenant": FLEET, "subject": SUBJECT, "said": retention.said}
-
-
 def _is_signed(said: Retention) -> bool:
     answer = said.answer
     if answer is None or not answer.act.yes or answer.act.purpose is not Purpose.RETENTION:
         return False
-    return answer.act.digest == digest_of(request_of(said))
+    asked = Request(purpose=Purpose.RETENTION, tenant=FLEET, subject=SUBJECT, said=said.said)
+    return answer.act.digest == asked.digest
 
 
 def _longer(asked: Any, said: Any) -> Any:

@@ -9,12 +9,12 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answering import By
+from stanchion.approvals.request import Request
 from stanchion.audit.journal import Fact
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import CLOCK, Batch, Put, Reply, StoreLost, When, key
-from stanchion.runtime.acts import Request
 from stanchion.runtime.authority import told
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import StanchionError

@@ -16,6 +16,7 @@ from stanchion.approvals.filing import TENANTS, head_key, head_of, listed, page_
 from stanchion.approvals.finding import LEAST, named as one_of
 from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
 from stanchion.approvals.keeping import all_in, read
+from stanchion.approvals.operators import Roster
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, checked_pattern, reach, said
 from stanchion.approvals.ticket import GRANT_S, State, Ticket, answered, as_of, key_of, listed_until, wish_of
@@ -68,12 +69,13 @@ class Tickets:
         tenants = self._tenants() if tenant is None else (tenant,)
         kept = [(one, grants_of(self._store.read(grants_key(one))[1])) for one in tenants]
         found = [(one, grant) for one, grants in kept for grant in grants if now < grant.until]
-        return [(one, grant) for one, grant in found if self._stands(grant)] if found else []
+        roster = self._shield.authority.known() if found else Roster()
+        return [(one, grant) for one, grant in found if self._stands(roster, grant)]
 
-    def _stands(self, grant: Grant) -> bool:
+    def _stands(self, roster: Roster, grant: Grant) -> bool:
         """Whether whoever gave it still may."""
-        roles = (grant.answer.act.role,)
-        return not self._shield.authority.doubt(self._shield.authority.known(), grant.answer, Asked(roles), grant.scope)
+        asked = Asked((grant.answer.act.role,))
+        return not self._shield.authority.doubt(roster, grant.answer, asked, grant.scope)
 
     def find(self, ticket_id: str, tenant: str | None = None) -> Ticket:
         """A ticket by its id, or by as much of it as is unique, as it stands."""

@@ -8,7 +8,8 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Purpose, Way
 from stanchion.approvals.answering import By, Signer
-from stanchion.runtime.acts import Request, wish_for
+from stanchion.approvals.request import Request
+from stanchion.runtime.acts import wish_for
 from tests.second_look.attacks.scene import Scene
 
 REQUESTS: Final = {
