@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import itertools
 from typing import Any
 
 import pytest
@@ -55,6 +56,14 @@ def test_asking_again_finds_the_same_ticket() -> None:
     shield, paid = shield_for(policy()), Paid()
     assert refused(shield, paid).ticket == refused(shield, paid).ticket
     assert [ticket.generation for ticket in shield.tickets()] == [1]
+    assert [fact.what for fact in shield.journal.facts()] == ["ticket.opened"]
+
+
+def test_that_a_ticket_was_opened_is_written_down_however_long_the_store_takes() -> None:
+    ticks = itertools.count(1_000)
+    shield, paid = shield_for(policy(), store=MemoryStore(lambda: next(ticks))), Paid()
+    for agent in ("one", "two"):
+        refused(shield, paid, agent=agent)
     assert [fact.what for fact in shield.journal.facts()] == ["ticket.opened"]
 
 

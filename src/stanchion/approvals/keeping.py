@@ -35,6 +35,12 @@ class Kept(NamedTuple):
         """Whether it was written."""
         return self.ticket is not self.before
 
+    @property
+    def opened(self) -> bool:
+        """Whether it was opened now, for the first time or anew."""
+        before = 0 if self.before is None else self.before.generation
+        return self.ticket is not None and self.ticket.generation != before
+
 
 class Limits(NamedTuple):
     """How many tickets a run may open, and how many a minute an agent."""

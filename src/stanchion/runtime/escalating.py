@@ -108,7 +108,7 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
             desk.tell("a person is asked about something else in its place: repeat the call when that is answered")
             return None
         desk.waits_for(decision, wanted.id)
-        if kept.changed and kept.ticket.state is State.OPEN and kept.ticket.opened_at == kept.now:
+        if kept.opened:
             _write_down(desk, kept.ticket, decision)
         if kept.ticket.state is State.OPEN and waits:
             kept = yield from _wait(desk, kept.ticket, kept, decision)
