@@ -109,7 +109,7 @@ def stanchion_as(uid: int | None, *words: str) -> subprocess.Popen[str]:
     return python_as(uid, "-m", "stanchion", *words)
 
 
-def python_as(uid: int | None, *words: str, **environ: str) -> subprocess.Popen[str]:
+def python_as(uid: int | None, *words: str, stdin: int = subprocess.DEVNULL, **environ: str) -> subprocess.Popen[str]:
     """Start an interpreter, as another user where one is given."""
     program = sys.executable if uid is None else interpreter(uid)
     assert program is not None
@@ -120,6 +120,7 @@ def python_as(uid: int | None, *words: str, **environ: str) -> subprocess.Popen[
         [program, *words],
         env=kept | places,
         cwd="/",
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

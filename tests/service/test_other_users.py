@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,7 +118,8 @@ print(run.check("x", {}).code)
 run._began, run._boot = mine, boot
 print(run.check("x", {}).proceeds)
 """
-    owner = python_as(AGENT_UID, "-c", "import sys\nfrom stanchion import Shield\n" + begins, str(broker.socket))
+    begins = "import sys\nfrom stanchion import Shield\n" + begins
+    owner = python_as(AGENT_UID, "-c", begins, str(broker.socket), stdin=subprocess.PIPE)
     assert owner.stdout is not None
     words = owner.stdout.readline().split()
     assert said_by(OTHER_UID, speaks, str(broker.socket), *words).split() == ["kernel.ended", "kernel.ended", "True"]
