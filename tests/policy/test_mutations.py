@@ -25,7 +25,7 @@ from stanchion.policy.schema import PolicyFile
 from tests.policy.drawn_policies import JUNK, draw
 
 SOAK: Final = int(os.environ.get("STANCHION_SOAK_EXAMPLES", "100000")) if os.environ.get("STANCHION_SOAK") else 0
-MUTANTS: Final = max(8_000, SOAK)
+MUTANTS: Final = max(3_000, SOAK)
 BLOCK: Final = 500
 FILE: Final = "policy.yaml"
 

@@ -24,7 +24,7 @@ CALLS = st.lists(
 """Calls of denied tools and of one that is not; whether what that brings is new; and by which of two processes."""
 
 
-@sample(60)
+@sample(25)
 @given(CALLS)
 def test_any_interleaving_of_refused_calls_ends_by_the_tenth_of_one(calls: list[tuple[str, int, bool]]) -> None:
     one = shield_for(POLICY)
@@ -48,7 +48,7 @@ def test_any_interleaving_of_refused_calls_ends_by_the_tenth_of_one(calls: list[
             return
 
 
-@sample(60)
+@sample(25)
 @given(st.lists(st.sampled_from([f"no-{number}" for number in range(60)]), max_size=40, unique=True))
 def test_different_refusals_end_nothing_before_the_thirtieth(tools: list[str]) -> None:
     run = shield_for(POLICY).run("ann")
@@ -57,7 +57,7 @@ def test_different_refusals_end_nothing_before_the_thirtieth(tools: list[str]) -
     assert {decision.action for decision in decisions[29:]} <= {Action.HALT}
 
 
-@sample(200)
+@sample(80)
 @given(st.lists(st.integers(0, 200), max_size=400))
 def test_no_refusal_is_counted_too_low_and_few_are_counted_exactly(drawn: list[int]) -> None:
     history = History()
@@ -88,7 +88,7 @@ BESIDE = st.lists(
 REFUSED = {"rm -rf": "/", "dd if=/dev/zero": "of=/dev/sda", "mkfs.ext4": "/dev/sda1", "shred -u": "/dev/sda"}
 
 
-@sample(60)
+@sample(25)
 @given(st.sampled_from(sorted(REFUSED)), st.lists(st.tuples(BESIDE, BESIDE, BESIDE), min_size=10, max_size=10))
 def test_no_words_before_behind_or_in_another_command_hide_what_is_refused_again(
     command: str, junk: list[tuple[list[str], list[str], list[str]]]

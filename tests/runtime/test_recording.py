@@ -412,8 +412,9 @@ class Broken(MemoryJournal):
         return super().write(moment, decision, took_ns, notes)
 
 
-def test_a_late_answer_is_not_lost_with_an_event_that_could_not_be_recorded() -> None:
+def test_a_late_answer_is_not_lost_with_an_event_that_could_not_be_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """It enters the next event that can be."""
+    monkeypatch.setattr("stanchion.runtime.pool.IDLE_S", 0.01)
     journal, asked = Broken(), threading.Event()
 
     def slow(_event: Event) -> Finding:

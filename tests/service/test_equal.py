@@ -13,6 +13,7 @@ from stanchion import Shield
 from stanchion.kernel.decision import Inputs
 from stanchion.runtime.errors import Refused
 from stanchion.testing import FakeClock
+from tests.properties.examples import sample
 from tests.service.brokers import serving
 
 POLICY: dict[str, Any] = {
@@ -119,6 +120,7 @@ def _tool(name: str, came: Any) -> Any:
 
 
 @pytest.mark.parametrize("unread", ["allow", "media", "block"])
+@sample(40)
 @given(events=st.lists(EVENTS, max_size=6))
 def test_decisions_are_the_same(unread: str, events: list[tuple[Any, ...]]) -> None:
     policy = POLICY | {"unread": unread}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,8 @@ pytestmark = pytest.mark.skipif(
 POLICY = "name: bounded\nguards:\n  - {use: budget, calls: 40, per: tenant}\n  - {use: shell}\n"
 
 
-@pytest.fixture
-def broker(tmp_path: Path) -> Iterator[Running]:
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Running]:
     """A broker of its own user, for an agent and for another one with a tenant of its own."""
     with running("default", f"{AGENT_UID}", f"{OTHER_UID}:other", uid=BROKER_UID) as one:
         one.end()

@@ -24,7 +24,7 @@ from tests.stores.slots import slots_key
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
-SEEDS: Final = range(200 if SOAK else 2)
+SEEDS: Final = range(200 if SOAK else 1)
 HOSTS: Final = 4
 PROCESSES: Final = 2
 THREADS, LIMIT = (8, 400) if SOAK else (2, 80)

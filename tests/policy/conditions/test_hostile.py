@@ -169,7 +169,7 @@ def evaluates(condition: Condition, view: Any) -> None:
         assert type(condition.test(view)) is bool
 
 
-@settings(max_examples=SOAK or 500)
+@settings(max_examples=SOAK or 200)
 @given(text=st.text(st.characters(codec=None), max_size=60))
 def test_any_text(text: str) -> None:
     survives(text, NAMES, VIEW)
@@ -183,7 +183,7 @@ WORD_SOUP = [
 ]  # fmt: skip
 
 
-@settings(max_examples=SOAK or 800)
+@settings(max_examples=SOAK or 300)
 @given(words=st.lists(st.sampled_from(WORD_SOUP), max_size=25), known=drawn.names, glue=st.sampled_from(["", " "]))
 def test_any_words(words: list[str], known: dict[str, Any], glue: str) -> None:
     survives(glue.join(words), drawn.NAMES, drawn.view(known))
