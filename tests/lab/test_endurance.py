@@ -24,7 +24,7 @@ def test_every_decision_is_counted() -> None:
 def test_what_grows_is_named() -> None:
     steady = [Part(Cost(100.0, 300.0, 10), 1_000)] * PARTS
     assert grown(trends(steady)) == []
-    assert grown(trends([*steady[:7], *[Part(Cost(100.0, 300.0, 10), 1_100)] * 3])) == ["memory"]
+    assert grown(trends([*steady[:7], *[Part(Cost(100.0, 300.0, 10), 1_200)] * 3])) == ["memory"]
     assert grown(trends([*steady[:7], *[Part(Cost(100.0, 600.0, 10), 1_000)] * 3])) == ["p99"]
     assert grown(trends([*steady[:7], *[Part(Cost(200.0, 300.0, 10), 1_000)] * 3])) == ["p50"]
 

@@ -22,8 +22,8 @@ PARTS: Final = 10
 CALLS: Final = 200
 """How many calls an agent makes in one run."""
 GROWTH: Final = 1.1
-"""How much more memory the last parts may have than those right behind the first: what counts for a run is kept for a
-day, so a store has a little more of it with each."""
+"""How much more memory the last parts may have than those right behind the first: what counts for a run is kept for
+a week, so a store has a little more of it with each."""
 TREND: Final = 1.5
 """How much longer a decision may take in the last parts; machines are noisy, and what grows with history grows more."""
 
