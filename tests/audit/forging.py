@@ -36,11 +36,14 @@ def dumped(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def line_of(body: bytes, seal_: str | None = None, took: int = 41_234, hash_: str | None = None) -> bytes:
+def line_of(
+    body: bytes, seal_: str | None = None, took: int = 41_234, hash_: str | None = None, mac: str | None = None
+) -> bytes:
     """A line around a body, with its line feed."""
     stated = sha256(body).hexdigest() if hash_ is None else hash_
+    proof = "" if mac is None else f'"mac":"{mac}",'
     beside = "" if seal_ is None else f'"seal":"{seal_}",'
-    return b'{"hash":"%b","took":%d,%b"body":%b}\n' % (stated.encode(), took, beside.encode(), body)
+    return b'{"hash":"%b",%b"took":%d,%b"body":%b}\n' % (stated.encode(), proof.encode(), took, beside.encode(), body)
 
 
 def body_of(line: bytes) -> bytes:
@@ -56,6 +59,13 @@ def hash_of(line: bytes) -> str:
 def seal_of(line: bytes) -> str | None:
     """The seal beside a line's body."""
     said = json.loads(line).get("seal")
+    assert said is None or isinstance(said, str)
+    return said
+
+
+def mac_of(line: bytes) -> str | None:
+    """The mac beside a line's body."""
+    said = json.loads(line).get("mac")
     assert said is None or isinstance(said, str)
     return said
 
@@ -82,21 +92,34 @@ class Draft:
     prev: str = GENESIS
     tail: bytes = b""
     """What a crash left behind the last line."""
+    mac_key: bytes = b""
+    """The key of the next record's mac."""
 
     def begin(self) -> Draft:
         """Begin the next segment."""
         number = max(self.segments, default=0) + 1
         self.segments[number] = []
-        return self.add("segment", number=number)
+        if self.key is None:
+            return self.add("segment", number=number)
+        self.mac_key = hmac.digest(self.key, f"stanchion-epoch:{self.id}:{self.seq}".encode(), "sha256")
+        return self.add("segment", number=number, epoch=f"{key_id(self.key)}:0")
 
     def add(self, kind: str, **fields: Any) -> Draft:
         """Add one record; a checkpoint gets its seal."""
-        body = {"v": 2, "prev": self.prev, "seq": self.seq, "chain": self.id, "kind": kind}
+        body = {"v": 3, "prev": self.prev, "seq": self.seq, "chain": self.id, "kind": kind}
         body |= {"at": 1_700_000_000_000 + self.seq, **fields, "salt": self.salt}
-        line = line_of(encoded := dumped(body))
-        self.prev, self.seq = sha256(encoded).hexdigest(), self.seq + 1
+        return self.put(dumped(body), kind)
+
+    def put(self, body: bytes, kind: str = "") -> Draft:
+        """Add a record that has these bytes."""
+        self.prev, self.seq = sha256(body).hexdigest(), self.seq + 1
+        mac = None
+        if self.mac_key:
+            mac = hmac.digest(self.mac_key, self.prev.encode(), "sha256").hex()
+            self.mac_key = sha256(b"stanchion-next:" + self.mac_key).digest()
+        line = line_of(body, mac=mac)
         if kind == "checkpoint" and self.key is not None:
-            line = line_of(encoded, seal(self.key, f"checkpoint:{self.id}:{self.prev}"), 0)
+            line = line_of(body, seal(self.key, f"checkpoint:{self.id}:{self.prev}"), 0, mac=mac)
         self.segments[max(self.segments)].append(line)
         return self
 
@@ -143,8 +166,10 @@ class Draft:
         """Write the head, sealed where there is a key."""
         said = {"chain": self.id, "segment": segment, "offset": offset, "seq": seq, "hash": hash_, "closed": closed}
         if self.key is not None:
-            text = f"head:{self.id}:{segment}:{offset}:{seq}:{hash_}:{int(closed)}"
+            since = seq_of(self.segments[segment][0])
+            text = f"head:{self.id}:{segment}:{offset}:{seq}:{hash_}:{int(closed)}:{since}"
             said["seal"] = seal(self.key, text)
+            said["since"] = since
         self.head = dumped(said)
 
     def said_head(self) -> dict[str, Any]:
@@ -234,7 +259,7 @@ def crashed(key: bytes | None = None, salt: str = "") -> Drafts:
     """One chain with two segments whose writer crashed: records behind the head, and an incomplete line."""
     one = Draft(ONE, key, salt).begin().add("open", cut=0, unfit=[]).work(4)
     one.checkpoint().begin().work(4).mark().work(3)
-    one.tail = line_of(b'{"v":2,"prev":"and so on"}')[:50]
+    one.tail = line_of(b'{"v":3,"prev":"and so on"}')[:50]
     return Drafts({ONE: one}, key)
 
 
@@ -275,7 +300,7 @@ def relinked(lines: list[bytes], prev: str, key: bytes | None, old_seals: bool) 
         mark = seal_of(line) if old_seals else None
         if key is not None and body["kind"] == "checkpoint":
             mark = seal(key, f"checkpoint:{body['chain']}:{prev}")
-        made.append(line_of(encoded, mark))
+        made.append(line_of(encoded, mark, mac=mac_of(line) if old_seals else None))
     return made, prev
 
 
@@ -284,7 +309,8 @@ def rewrite(draft: Draft, seq: int, key: bytes | None = None, old_seals: bool = 
     number, index = draft.at(seq)
     lines = draft.segments[number]
     prev = json.loads(body_of(lines[index]))["prev"]
-    lines[index] = line_of(forged_body(body_of(lines[index])), seal_of(lines[index]))
+    forged = forged_body(body_of(lines[index]))
+    lines[index] = line_of(forged, seal_of(lines[index]), mac=mac_of(lines[index]))
     for later in [each for each in draft.segments if each >= number]:
         start = index if later == number else 0
         lines = draft.segments[later]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -233,34 +232,3 @@ def test_whoever_waits_is_told_what_became_of_their_own_record(tmp_path: Path, d
     with pytest.raises(AuditLost, match="the disk is full"):
         trail.sync(second)
     trail.close()
-
-
-def test_a_file_that_somebody_else_changes_is_noticed(tmp_path: Path) -> None:
-    """A risky call is refused, and the next one writes to another chain: that one is evidence."""
-    shield = shielded(tmp_path)
-    with shield.run(id="r1") as run:
-        assert run.check("high", {}).proceeds
-        first = shield.journal.name
-        path = segment(tmp_path)
-        path.write_bytes(path.read_bytes()[:300])
-        decision = run.check("high", {})
-        assert decision.code == "kernel.audit_lost"
-        assert "changed by somebody else" in decision.findings[0].detail
-        assert run.check("high", {}).proceeds
-        assert shield.journal.name != first
-    shield.close()
-
-
-def test_a_removed_folder_is_noticed(tmp_path: Path) -> None:
-    """Also where nothing of the trail is left at all: it begins anew."""
-    shield = shielded(tmp_path / "trail", Options(sync_ms=0.1, head_ms=60_000))
-    with shield.run(id="r1") as run:
-        # The second one waits for the turn of the thread that follows the one which writes the head.
-        assert run.check("high", {}).proceeds
-        assert run.check("high", {}).proceeds
-        shutil.rmtree(tmp_path / "trail")
-        assert not run.check("high", {}).proceeds
-        (tmp_path / "trail").mkdir()
-        assert run.check("high", {}).proceeds
-    shield.close()
-    assert len(whole(tmp_path / "trail")) == 1

@@ -17,7 +17,6 @@ from stanchion import Refused, Shield
 from stanchion.audit.chain import Chain
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.options import Options
-from stanchion.audit.pages import Written
 from stanchion.audit.trail import Trail
 from stanchion.kernel.events import Moment
 from tests.audit.disks import Disk
@@ -28,12 +27,6 @@ POLICY: dict[str, Any] = {
     "tools": {"low": {"risk": "low"}, "high": {"risk": "high"}},
     "guards": [{"use": "step_limit", "max_steps": 100, "per": "run", "counter": "steps"}],
 }
-
-
-@pytest.fixture(autouse=True)
-def line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are as long as what is written to them; `test_pages` is about those with room prepared."""
-    monkeypatch.setattr("stanchion.audit.chain.open_pages", Written)
 
 
 @contextmanager

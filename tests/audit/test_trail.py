@@ -46,7 +46,7 @@ def test_a_chain_from_its_first_record_to_its_last(tmp_path: Path) -> None:
     found = one(tmp_path / "trail")
     kinds = ["segment", "open", "run", "intent", "outcome", "end", "checkpoint"]
     assert [record["kind"] for record in found] == kinds
-    assert {record["v"] for record in found} == {2}
+    assert {record["v"] for record in found} == {3}
     assert found[0]["number"] == 1
     assert found[1]["pid"] == os.getpid()
     assert (found[4]["call"], found[4]["notes"]) == ("e1", ["noted"])

@@ -57,7 +57,7 @@ def test_as_a_module_of_stanchion(tmp_path: Path) -> None:
     for module in ("stanchion.audit.verify", "stanchion.audit.verifying"):
         done = subprocess.run([sys.executable, "-m", module, str(trail)], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.splitlines()[-1] == "whole: 12 records in 1 chain"
+        assert done.stdout.splitlines()[-1] == "whole: 12 records in 1 chain; end not proven"
 
 
 def test_what_people_read(tmp_path: Path) -> None:
@@ -72,14 +72,17 @@ def test_what_people_read(tmp_path: Path) -> None:
         "3333333333333333  10       1         2023-11-14 22:13:20  2023-11-14 22:13:20  1            1       open",
         f"{ONE}/00000002.jsonl:9: inserted: 4 bytes were put behind record 13, which ends the chain",
         f"{TWO}/00000001.jsonl:3: deleted: records 2 to 3 were deleted: record 4 follows",
+        "note: the key is a shared secret: whoever has this key can forge all of it",
         "note: 3333333333333333: the chain is not closed: it is being written to, or its writer crashed",
+        "note: end not proven: neither a store nor a witness was asked, so records at the end of a chain may be "
+        "missing, whole chains, or all since an earlier state of the folder",
         "not whole: 2 faults (26 records in 3 chains up to there)",
     ]
 
 
 def test_what_programs_read(tmp_path: Path) -> None:
     said = json.loads(as_json(verify(crashed(KEY).write(tmp_path / "trail"), KEY)))
-    assert said["whole"] is True
+    assert (said["whole"], said["end_proven"]) == (True, False)
     assert said["faults"] == []
     (chain,) = said["chains"]
     assert chain == {
@@ -171,7 +174,7 @@ def test_times_beyond_the_calendar_are_told_as_they_are(tmp_path: Path) -> None:
     report = verify(Drafts({ONE: one}).write(tmp_path / "trail"))
     assert report.whole
     assert str(10**17) in as_text(report)
-    assert verdict(report) == "whole: 2 records in 1 chain"
+    assert verdict(report) == "whole: 2 records in 1 chain; end not proven"
 
 
 def test_memory_does_not_grow_with_the_trail(tmp_path: Path) -> None:

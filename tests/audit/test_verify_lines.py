@@ -10,23 +10,20 @@ from typing import Any
 import pytest
 
 from stanchion.audit.verify import Deed, Fault, verify
-from tests.audit.forging import GENESIS, KEY, ONE, Draft, Drafts, crashed, dumped, hash_of, line_of, single
+from tests.audit.forging import GENESIS, KEY, ONE, Draft, Drafts, crashed, dumped, single
 
 
 def chain_with(body: bytes, tmp_path: Path) -> tuple[Fault, ...]:
     """What is found in a chain whose third record has these bytes, everything else being as it should."""
     one = Draft(ONE, KEY).begin().work(1)
     middle = body.replace(b"PREV", one.prev.encode())
-    line = line_of(middle)
-    one.segments[1].append(line)
-    one.prev, one.seq = hash_of(line), 3
-    one.work(2).close()
+    one.put(middle).work(2).close()
     return verify(Drafts({ONE: one}).write(tmp_path), KEY).faults
 
 
 def body(**more: Any) -> bytes:
     """The third record of a chain."""
-    said = {"v": 2, "prev": "PREV", "seq": 2, "chain": ONE, "kind": "event", "at": 1_700_000_000_000, **more}
+    said = {"v": 3, "prev": "PREV", "seq": 2, "chain": ONE, "kind": "event", "at": 1_700_000_000_000, **more}
     return dumped(said)
 
 
@@ -41,7 +38,7 @@ def body(**more: Any) -> bytes:
         body(at=5),
         body(at=-5),
         dumped(dict(reversed(json.loads(body(text="other order")).items()))),
-        body().replace(b'{"v":2,', b'{ "v" : 2 ,'),
+        body().replace(b'{"v":3,', b'{ "v" : 3 ,'),
         body(deep=0).replace(b":0}", b":" + b"[" * 5_000 + b"]" * 5_000 + b"}"),
         body(deep=0).replace(b":0}", b":" + b"[" * 5_000 + b'{"kind":1}' + b"]" * 5_000 + b"}"),
         body(huge=0).replace(b":0}", b":" + b"9" * 20_000 + b"}"),
@@ -78,19 +75,19 @@ def test_an_odd_record_is_one(odd: bytes, tmp_path: Path) -> None:
         body()[:-1] + b',"kind":"bypass"}',
         body()[:-1] + b', "\\u0073eq" : 3}',
         body()[:-1] + b',"deep":' + b"[" * 5_000 + b"]" * 5_000 + b',"kind":"bypass"}',
-        body(v=3),
+        body(v=2),
         body(v=True),
-        body(v="2"),
+        body(v="3"),
         body(seq="2"),
         body(seq=2.0),
         body(chain=1),
         body(chain="F" * 16),
         body(kind=None),
         body(at="now"),
-        b'{"v":2}',
+        b'{"v":3}',
         b"{}",
         b"{not json}",
-        b'{"v":2,"prev":"PREV","seq":2,"\xff":1}',
+        b'{"v":3,"prev":"PREV","seq":2,"\xff":1}',
         body(kind="checkpoint"),
         body(kind="checkpoint", heads=[]),
         body(kind="checkpoint", heads={"x": [1, GENESIS]}),
@@ -100,8 +97,14 @@ def test_an_odd_record_is_one(odd: bytes, tmp_path: Path) -> None:
             b"{}", b'{"%b":[0,"%b"],"%b":[1,"%b"]}' % ((b"1" * 16, b"0" * 64) * 2)
         ),
         body(kind="segment", number="1"),
+        body(kind="segment", number=1, epoch=1),
+        body(kind="open", found=[3, 2, GENESIS]),
+        body(kind="open", found=[1, 2]),
+        body(kind="open", lost={}),
+        body(kind="open", lost=[["x", 1, GENESIS, ""]]),
+        body(kind="open", lost=[[ONE, 1, GENESIS]]),
     ],
-    ids=range(26),
+    ids=range(32),
 )
 def test_a_body_that_says_what_none_can(bad: bytes, tmp_path: Path) -> None:
     (fault,) = chain_with(bad, tmp_path)

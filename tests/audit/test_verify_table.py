@@ -25,6 +25,7 @@ from tests.audit.forging import (
     forged_body,
     hash_of,
     line_of,
+    mac_of,
     many,
     move_head,
     retired,
@@ -102,23 +103,27 @@ def forge(do: Forge) -> Forge:
 
 @forge
 def edit_a_body(spot: Spot) -> Found:
-    spot.put(line_of(forged_body(body_of(spot.line)), seal_of(spot.line), hash_=hash_of(spot.line)))
+    spot.put(
+        line_of(forged_body(body_of(spot.line)), seal_of(spot.line), hash_=hash_of(spot.line), mac=mac_of(spot.line))
+    )
     return Found(spot.seq, Deed.EDITED, spot.file)
 
 
 @forge
 def edit_a_hash(spot: Spot) -> Found:
-    spot.put(line_of(body_of(spot.line), seal_of(spot.line), hash_=hash_of(spot.line)[::-1]))
+    spot.put(line_of(body_of(spot.line), seal_of(spot.line), hash_=hash_of(spot.line)[::-1], mac=mac_of(spot.line)))
     return Found(spot.seq, Deed.EDITED, spot.file)
 
 
 @forge
 def edit_a_body_and_its_hash(spot: Spot) -> Found | None:
-    spot.put(line_of(forged_body(body_of(spot.line)), seal_of(spot.line)))
+    spot.put(line_of(forged_body(body_of(spot.line)), seal_of(spot.line), mac=mac_of(spot.line)))
     if spot.contradicts is not None and spot.seq == seq_of(spot.lines[-1]):
-        return Found(spot.seq, Deed.REWRITTEN) if spot.sealed else Found(spot.contradicts, Deed.CONTRADICTED)
+        return Found(spot.seq, Deed.FORGED) if spot.sealed else Found(spot.contradicts, Deed.CONTRADICTED)
     if spot.seq < spot.last:
         return Found(spot.seq, Deed.EDITED, spot.file)
+    if spot.sealed:
+        return Found(spot.seq, Deed.FORGED, spot.file)
     return Found(spot.seq, Deed.REWRITTEN, spot.file) if spot.head == spot.seq else None
 
 
@@ -131,16 +136,16 @@ def edit_a_record_and_link_the_next_to_it(spot: Spot) -> Found:
     for number, lines in spot.chain.segments.items():
         start = spot.index + 2 if number == spot.number else 0
         lines[start:] = later[number][start:] if number >= spot.number else lines
-    if spot.sealed and spot.next_checkpoint == spot.seq:
-        return Found(spot.seq, Deed.REWRITTEN, spot.file)
+    if spot.sealed:
+        return Found(spot.seq, Deed.FORGED, spot.file)
     return Found(spot.seq + 1, Deed.EDITED, spot.file)
 
 
 @forge
 def rewrite_the_rest(spot: Spot) -> Found | None:
     rewrite(spot.chain, spot.seq)
-    if spot.sealed and spot.next_checkpoint is not None:
-        return Found(spot.next_checkpoint, Deed.REWRITTEN)
+    if spot.sealed:
+        return Found(spot.seq, Deed.FORGED, spot.file)
     if spot.contradicts is not None:
         return Found(spot.contradicts, Deed.CONTRADICTED)
     return Found(spot.head, Deed.REWRITTEN) if spot.head >= spot.seq else None
@@ -150,22 +155,14 @@ def rewrite_the_rest(spot: Spot) -> Found | None:
 def rewrite_the_rest_and_the_head(spot: Spot) -> Found | None:
     rewrite(spot.chain, spot.seq)
     move_head(spot.chain)
-    if not spot.sealed:
-        return told_by_others(spot)
-    if spot.next_checkpoint is not None:
-        return Found(spot.next_checkpoint, Deed.REWRITTEN)
-    return Found(spot.head, Deed.EDITED, "head") if spot.head >= spot.seq else None
+    return Found(spot.seq, Deed.FORGED, spot.file) if spot.sealed else told_by_others(spot)
 
 
 @forge
 def rewrite_the_rest_and_seal_it_with_another_key(spot: Spot) -> Found | None:
     rewrite(spot.chain, spot.seq, OTHER_KEY)
     move_head(spot.chain, OTHER_KEY, old_seal=False)
-    if not spot.sealed:
-        return told_by_others(spot)
-    if spot.next_checkpoint is not None:
-        return Found(spot.next_checkpoint, Deed.REWRITTEN)
-    return Found(spot.head, Deed.RESEALED, "head")
+    return Found(spot.seq, Deed.FORGED, spot.file) if spot.sealed else told_by_others(spot)
 
 
 @forge
@@ -174,10 +171,8 @@ def rewrite_the_rest_and_leave_the_seals_out(spot: Spot) -> Found:
         raise NotHere
     rewrite(spot.chain, spot.seq, old_seals=False)
     move_head(spot.chain, old_seal=False)
-    if spot.next_checkpoint is None:
-        return Found(spot.head, Deed.UNSEALED, "head")
     some = any(b'"seal"' in line for lines in spot.chain.segments.values() for line in lines)
-    return Found(spot.next_checkpoint, Deed.REWRITTEN if some else Deed.UNSEALED)
+    return Found(spot.seq, Deed.FORGED if some else Deed.UNSEALED, spot.file)
 
 
 def told_by_others(spot: Spot) -> Found | None:
@@ -374,8 +369,10 @@ def insert_a_made_up_record_with_a_wrong_hash(spot: Spot) -> Found:
 def append_a_made_up_record(spot: Spot) -> Found | None:
     if spot.seq != spot.last:
         raise NotHere
-    body = {"v": 2, "prev": hash_of(spot.line), "seq": spot.seq + 1, "chain": ONE, "kind": "event", "at": 1}
+    body = {"v": 3, "prev": hash_of(spot.line), "seq": spot.seq + 1, "chain": ONE, "kind": "event", "at": 1}
     spot.lines.append(line_of(dumped(body)))
+    if spot.sealed:
+        return Found(spot.seq + 1, Deed.FORGED, spot.file)
     return Found(spot.seq + 1, Deed.INSERTED, spot.file) if spot.closed else None
 
 
@@ -446,7 +443,7 @@ def write_spaces_over_a_record(spot: Spot) -> Found:
 def put_a_seal_beside_it(spot: Spot) -> Found:
     if spot.body["kind"] == "checkpoint":
         raise NotHere
-    spot.put(line_of(body_of(spot.line), seal(KEY, f"checkpoint:{ONE}:{hash_of(spot.line)}")))
+    spot.put(line_of(body_of(spot.line), seal(KEY, f"checkpoint:{ONE}:{hash_of(spot.line)}"), mac=mac_of(spot.line)))
     return Found(spot.seq, Deed.INSERTED, spot.file)
 
 
@@ -458,31 +455,55 @@ def checkpoint_seal(spot: Spot) -> str:
     return mark
 
 
+def mac_beside(spot: Spot) -> str:
+    """The mac of a record that there is one beside."""
+    mac = mac_of(spot.line)
+    if mac is None:
+        raise NotHere
+    return mac
+
+
+@forge
+def change_a_mac(spot: Spot) -> Found:
+    mac = mac_beside(spot)
+    spot.put(line_of(body_of(spot.line), seal_of(spot.line), 0, mac=mac[::-1]))
+    return Found(spot.seq, Deed.RESEALED if spot.head >= spot.seq else Deed.FORGED, spot.file)
+
+
+@forge
+def take_a_mac_off(spot: Spot) -> Found:
+    mac_beside(spot)
+    spot.put(line_of(body_of(spot.line), seal_of(spot.line), 0))
+    return Found(spot.seq, Deed.UNSEALED if spot.head >= spot.seq else Deed.FORGED, spot.file)
+
+
 @forge
 def change_a_seal(spot: Spot) -> Found:
     mark = checkpoint_seal(spot)
-    spot.put(line_of(body_of(spot.line), mark[:-1] + ("0" if mark[-1] != "0" else "1"), 0))
+    spot.put(line_of(body_of(spot.line), mark[:-1] + ("0" if mark[-1] != "0" else "1"), 0, mac=mac_of(spot.line)))
     return Found(spot.seq, Deed.RESEALED, spot.file)
 
 
 @forge
 def change_a_seal_into_none(spot: Spot) -> Found:
     checkpoint_seal(spot)
-    spot.put(line_of(body_of(spot.line), "trust me", 0))
+    spot.put(line_of(body_of(spot.line), "trust me", 0, mac=mac_of(spot.line)))
     return Found(spot.seq, Deed.RESEALED, spot.file)
 
 
 @forge
 def seal_with_another_key(spot: Spot) -> Found:
     checkpoint_seal(spot)
-    spot.put(line_of(body_of(spot.line), seal(OTHER_KEY, f"checkpoint:{ONE}:{hash_of(spot.line)}"), 0))
+    spot.put(
+        line_of(body_of(spot.line), seal(OTHER_KEY, f"checkpoint:{ONE}:{hash_of(spot.line)}"), 0, mac=mac_of(spot.line))
+    )
     return Found(spot.seq, Deed.RESEALED, spot.file)
 
 
 @forge
 def take_a_seal_off(spot: Spot) -> Found:
     checkpoint_seal(spot)
-    spot.put(line_of(body_of(spot.line), None, 0))
+    spot.put(line_of(body_of(spot.line), None, 0, mac=mac_of(spot.line)))
     return Found(spot.seq, Deed.UNSEALED, spot.file)
 
 

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from stanchion.audit import notes
 from stanchion.audit.ending import End, end_of
-from stanchion.audit.heads import Head, write_head, write_private
-from stanchion.audit.keys import Key
+from stanchion.audit.heads import Head, sync_folder, write_head, write_private
+from stanchion.audit.keys import Epoch, Key
 from stanchion.audit.layout import segment_file
 from stanchion.audit.lines import line_of
 from stanchion.audit.locking import take
-from stanchion.audit.pages import open_pages
+from stanchion.audit.macs import mac_of, next_key
+from stanchion.audit.pages import Pages
 from stanchion.audit.record import GENESIS
 
 Heads = Mapping[str, tuple[int, str]]
 """The newest sealed record of other chains: its number and hash."""
 
+Lost = tuple[tuple[str, int, str, str], ...]
+"""Chains that were taken from under their writer: chain, last record, its hash, and what was seen."""
+
 fdatasync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
+
+_ADDRESS: Final = re.compile(rb'(\{"v":[0-9]+,)"prev":"[0-9a-f]{64}","seq":[0-9]+,"chain":"[0-9a-f]{16}"')
 
 
 class Chain:
@@ -33,13 +40,15 @@ class Chain:
         self.id = folder.name
         self.key = key
         self.clock = clock
-        self.number, self.offset, self.seq, self.head, self.cut, _ = end
+        self.number, self.offset, self.seq, self.head, self.cut, self.began, self.since, self.found = end
         self.since_checkpoint = 0
-        self.began = end.began
-        """When the present segment began."""
+        self._epoch: Epoch | None = None
+        self._mac_key = b""
+        self._fresh = False
         self._lock = lock
         try:
-            self._pages = open_pages(segment_file(folder, self.number))
+            self._inode = _inode(os.lstat(folder))
+            self._pages = Pages(segment_file(folder, self.number))
         except OSError:
             os.close(lock)
             raise
@@ -55,7 +64,8 @@ class Chain:
         chain = cls(folder, lock, End(1, 0, 0, GENESIS, 0, clock()), key, clock)
         chain.id = name
         try:
-            chain.note(notes.Segment, notes.SEGMENT, number=1)
+            chain._renew()
+            chain._first(notes.Segment, notes.SEGMENT, number=1)
             chain.sync()
             chain.seal(chain.position())
             sync_folder(folder)
@@ -91,16 +101,46 @@ class Chain:
             chain._pages.cut(end.offset)
             if not end.offset:
                 chain.began = clock()
-                chain.note(notes.Segment, notes.SEGMENT, number=end.number)
+                chain._renew()
+                chain._first(notes.Segment, notes.SEGMENT, number=end.number)
         except BaseException:
             chain.abandon()
             raise
         return chain
 
+    def enter(self, pid: int, unfit: tuple[str, ...] = (), lost: Lost = ()) -> int:
+        """Say that this process goes on with the chain; gives how many bytes that takes. The head stops being a closed
+        one before anything follows."""
+        if self._epoch is None:
+            self._renew()
+        self.sync()
+        self.seal(self.position())
+        return self._first(notes.Opened, notes.OPEN, cut=self.cut, unfit=unfit, pid=pid, found=self.found, lost=lost)
+
+    def _renew(self) -> None:
+        """Begin an epoch of the key, if there is one, with the next record."""
+        if self.key is not None:
+            self._epoch = self.key.begin(self.id, self.seq)
+            self._mac_key, self._fresh = self._epoch.first, bool(self._epoch.name)
+
+    def _first(self, kind: type[notes.Note], name: str, **fields: Any) -> int:
+        """Append a record with which an epoch may begin; where one does, it says so."""
+        if self._epoch is None or not self._fresh:
+            return self.note(kind, name, **fields)
+        seq = self.seq
+        size = self.note(kind, name, epoch=self._epoch.name, **fields)
+        self.since, self._fresh = seq, False
+        return size
+
     def append(self, body: bytes, took_ns: int = 0, seal: str = "") -> int:
         """Append a record's bytes, all of them or, raising `OSError`, none; gives how many the line has."""
         digest = sha256(body).hexdigest()
-        line = line_of(body, digest, took_ns, seal)
+        key = self._mac_key
+        if key:
+            line = line_of(body, digest, took_ns, mac_of(key, digest), seal)
+            key = next_key(key)
+        else:
+            line = line_of(body, digest, took_ns, "", seal)
         size = len(line)
         self._pages.put(self.offset, line)
         # Nothing is called from here on, so no signal comes between and leaves one of these behind.
@@ -108,7 +148,13 @@ class Chain:
         self.head = digest
         self.seq += 1
         self.since_checkpoint += 1
+        self._mac_key = key
         return size
+
+    def append_again(self, body: bytes, took_ns: int) -> int:
+        """Append a record that was written to another chain, at its new place."""
+        place = rb'\1"prev":"%b","seq":%d,"chain":"%b"' % (self.head.encode(), self.seq, self.id.encode())
+        return self.append(_ADDRESS.sub(place, body, count=1), took_ns)
 
     def note(self, kind: type[notes.Note], name: str, **fields: Any) -> int:
         """Append a record that is no decision; gives how many bytes its line has."""
@@ -122,40 +168,56 @@ class Chain:
         """Append a checkpoint: it binds the other chains to this one, and with a key it seals what stands before."""
         body = self._noted(notes.Checkpoint, notes.CHECKPOINT, {"heads": dict(heads)})
         seal = ""
-        if self.key is not None:
-            seal = self.key.seal(f"checkpoint:{self.id}:{sha256(body).hexdigest()}")
+        if self._epoch is not None:
+            seal = self._epoch.seal(f"checkpoint:{self.id}:{sha256(body).hexdigest()}")
         self.append(body, 0, seal)
         self.since_checkpoint = 0
 
     def rotate(self, heads: Heads) -> None:
         """End the segment with a checkpoint and begin the next; the old one is on the disk before."""
         self.checkpoint(heads)
-        self._pages.cut(self.offset)
         self.sync()
-        pages = open_pages(segment_file(self.folder, self.number + 1), new=True)
+        self._renew()
+        pages = Pages(segment_file(self.folder, self.number + 1), new=True)
         self._pages.close()
         self._pages = pages
         self.number += 1
         self.offset = 0
         self.began = self.clock()
-        self.note(notes.Segment, notes.SEGMENT, number=self.number)
+        self._first(notes.Segment, notes.SEGMENT, number=self.number)
         sync_folder(self.folder)
 
     def sync(self) -> None:
         """Bring what is written to the disk."""
         fdatasync(self._pages.file)
 
-    def intact(self) -> bool:
-        """Whether the present segment is still in its place, and as long as this process made it."""
-        return self._pages.intact(self.offset)
+    def is_short(self) -> bool:
+        """Whether the present segment is not as long as this process made it; asked before every record."""
+        return self._pages.size(self.offset) != self.offset
+
+    def strayed(self) -> str:
+        """How the chain is not where or as this process left it; empty where it is."""
+        segment = f"segment {self.number}"
+        try:
+            if _inode(os.lstat(self.folder)) != self._inode:
+                return "another folder stands in its place"
+            if _inode(os.lstat(segment_file(self.folder, self.number))) != _inode(os.fstat(self._pages.file)):
+                return f"another file stands in the place of {segment}"
+        except FileNotFoundError as error:
+            gone = "its folder" if error.filename == str(self.folder) else segment
+            return f"{gone} was removed or renamed"
+        size = self._pages.size(self.offset)
+        if size < self.offset:
+            return f"{segment} was cut from {self.offset} to {size} bytes"
+        return f"{size - self.offset} bytes were put behind {segment}" if size > self.offset else ""
 
     def position(self, closed: bool = False) -> Head:
         """How far the chain has come."""
-        return Head(self.id, self.number, self.offset, self.seq - 1, self.head, closed)
+        return Head(self.id, self.number, self.offset, self.seq - 1, self.head, closed, self.since)
 
     def seal(self, position: Head) -> None:
         """Write the head: everything up to that position is on the disk."""
-        write_head(self.folder, position, self.key)
+        write_head(self.folder, position, None if self._epoch is None else self._epoch.seal)
 
     def close(self, heads: Heads) -> None:
         """End properly, with a checkpoint and a closed head."""
@@ -174,12 +236,5 @@ class Chain:
         os.close(self._lock)
 
 
-def sync_folder(folder: Path) -> None:
-    """Bring a folder's names to the disk, where the system can."""
-    if os.name == "nt":
-        return
-    file = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
+def _inode(seen: os.stat_result) -> tuple[int, int]:
+    return seen.st_dev, seen.st_ino

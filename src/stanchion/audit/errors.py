@@ -25,6 +25,12 @@ FORMER: Final = (
 )
 """What is said of records that bear the marks of the former name."""
 
+EARLIER: Final = (
+    "the records in {} were written by an earlier version of Stanchion, and nothing is migrated before 1.0: "
+    "name another place, or move these away"
+)
+"""What is said of records in the format before this one."""
+
 
 class AuditLost(Shown):
     """A record could not be written, or not be made durable; nothing goes ahead on it. Its text says why."""

@@ -9,7 +9,6 @@ from typing import Final
 
 import msgspec
 
-from stanchion.audit.keys import Key
 from stanchion.audit.layout import HEAD
 
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -25,12 +24,15 @@ class Head(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     seq: int
     hash: str
     closed: bool = msgspec.field(default=False)
+    since: int | None = None
+    """With which record the epoch began in which its record was written, where records bear macs."""
     seal: str = ""
 
     @property
     def text(self) -> str:
         """What its seal is made of."""
-        return f"head:{self.chain}:{self.segment}:{self.offset}:{self.seq}:{self.hash}:{int(self.closed)}"
+        since = "" if self.since is None else f":{self.since}"
+        return f"head:{self.chain}:{self.segment}:{self.offset}:{self.seq}:{self.hash}:{int(self.closed)}{since}"
 
 
 def read_head(chain: Path) -> Head | None:
@@ -41,16 +43,15 @@ def read_head(chain: Path) -> Head | None:
         return None
 
 
-def write_head(chain: Path, head: Head, key: Key | None) -> Head:
+def write_head(chain: Path, head: Head, seal: Callable[[str], str] | None) -> None:
     """Put a head in the place of the one before, at once or not at all."""
-    if key is not None:
-        head = msgspec.structs.replace(head, seal=key.seal(head.text))
+    if seal is not None:
+        head = msgspec.structs.replace(head, seal=seal(head.text))
     # `closed` is always said: who reads the file should not have to know what it is where it is missing.
     body = msgspec.json.encode({**msgspec.to_builtins(head), "closed": head.closed}, order="deterministic")
     new = chain / f"{HEAD}.new"
     write_private(new, body + b"\n")
     os.replace(new, chain / HEAD)
-    return head
 
 
 def write_private(path: Path, data: bytes) -> None:
@@ -59,3 +60,14 @@ def write_private(path: Path, data: bytes) -> None:
     with open(file, "wb", buffering=0) as out:
         out.write(data)
         _sync(file)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's names to the disk, where the system can."""
+    if os.name == "nt":
+        return
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

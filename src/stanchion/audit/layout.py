@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.errors import FORMER, TrailError
+from stanchion.audit.errors import EARLIER, FORMER, TrailError
 
 STATE_DIR: Final = "STANCHION_STATE_DIR"
 HEAD: Final = "head"
@@ -41,12 +41,14 @@ def chains(trail: Path) -> list[str]:
 
 
 def refuse_former(trail: Path) -> None:
-    """Raise `TrailError` for a trail that was written under the project's former name."""
+    """Raise `TrailError` for a trail in a format that is not written any more, or by the project's former name."""
     for name in chains(trail)[:1]:
         for number in segments(trail / name)[:1]:
             with segment_file(trail / name, number).open("rb") as file:
-                if b'"body":{"v":1,' in file.read(256):
-                    raise TrailError(FORMER.format(f"`{trail}`"))
+                begins = file.read(256)
+            for mark, said in ((b'"body":{"v":1,', FORMER), (b'"body":{"v":2,', EARLIER)):
+                if mark in begins:
+                    raise TrailError(said.format(f"`{trail}`"))
 
 
 def segments(chain: Path) -> list[int]:

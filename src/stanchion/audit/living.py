@@ -14,12 +14,16 @@ def is_written(chain: Path) -> bool:
     The lock is asked for as one of several readers and given back at once. A writer who comes in that very moment
     begins another chain, as it does whenever it finds one taken.
     """
+    return _is_locked(chain) or _is_locked(chain / LOCK)
+
+
+def _is_locked(path: Path) -> bool:
     try:
         import fcntl
     except ImportError:
         return True
     try:
-        file = os.open(chain / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     except OSError:

@@ -72,17 +72,23 @@ class Told(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
 
 
 class Opened(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """A process goes on with a chain."""
+    """A process goes on with a chain: what of it it does not vouch for, and what it wrote itself and finds no more."""
 
     cut: int
     unfit: tuple[str, ...]
     pid: int
+    epoch: str = ""
+    found: tuple[int, int, str] | None = None
+    """The first and last record behind the head that it could not check, and the hash of the last."""
+    lost: tuple[tuple[str, int, str, str], ...] = ()
+    """Chains that it wrote and that were taken from under it: chain, last record, its hash, what was seen."""
 
 
 class Segment(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A segment begins."""
 
     number: int
+    epoch: str = ""
 
 
 class Checkpoint(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):

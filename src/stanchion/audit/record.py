@@ -20,7 +20,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 GENESIS: Final = "0" * 64
 """What stands for the hash before the first record."""

@@ -96,9 +96,7 @@ def retire(
             if chain is None:
                 continue
             try:
-                chain.seal(chain.position())
-                if chain.cut:
-                    chain.note(notes.Opened, notes.OPEN, cut=chain.cut, unfit=(), pid=os.getpid())
+                chain.enter(os.getpid())
                 done += _remove(chain, gone, keep, nullcontext())
             finally:
                 chain.close({})
@@ -190,10 +188,14 @@ def _named_in(path: Path) -> Iterator[Gone]:
 
 def _permanent(path: Path) -> bool:
     """Whether a segment holds a record that is never removed; one that its own process has just removed does not."""
-    import mmap
-
+    # Not mapped into memory: this is the process of an agent, and whoever cut the file off would kill it.
+    before = b""
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return data.find(PERMANENT) >= 0
+        with path.open("rb") as file:
+            while data := file.read(1 << 20):
+                if PERMANENT in before + data:
+                    return True
+                before = data[-len(PERMANENT) :]
     except FileNotFoundError:
-        return False
+        pass
+    return False

@@ -8,11 +8,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from weakref import WeakSet
 
 from stanchion.audit import notes as noted
-from stanchion.audit.chain import Chain, Heads
+from stanchion.audit.chain import Chain, Heads, Lost
 from stanchion.audit.ending import Unfit
 from stanchion.audit.errors import AuditLost, TrailError, reason
 from stanchion.audit.heads import read_head
@@ -82,6 +83,10 @@ class Trail:
         self._hurry = threading.Event()
         self._thread: threading.Thread | None = None
         self._live: Chain | None = None
+        self._waiting: deque[tuple[bytes, int]] = deque()
+        self._gone: Lost = ()
+        self._turning: Chain | None = None
+        self._left: list[Chain] = []
         self._woken = self._closed = False
         self._limit = self._options.queue_bytes
         self._unfit: tuple[str, ...] = ()
@@ -131,7 +136,7 @@ class Trail:
         """Write one decision down; the mark it gives is for `sync`."""
         with self._lock:
             chain = self._live
-            if chain is None or self._bytes > self._limit:
+            if chain is None or self._bytes > self._limit or chain.is_short():
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
             body = encode(entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide))
             return self._append(chain, body, took_ns)
@@ -167,15 +172,16 @@ class Trail:
             chain = self._chain
             if self._live is None:
                 self._announce(chain)
+            elif chain.is_short():
+                chain = self._move(chain, chain.strayed())
             return chain
         except OSError as error:
             raise self._troubled(reason(error)) from error
 
     def _announce(self, chain: Chain) -> None:
-        """Say that this process goes on with the chain. Its head stops being a closed one before anything follows."""
-        chain.sync()
-        chain.seal(chain.position())
-        self._bytes += chain.note(noted.Opened, noted.OPEN, cut=chain.cut, unfit=self._unfit, pid=self._process())
+        """Say that this process goes on with the chain."""
+        self._bytes += chain.enter(self._process(), self._unfit, self._gone)
+        self._gone = ()
         self._written += 1
         self._live = chain
         if self._copier is not None:
@@ -185,11 +191,33 @@ class Trail:
             self._checked_at = time.monotonic()
             self._thread.start()
 
+    def _move(self, chain: Chain, why: str) -> Chain:
+        """Go on in a new chain, because somebody has cut, renamed or removed the one that was written. The new one
+        names it, and gets whatever the disk did not have yet. Whoever calls has the lock."""
+        self._gone = (*self._gone, (chain.id, chain.seq - 1, chain.head, why))
+        # The thread may be at work with its files, so it is the thread that closes them.
+        self._left.append(chain)
+        self._chain = self._live = None
+        try:
+            self._sealed, self._unfit = -1, ()
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._chain = new = Chain.begin(self.folder, self._names(), self._options.key, self._clock)
+            self._name = new.id
+            self._announce(new)
+            for body, took_ns in self._waiting:
+                self._bytes += new.append_again(body, took_ns)
+        except OSError as error:
+            self._forsake(reason(error))
+            raise
+        self._wake.set()
+        return new
+
     def _append(self, chain: Chain, body: bytes, took_ns: int = 0) -> int:
         try:
             self._bytes += chain.append(body, took_ns)
         except OSError as error:
             raise self._troubled(reason(error)) from error
+        self._waiting.append((body, took_ns))
         self._written += 1
         if not self._woken:
             self._woken = True
@@ -245,21 +273,28 @@ class Trail:
             try:
                 self._turn()
             except OSError as error:
-                self._give_up(reason(error))
+                self._fail(reason(error))
             except Exception as error:  # noqa: BLE001 - whatever goes wrong here, later records need this thread
-                self._give_up(f"keeping it up failed with `{type(error).__name__}`")
+                self._fail(f"keeping it up failed with `{type(error).__name__}`")
 
     def _turn(self) -> None:
         """Bring everything written so far to the disk, then see to the head, checkpoints, segments and retention."""
         with self._lock:
-            chain = self._chain
+            self._let_go()
+            self._turning = chain = self._chain
             if chain is None or self._closed:
                 return
-            if not chain.intact():
-                raise OSError("its file was removed, or changed by somebody else")
-            position, mark, size = chain.position(), self._written, self._bytes
-        # Only this thread changes the file, so it stays open however many records others append meanwhile.
+            strayed = chain.strayed() if self._live is not None else ""
+            if strayed:
+                self._turning = chain = self._move(chain, strayed)
+            position, mark, size, waiting = chain.position(), self._written, self._bytes, len(self._waiting)
+        # Only this thread closes files, so it stays open however many records others append meanwhile.
         chain.sync()
+        with self._lock:
+            if self._chain is not chain:
+                return  # somebody found it cut, and went on in another: that one is for the next turn
+            for _ in range(waiting):
+                self._waiting.popleft()
         with self._done:
             self._synced, self._synced_bytes = mark, size
             self._limit = size + self._options.queue_bytes
@@ -303,18 +338,37 @@ class Trail:
                 heads[name] = (head.seq, head.hash)
         return heads
 
-    def _give_up(self, why: str) -> None:
-        """What could not be brought to the disk is lost to those who wait; the next record opens another chain."""
+    def _fail(self, why: str) -> None:
+        """The chain of this turn cannot be kept up: somebody took it away, and another is gone on with; or what was not
+        on the disk is lost to those who wait, and the next record opens another chain."""
         with self._lock:
-            if self._chain is not None:
-                self._chain.abandon()
-            self._chain = self._live = None
-            self._sealed = -1
-            with self._done:
-                self._lost.append((self._synced, self._written, why))
-                self._synced, self._synced_bytes = self._written, self._bytes
-                self._limit = self._bytes + self._options.queue_bytes
-                self._done.notify_all()
+            chain = self._turning
+            if chain is None or chain is not self._chain:
+                return
+            strayed = chain.strayed() if self._live is not None else ""
+            if not strayed:
+                self._forsake(why)
+                return
+            with suppress(OSError):
+                self._move(chain, strayed)
+
+    def _forsake(self, why: str) -> None:
+        """Let the chain be as it is; what it may not have kept is lost to those who wait."""
+        if self._chain is not None:
+            self._chain.abandon()
+        self._chain = self._live = None
+        self._sealed = -1
+        self._waiting.clear()
+        with self._done:
+            self._lost.append((self._synced, self._written, why))
+            self._synced, self._synced_bytes = self._written, self._bytes
+            self._limit = self._bytes + self._options.queue_bytes
+            self._done.notify_all()
+
+    def _let_go(self) -> None:
+        """Close the files of chains that were gone on from."""
+        while self._left:
+            self._left.pop().abandon()
 
     def shared(self) -> bool:
         """Use this trail once more, for somebody else who will close it, too; false where it is closed already."""
@@ -346,11 +400,16 @@ class Trail:
             chain.abandon()
         elif chain is not None:
             try:
+                strayed = chain.strayed()
+                if strayed:
+                    chain = self._move(chain, strayed)
                 if chain.offset >= self._options.segment_bytes or self._outlived(chain):
                     self._bind(chain, full=True)
                 chain.close(self._others(chain))
             except OSError as error:
                 why = reason(error)
+            self._chain = self._live = None
+        self._let_go()
         with self._done:
             if why:
                 self._lost.append((self._synced, self._written, why))
@@ -364,6 +423,7 @@ class Trail:
         if self._chain is not None:
             self._chain.abandon()
             self._chain = None
+        self._let_go()
         closed = self._closed
         self._fresh()
         self._closed = closed

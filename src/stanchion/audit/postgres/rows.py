@@ -14,13 +14,24 @@ from stanchion.audit.notes import CHECKPOINT, RETIRED, Checkpoint, Retired
 COLUMNS: Final = ("kind", "run", "id", "stage", "action", "tool", "agent", "task", "tenant")
 """The columns that repeat what a body says, as texts."""
 
-TYPES: Final = ("text", "int8", "int4", "timestamptz", *["text"] * len(COLUMNS), "bytea", "int8", "text", "bytea")
+TYPES: Final = (
+    "text",
+    "int8",
+    "int4",
+    "timestamptz",
+    *["text"] * len(COLUMNS),
+    "bytea",
+    "int8",
+    "text",
+    "bytea",
+    "bytea",
+)
 
 WIDEST: Final = 256
 """How many characters of a text its column has: an index takes no long ones."""
 
-TOOK: Final = len('{"hash":"') + 64 + len('","took":')
-"""Where the number stands that only leading zeros could spell in another way."""
+TOOK: Final = b'"took":'
+"""Before the number that only leading zeros could spell in another way."""
 ZERO, COMMA = b"0,"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -64,7 +75,8 @@ class Row(NamedTuple):
         """The row as the table has it."""
         told, line = self.told, self.line
         where = (told.chain, told.seq, self.segment, moment_of(told.at))
-        return (*where, *columns_of(told), bytes.fromhex(line.hash), line.took_ns, line.seal, line.body)
+        beside = bytes.fromhex(line.hash), line.took_ns, line.seal, line.body, bytes.fromhex(line.mac)
+        return (*where, *columns_of(told), *beside)
 
 
 _told = msgspec.json.Decoder(Told).decode
@@ -75,7 +87,8 @@ def row_of(text: bytes, segment: int) -> Row | str:
     line = parse_line(text)
     if line is None or line.took_ns >= 1 << 63:
         return "it cannot be read"
-    if text[TOOK] == ZERO and text[TOOK + 1] != COMMA:
+    took = text.index(TOOK) + len(TOOK)
+    if text[took] == ZERO and text[took + 1] != COMMA:
         return "it is not spelled as it was written"
     if sha256(line.body).hexdigest() != line.hash:
         return "its bytes do not have the hash written beside them"

@@ -6,11 +6,15 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from typing import Final
 
 from .files import batches, segment_name
 from .report import Deed, Fault
 from .seen import Claim
 from .walk import Walk
+
+STORE: Final = "store"
+"""By whom a claim is that comes from the store: no chain is called so."""
 
 
 def cross(walks: Mapping[str, Walk], faulty: Mapping[str, Fault], claims: Iterable[Claim]) -> Iterator[Fault]:
@@ -25,7 +29,7 @@ def cross(walks: Mapping[str, Walk], faulty: Mapping[str, Fault], claims: Iterab
         walk = walks.get(chain)
         if walk is None:
             last = said[-1]
-            sentence = f"the whole chain was deleted: {_source(last)} names it up to record {last.seq}"
+            sentence = f"the chain, which held records to {last.seq}, is gone: {_source(last)} names it"
             yield Fault(chain, "", None, 0, Deed.DELETED, sentence)
         else:
             yield from islice(_against(walk, said), 1)
@@ -61,10 +65,16 @@ def _against(walk: Walk, claims: list[Claim]) -> Iterator[Fault]:
         number = walk.segments[-1].number if walk.segments else 1
         line = walk.segments[-1].last - walk.segments[-1].first + 2 if walk.segments else 1
         said = f"{gone} gone: {_source(ahead)} names what stood there"
+        if ahead.by == STORE:
+            said = f"the store has seen record {ahead.seq}, and the chain ends with record {last}: {gone} gone"
         yield Fault(chain, segment_name(number), line, last + 1, Deed.TRUNCATED, said)
 
 
 def _source(claim: Claim) -> str:
+    if claim.why:
+        return f"its own writer, in record {claim.at} of chain {claim.by} ({claim.why!a}),"
+    if claim.by == STORE:
+        return "the store"
     return f"checkpoint {claim.at} of chain {claim.by}" if claim.by else "the witness"
 
 

@@ -24,12 +24,15 @@ class Head(NamedTuple):
     hash: str
     closed: bool
     seal: str | None = None
+    since: int | None = None
+    """With which record the epoch began in which its record was written."""
 
     @property
     def sealed(self) -> str:
         """The text that its seal is made for."""
         place = f"{self.segment}:{self.offset}:{self.seq}"
-        return f"head:{self.chain}:{place}:{self.hash}:{int(self.closed)}"
+        since = "" if self.since is None else f":{self.since}"
+        return f"head:{self.chain}:{place}:{self.hash}:{int(self.closed)}{since}"
 
 
 class HeadFile(NamedTuple):
@@ -61,14 +64,15 @@ def head_of(raw: bytes) -> Head:
         said = parsed(raw)
     except ValueError:
         raise ValueError("it is no JSON") from None
-    if not isinstance(said, dict) or set(said) - {"seal"} != _FIELDS:
+    if not isinstance(said, dict) or set(said) - {"seal", "since"} != _FIELDS:
         raise ValueError("it does not have the fields of a head")
     if json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() != raw:
         raise ValueError("it is not written as a head is")
     head = Head(**said)
     counts = is_count(head.segment) and is_count(head.offset) and is_count(head.seq)
     named = is_chain(head.chain) and is_hash(head.hash)
-    if not (counts and named and type(head.closed) is bool and isinstance(head.seal, str | None)):
+    begun = head.since is None or is_count(head.since)
+    if not (counts and named and begun and type(head.closed) is bool and isinstance(head.seal, str | None)):
         raise ValueError("a field of it holds what it cannot")
     return head
 

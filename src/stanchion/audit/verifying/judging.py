@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from . import retirement
 from .diagnosis import diagnose, sound_lines
 from .files import segment_name
+from .forgery import mac_fault
 from .heads import Head, HeadFile
 from .report import Deed, Fault
 from .seals import INSTALL, Sealing
@@ -28,6 +29,8 @@ def first_fault(walk: Walk, file: HeadFile) -> Fault | None:
     if walk.stop is not None:
         found.append(diagnose(walk, walk.stop))
     gaps = list(retirement.judge(walk, max(walk.good_seal, -1 if head is None else head.seq)))
+    if walk.bad_mac is not None:
+        found.append(mac_fault(walk, walk.bad_mac, -1 if gaps else vouched, sealing))
     if walk.bad_seal is not None:
         found.append(_seal_fault(walk, walk.bad_seal, -1 if gaps else vouched))
     found += gaps
@@ -41,8 +44,9 @@ def _meets(walk: Walk, head: Head) -> bool:
 
 
 def _seal_fault(walk: Walk, bad: BadSeal, vouched: int) -> Fault:
-    """A checkpoint without a seal of the key. What a later seal vouches for was not rewritten."""
-    seq, genuine = bad.seq, vouched >= bad.seq or walk.key is None
+    """A checkpoint without a seal of the key. What its own mac, or a later seal, vouches for was not rewritten."""
+    marked = walk.key is not None and walk.key.marks and (walk.bad_mac is None or walk.bad_mac.seq > bad.seq)
+    seq, genuine = bad.seq, vouched >= bad.seq or walk.key is None or marked
     sealed = walk.sealed > 0 or (walk.head is not None and walk.head.seal is not None)
     match bad.sealing:
         case Sealing.UNCHECKED:
@@ -82,7 +86,7 @@ def _head_faults(walk: Walk, file: HeadFile, sealing: Sealing | None) -> Iterato
     if head.chain != chain:
         yield Fault(chain, "head", None, head.seq, Deed.SPLICED, f"the head is one of chain {head.chain}")
         return
-    if sealing is not None and sealing is not Sealing.FITS:
+    if sealing is not None and sealing not in (Sealing.FITS, Sealing.EARLIER):
         deed, said = _head_seal(sealing, walk)
         yield Fault(chain, "head", None, head.seq, deed, said)
         return

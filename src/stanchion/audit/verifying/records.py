@@ -12,17 +12,18 @@ from .values import TooDeep, is_chain, is_count, is_hash, parsed
 GENESIS: Final = "0" * 64
 """What stands for the hash before the first record of a chain."""
 
-VERSION: Final = 2
+VERSION: Final = 3
 
-LISTING: Final = frozenset({"segment", "checkpoint", "retired"})
+LISTING: Final = frozenset({"segment", "open", "checkpoint", "retired"})
 """The kinds of records that have more fields that verifying needs."""
 
 _LINE: Final = re.compile(
-    rb'\{"hash":"([0-9a-f]{64})","took":(?:0|-?[1-9][0-9]{0,18})(?:,"seal":"([ !#-\[\]-~]*)")?,"body":(\{.*\})\}',
+    rb'\{"hash":"([0-9a-f]{64})"(?:,"mac":"([0-9a-f]{64})")?,"took":(?:0|-?[1-9][0-9]{0,18})'
+    rb'(?:,"seal":"([ !#-\[\]-~]*)")?,"body":(\{.*\})\}',
     re.DOTALL,
 )
 _LEADING: Final = re.compile(
-    rb'\{"v":2,"prev":"([0-9a-f]{64})","seq":(0|[1-9][0-9]{0,17}),"chain":"([0-9a-f]{16})",'
+    rb'\{"v":3,"prev":"([0-9a-f]{64})","seq":(0|[1-9][0-9]{0,17}),"chain":"([0-9a-f]{16})",'
     rb'"kind":"([a-z_]{1,32})","at":(0|-?[1-9][0-9]{0,17})(?=[,}])'
 )
 _TOKEN: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")[ \t\r\n]*(:)?|[{}\[\]]', re.DOTALL)
@@ -41,6 +42,15 @@ class Retired(NamedTuple):
     hash: str
 
 
+class Lost(NamedTuple):
+    """A chain that an `open` record calls taken away: its last record, the hash of that, and what its writer saw."""
+
+    chain: str
+    seq: int
+    hash: str
+    why: str
+
+
 class Body(NamedTuple):
     """The fields of a body that verifying needs."""
 
@@ -52,6 +62,11 @@ class Body(NamedTuple):
     number: int = 0
     heads: tuple[tuple[str, int, str], ...] = ()
     retired: tuple[Retired, ...] = ()
+    epoch: str | None = None
+    """What it says of the epoch of the key that begins with it."""
+    found: tuple[int, int] | None = None
+    """The records that stood behind the head when it was written, and that its writer could not check."""
+    lost: tuple[Lost, ...] = ()
 
 
 class Record(NamedTuple):
@@ -63,6 +78,7 @@ class Record(NamedTuple):
     seq: int
     chain: str
     body: Body
+    mac: str | None = None
 
 
 class Unsound(NamedTuple):
@@ -81,7 +97,7 @@ def read(line: bytes) -> Record | Unsound:
     match = _LINE.fullmatch(line)
     if match is None:
         return Unsound(_why(line))
-    stated, seal, body = match.groups()
+    stated, mac, seal, body = match.groups()
     found = sha256(body).hexdigest()
     if found != stated.decode():
         return Unsound(OTHER_HASH, found)
@@ -89,7 +105,12 @@ def read(line: bytes) -> Record | Unsound:
         fields = _body(body)
     except _Unreadable as problem:
         return Unsound(str(problem))
-    return Record(found, None if seal is None else seal.decode(), fields.prev, fields.seq, fields.chain, fields)
+    place = fields.prev, fields.seq, fields.chain
+    return Record(found, _text(seal), *place, fields, _text(mac))
+
+
+def _text(found: bytes | None) -> str | None:
+    return None if found is None else found.decode()
 
 
 def _why(line: bytes) -> str:
@@ -173,7 +194,9 @@ def _parsed(body: bytes) -> Body:
         raise _Unreadable("it lacks a field that every record has")
     plain = Body(prev, seq, chain, kind, at)
     if kind == "segment" and is_count(number := fields.get("number")):
-        return plain._replace(number=number)
+        return plain._replace(number=number, epoch=_epoch(fields))
+    if kind == "open":
+        return plain._replace(epoch=_epoch(fields), found=_found(fields), lost=_lost(fields))
     if kind == "checkpoint" and isinstance(heads := fields.get("heads"), dict):
         return plain._replace(heads=tuple(_head(*item) for item in heads.items()))
     if kind == "retired" and isinstance(segments := fields.get("segments"), list):
@@ -181,6 +204,36 @@ def _parsed(body: bytes) -> Body:
     if kind in LISTING:
         raise _Unreadable(f"a {kind} record has to say more")
     return plain
+
+
+def _epoch(fields: dict[Any, Any]) -> str | None:
+    epoch = fields.get("epoch")
+    if isinstance(epoch, str | None):
+        return epoch
+    raise _Unreadable("it names an epoch that is none")
+
+
+def _found(fields: dict[Any, Any]) -> tuple[int, int] | None:
+    match fields.get("found"):
+        case None:
+            return None
+        case [first, last, digest] if is_count(first) and is_count(last) and is_hash(digest) and first <= last:
+            return first, last
+    raise _Unreadable("it names found records that are none")
+
+
+def _lost(fields: dict[Any, Any]) -> tuple[Lost, ...]:
+    said = fields.get("lost", [])
+    if not isinstance(said, list):
+        raise _Unreadable("it names lost chains that are none")
+    found = []
+    for one in said:
+        match one:
+            case [chain, seq, digest, str(why)] if is_chain(chain) and is_count(seq) and is_hash(digest):
+                found.append(Lost(chain, seq, digest, why))
+            case _:
+                raise _Unreadable("it names lost chains that are none")
+    return tuple(found)
 
 
 def _head(chain: Any, named: Any) -> tuple[str, int, str]:

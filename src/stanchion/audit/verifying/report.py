@@ -26,6 +26,7 @@ class Deed(StrEnum):
     TRUNCATED = "truncated", "the end of a chain or of a file is gone"
     REORDERED = "reordered", "records stand in another order, or in another file, than they were written in"
     DUPLICATED = "duplicated", "a record stands in its chain more than once"
+    FORGED = "forged", "a record stands there that nobody wrote who had the key, or it was changed since"
     INSERTED = "inserted", "something stands in a chain that its writer never wrote there"
     SPLICED = "spliced", "a record or a head comes from another chain, or from another copy of this one"
     REWRITTEN = "rewritten", "records were changed and the hashes behind them made anew; a seal or a head still tells"
@@ -103,6 +104,8 @@ class Report:
     chains: tuple[Chain, ...]
     faults: tuple[Fault, ...]
     remarks: tuple[Remark, ...]
+    end_proven: bool = False
+    """Whether a store or a witness says of every chain how far it had come."""
 
     @property
     def whole(self) -> bool:

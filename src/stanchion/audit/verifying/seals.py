@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import re
 from binascii import Error as NotBase64, a2b_base64
 from enum import Enum, auto
@@ -12,11 +13,19 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from .report import CannotVerify
+from .values import is_count
 
 SHORTEST: Final = 32
 INSTALL: Final = "install the extra `signing`"
 
-_SEAL: Final = re.compile(r"(hmac-sha256:[0-9a-f]{16}:[0-9a-f]{64}|ed25519:[0-9a-f]{16}:[0-9a-f]{128})")
+RATCHET: Final = "ratchet-sha256"
+FURTHEST: Final = 10_000_000
+"""How many epochs on from the one that a key is of another may be: working it out takes time."""
+
+_SEAL: Final = re.compile(
+    r"(?:hmac-sha256:[0-9a-f]{16}:[0-9a-f]{64}|ed25519:[0-9a-f]{16}:[0-9a-f]{128}"
+    r"|ratchet-sha256:[0-9a-f]{16}:(?:0|[1-9][0-9]{0,8}):[0-9a-f]{64})"
+)
 _HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2})*")
 _PEM: Final = re.compile(rb"\s*-----BEGIN ([A-Z ]+)-----\s+([A-Za-z0-9+/=\s]+)-----END \1-----\s*")
 _PUBLIC: Final = bytes.fromhex("302a300506032b6570032100")
@@ -33,17 +42,32 @@ class Sealing(Enum):
     OTHER_KEY = auto()
     WRONG = auto()
     UNCHECKED = auto()
+    EARLIER = auto()
+    """It is of an epoch before the one that the key given can check."""
 
 
 class Key(NamedTuple):
-    """A key that checks seals: its algorithm, its bytes (of the public key for `ed25519`), and its id."""
+    """A key that checks seals: its algorithm, its bytes (of the public key for `ed25519`), its id, and for one that
+    ratchets how often it was replaced before."""
 
     algorithm: str
     secret: bytes
     id: str
+    epoch: int = 0
 
     def __repr__(self) -> str:
         return f"Key({self.algorithm}:{self.id})"
+
+    @property
+    def marks(self) -> bool:
+        """Whether every record of a trail with this key bears a mac."""
+        return self.algorithm != "ed25519"
+
+    def secret_of(self, epoch: int) -> bytes | None:
+        """The secret of an epoch, this one or a later one; None where there is no such epoch."""
+        if self.algorithm != RATCHET:
+            return self.secret if epoch == 0 else None
+        return _later(self.secret, epoch - self.epoch) if 0 <= epoch - self.epoch <= FURTHEST else None
 
     def judge(self, seal: str | None, sealed: str) -> Sealing:
         """Say whether a seal was made with this key for that text."""
@@ -51,12 +75,23 @@ class Key(NamedTuple):
             return Sealing.MISSING
         if not looks_like_seal(seal):
             return Sealing.NO_SEAL
-        algorithm, identity, mark = seal.split(":")
+        algorithm, identity, *epoch, mark = seal.split(":")
         if (algorithm, identity) != (self.algorithm, self.id):
             return Sealing.OTHER_KEY
-        if algorithm == "hmac-sha256":
-            fits = hmac.compare_digest(mark, hmac.new(self.secret, sealed.encode(), sha256).hexdigest())
-            return Sealing.FITS if fits else Sealing.WRONG
+        if algorithm == "ed25519":
+            return self._signed(mark, sealed)
+        secret: bytes | None = self.secret
+        if algorithm == RATCHET:
+            if int(epoch[0]) < self.epoch:
+                return Sealing.EARLIER
+            secret = self.secret_of(int(epoch[0]))
+            secret = None if secret is None else hmac.digest(secret, b"stanchion-seal", "sha256")
+        if secret is None:
+            return Sealing.WRONG
+        fits = hmac.compare_digest(mark, hmac.new(secret, sealed.encode(), sha256).hexdigest())
+        return Sealing.FITS if fits else Sealing.WRONG
+
+    def _signed(self, mark: str, sealed: str) -> Sealing:
         try:
             ed25519: Any = import_module(_ED25519)
             invalid = import_module("cryptography.exceptions").InvalidSignature
@@ -67,6 +102,22 @@ class Key(NamedTuple):
         except (invalid, ValueError):
             return Sealing.WRONG
         return Sealing.FITS
+
+
+_reached: dict[bytes, tuple[int, bytes]] = {}
+"""How far the epochs behind a secret were worked out last: along a chain they only rise."""
+
+
+def _later(secret: bytes, count: int) -> bytes:
+    """The secret that many epochs on."""
+    done, found = _reached.get(secret, (0, secret))
+    if done > count:
+        done, found = 0, secret
+    for _ in range(count - done):
+        found = sha256(b"stanchion-ratchet:" + found).digest()
+    _reached.clear()
+    _reached[secret] = (count, found)
+    return found
 
 
 def looks_like_seal(seal: str) -> bool:
@@ -87,6 +138,8 @@ def key_from(given: bytes | str | Path) -> Key:
 def _key(content: bytes, name: str) -> Key:
     if b"-----BEGIN " in content:
         return _named("ed25519", _public(content, name))
+    if content.startswith(b"{"):
+        return _ratcheting(content, name)
     text = content.removesuffix(b"\n").removesuffix(b"\r")
     secret = bytes.fromhex(text.decode()) if _HEX.fullmatch(text) else content
     if len(secret) < SHORTEST:
@@ -96,6 +149,18 @@ def _key(content: bytes, name: str) -> Key:
 
 def _named(algorithm: str, secret: bytes) -> Key:
     return Key(algorithm, secret, sha256(b"stanchion-audit-key:" + secret).hexdigest()[:16])
+
+
+def _ratcheting(content: bytes, name: str) -> Key:
+    """A ratcheting key, as it began or as it is by now."""
+    try:
+        said = json.loads(content)
+        secret, identity, epoch = bytes.fromhex(said["secret"]), said["id"], said["epoch"]
+    except (ValueError, KeyError, TypeError):
+        raise CannotVerify(f"{name} is no key: give the file that `stanchion audit key new` made to verify") from None
+    if len(secret) != SHORTEST or not is_count(epoch) or not isinstance(identity, str):
+        raise CannotVerify(f"{name} is no key: give the file that `stanchion audit key new` made to verify")
+    return Key(RATCHET, secret, identity, epoch)
 
 
 def _public(content: bytes, name: str) -> bytes:

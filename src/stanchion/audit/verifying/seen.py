@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .macs import Marking
 from .records import Retired
 from .seals import Sealing
 
@@ -43,13 +44,15 @@ class Stop(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a checkpoint or a witness says of a chain: it has that record, with that hash."""
+    """What a checkpoint, a store or a witness says of a chain: it has that record, with that hash. `why` is what its
+    own writer saw, who lost it."""
 
     chain: str
     seq: int
     hash: str
     by: str
     at: int
+    why: str = ""
 
 
 class Naming(NamedTuple):
@@ -68,3 +71,12 @@ class BadSeal(NamedTuple):
     number: int
     line: int
     sealing: Sealing
+
+
+class BadMac(NamedTuple):
+    """A record whose mac is not one of the key."""
+
+    seq: int
+    number: int
+    line: int
+    marking: Marking

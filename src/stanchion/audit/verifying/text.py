@@ -32,7 +32,7 @@ def verdict(report: Report) -> str:
     records = sum(chain.records for chain in report.chains)
     seen = f"{_count(records, 'record')} in {_count(len(report.chains), 'chain')}"
     if report.whole:
-        return f"whole: {seen}"
+        return f"whole: {seen}" if report.end_proven else f"whole: {seen}; end not proven"
     if all(fault.deed is Deed.UNVERIFIED for fault in report.faults):
         return f"not verified: seals could not be checked ({seen})"
     return f"not whole: {_count(len(report.faults), 'fault')} ({seen} up to there)"

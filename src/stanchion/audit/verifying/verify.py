@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from . import retirement
-from .crossing import cross, trusted
+from .crossing import STORE, cross, trusted
 from .files import Files, Tick, chain_folders, segment_name
 from .heads import HeadFile, head_file, witnessed
 from .judging import first_fault
@@ -22,6 +22,11 @@ TRIES: Final = 4
 
 FORMER: Final = (
     "`{path}` was written under this project's former name, whose records are not read: "
+    "verify it with the version that wrote it"
+)
+
+EARLIER: Final = (
+    "`{path}` was written by an earlier version of Stanchion, whose records are not read: "
     "verify it with the version that wrote it"
 )
 
@@ -40,21 +45,26 @@ def verify(
     key: bytes | str | Path | None = None,
     witness: str | Path | None = None,
     progress: Progress | None = None,
+    anchors: Iterable[tuple[str, int, str]] = (),
 ) -> Report:
     """Verify the trail in a folder, which may be a copy, and may be written to meanwhile.
 
     `key` is a key file, or the bytes that such a file holds; without one no seal is checked. `witness` is a file of
-    heads that was kept elsewhere. Raises `CannotVerify` where there is nothing to verify or nothing to verify it with.
+    heads that was kept elsewhere, and `anchors` what the store has seen: chain, number and hash of a record. Raises
+    `CannotVerify` where there is nothing to verify or nothing to verify it with.
     """
     path = Path(folder)
     holds = None if key is None else key_from(key)
     known = [] if witness is None else witnessed(witness)
+    outside = [Claim(head.chain, head.seq, head.hash, "", 0) for head in known]
+    outside += [Claim(chain, seq, digest, STORE, 0) for chain, seq, digest in anchors]
     until = {place: size for each in _chains(path)[0] for place, size in _listed(each).sizes().items()}
     chains, false, strangers = _chains(path)
-    if not chains and not false and not known:
+    if not chains and not false and not outside:
         raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
-    if any(_former(each) for each in chains[:1]):
-        raise CannotVerify(FORMER.format(path=path))
+    for version, said in ((1, FORMER), (2, EARLIER)):
+        if any(_is_of(each, version) for each in chains[:1]):
+            raise CannotVerify(said.format(path=path))
     count = _Count(sum(until.values()), progress)
     reads = {each.name: _read(each, holds, until, count) for each in chains}
     count.end()
@@ -63,11 +73,17 @@ def verify(
         said = "a chain has to be a folder, and links are not followed"
         faulty[each.name] = Fault(each.name, "", None, None, Deed.UNREADABLE, said)
     claims = [claim for read in reads.values() for claim in trusted(read.walk, read.fault)]
-    claims += [Claim(head.chain, head.seq, head.hash, "", 0) for head in known]
+    claims += outside
     walks = {name: read.walk for name, read in reads.items()}
     faults = [fault for _, fault in sorted(faulty.items())] + list(cross(walks, faulty, claims))
-    remarks = [*_of_trail(walks, holds, strangers), *(said for read in reads.values() for said in _of_chain(read))]
-    return Report(str(path), tuple(map(_told, reads.values())), tuple(faults), tuple(remarks))
+    open_ended = sorted(set(walks) - {claim.chain for claim in outside})
+    remarks = [
+        *_of_trail(walks, holds, strangers),
+        *(said for read in reads.values() for said in _of_chain(read)),
+        *_of_ends(open_ended, bool(outside)),
+    ]
+    told = tuple(map(_told, reads.values()))
+    return Report(str(path), told, tuple(faults), tuple(remarks), end_proven=not open_ended)
 
 
 class _Count:
@@ -92,12 +108,12 @@ def _chains(path: Path) -> tuple[list[Path], list[Path], list[str]]:
         raise CannotVerify(f"cannot read `{path}`: {error.strerror}; give the folder of a trail") from None
 
 
-def _former(path: Path) -> bool:
-    """Whether a chain begins with a record of the format before this one."""
+def _is_of(path: Path, version: int) -> bool:
+    """Whether a chain begins with a record of an earlier version of the format."""
     files = _listed(path)
     try:
         with files.open(files.numbers[0]) as file:
-            return b'"body":{"v":1,' in file.read(256)
+            return b'"body":{"v":%d,' % version in file.read(256)
     except (OSError, IndexError):
         return False
 
@@ -167,7 +183,25 @@ def _of_trail(walks: dict[str, Walk], key: Key | None, strangers: list[str]) -> 
         said.append("the trail is sealed, but no key was given: no seal was checked")
     elif key is None:
         said.append("nothing is sealed: whoever can write to the folder could have rewritten all of it")
+    elif key.algorithm == "hmac-sha256":
+        said.append("the key is a shared secret: whoever has this key can forge all of it")
+    elif key.epoch:
+        said.append("the key is the one that seals: what was written before its epoch needs the key that verifies")
     return [Remark("", sentence) for sentence in said]
+
+
+def _of_ends(open_ended: list[str], outside: bool) -> list[Remark]:
+    """That nothing outside a trail says where it ends, or where some of its chains do."""
+    if not open_ended:
+        return []
+    if outside:
+        said = "neither the store nor a witness names this chain: records may be missing at its end"
+        return [Remark(chain, said) for chain in open_ended]
+    said = (
+        "end not proven: neither a store nor a witness was asked, so records at the end of a chain may be missing, "
+        "whole chains, or all since an earlier state of the folder"
+    )
+    return [Remark("", said)]
 
 
 def _of_chain(read: _Read) -> list[Remark]:
@@ -183,4 +217,21 @@ def _of_chain(read: _Read) -> list[Remark]:
         moved = walk.head_ends[1] - head.offset
         if moved:
             said.append(f"what stands beside the records got {abs(moved)} bytes {'longer' if moved > 0 else 'shorter'}")
+    said += _unproven(walk)
     return [Remark(walk.files.chain, sentence) for sentence in said]
+
+
+def _unproven(walk: Walk) -> list[str]:
+    """Which records a key cannot prove."""
+    if walk.key is None:
+        return []
+    if walk.key.marks:
+        return [f"not proven: {walk.earlier} records of epochs before the key's"] if walk.earlier else []
+    said = [
+        f"not proven: records {first} to {last} stood behind the head when the next process went on from them"
+        for first, last in walk.found
+    ]
+    sealed = max(walk.good_seal, -1 if walk.head is None else walk.head.seq)
+    if sealed < walk.seq - 1:
+        said.append(f"not proven: records {sealed + 1} to {walk.seq - 1} stand behind the last seal")
+    return said

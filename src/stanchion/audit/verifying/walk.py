@@ -12,14 +12,17 @@ from typing import BinaryIO, Final
 
 from .files import HOLE, Files, Tick, batches, segment_name
 from .heads import Head
+from .macs import Macs, Marking
 from .records import GENESIS, Record, Unsound, once, read
 from .report import Deed, Fault
 from .seals import Key, Sealing, looks_like_seal
-from .seen import BadSeal, Claim, Gap, Naming, Segment, Stop
+from .seen import BadMac, BadSeal, Claim, Gap, Naming, Segment, Stop
 
 _NEVER: Final = b"\n"
-_BESIDE: Final = re.compile(rb'\{"hash":"(.{64})","took":(?:0|[1-9][0-9]{0,18}),"body":', re.DOTALL).match
-_PLAIN: Final = re.compile(rb'(?:intent|outcome|event|run|end|bypass|open)","at":(?:0|[1-9][0-9]{0,17}),').match
+_BESIDE: Final = re.compile(
+    rb'\{"hash":"(.{64})"(?:,"mac":"([0-9a-f]{64})")?,"took":(?:0|[1-9][0-9]{0,18}),"body":', re.DOTALL
+).match
+_PLAIN: Final = re.compile(rb'(?:intent|outcome|event|run|end|bypass)","at":(?:0|[1-9][0-9]{0,17}),').match
 
 
 @dataclass(slots=True)
@@ -46,6 +49,11 @@ class Walk:
     checkpoints: int = 0
     sealed: int = 0
     bad_seal: BadSeal | None = None
+    bad_mac: BadMac | None = None
+    earlier: int = 0
+    """How many records are of epochs before those that the key can check."""
+    found: list[tuple[int, int]] = field(default_factory=list)
+    """Records that a later writer found behind the head, and could not check."""
     good_seal: int = -1
     head_ends: tuple[int, int, str] | None = None
     """Segment and offset at which the record that the head names ends, and the hash it has."""
@@ -59,6 +67,7 @@ class Walk:
     _start_prev: str = GENESIS
     _offset: int = 0
     _size: int = 0
+    _macs: Macs | None = None
 
     @property
     def records(self) -> int:
@@ -72,6 +81,8 @@ class Walk:
 
     def along(self) -> None:
         """Read all segments, or up to the first fault. Raises `OSError` for one that cannot be read."""
+        if self.key is not None and self.key.marks:
+            self._macs = Macs(self.key, self.files.chain)
         for number in self.files.numbers:
             with self.files.open(number) as file:
                 going_on = self._segment(number, file)
@@ -98,21 +109,24 @@ class Walk:
         going_on, line = True, b""
         for lines, complete in batches(file, self._read):
             for line in lines:
-                found = _quick(line, wanted) if complete else ""
-                if found:
+                quick = _quick(line, wanted) if complete else None
+                if quick is not None:
                     self.last_kind = ""
+                    found, mac, epoch = *quick, None
                 else:
                     record = self._with_care(number, line, complete, self._offset == 0)
                     if record is None:
                         going_on = False
                         break
-                    found = record.hash
+                    found, mac, epoch = record.hash, record.mac, record.body.epoch
+                if self._macs is not None:
+                    self._mark(number, self._macs.judge(self.seq, found, mac, epoch))
                 self._offset += len(line) + 1
                 if self.seq == head_seq:
                     self.head_ends = (number, self._offset, found)
                 self.seq += 1
                 self.prev = found
-                wanted = b'{"v":2,"prev":"%b","seq":%d,"chain":"%b","kind":"' % (found.encode(), self.seq, chain)
+                wanted = b'{"v":3,"prev":"%b","seq":%d,"chain":"%b","kind":"' % (found.encode(), self.seq, chain)
                 self.last_line = line
             if not going_on:
                 break
@@ -123,6 +137,13 @@ class Walk:
             self.stop = Stop(number, 1, b"", False, self.seq, self.prev)
             return False
         return going_on
+
+    def _mark(self, number: int, marking: Marking) -> None:
+        """Keep what is to be said of a record's mac."""
+        if marking is Marking.EARLIER:
+            self.earlier += 1
+        elif marking is not Marking.FITS and self.bad_mac is None:
+            self.bad_mac = BadMac(self.seq, number, self.seq - self._first + 1, marking)
 
     def _read(self, count: int) -> None:
         self.size += count
@@ -168,6 +189,8 @@ class Walk:
         last = self.segments[-1].number if self.segments else 0
         if number == last + 1:
             return
+        if self._macs is not None:
+            self._macs.over_gap()
         seq, prev = self.seq, self.prev
         naming = self.retired.get(number - 1)
         begins = isinstance(record, Record) and record.body.number == number and record.seq > seq
@@ -205,12 +228,17 @@ class Walk:
         """Keep what a record says of seals, of other chains and of retired segments."""
         self.last_kind = record.body.kind
         self.namings += [Naming(entry, record.seq, number, line) for entry in record.body.retired]
+        if record.body.found is not None:
+            self.found.append(record.body.found)
+        for lost in record.body.lost if ends <= self.until.get((self.files.chain, number), 0) else ():
+            claim = Claim(lost.chain, lost.seq, lost.hash, self.files.chain, record.seq, lost.why)
+            self.claims.setdefault(claim[:3], claim)
         if record.body.kind != "checkpoint":
             return
         self.checkpoints += 1
         self.sealed += record.seal is not None
         sealing = self._sealing(record)
-        if sealing is not Sealing.FITS and sealing is not None:
+        if sealing is not None and sealing not in (Sealing.FITS, Sealing.EARLIER):
             if self.bad_seal is None:
                 self.bad_seal = BadSeal(record.seq, number, line, sealing)
             return
@@ -235,14 +263,16 @@ def _misplaced(record: Record, number: int, begins: bool) -> str:
     return ""
 
 
-def _quick(line: bytes, wanted: bytes) -> str:
-    """The hash of a plain record that begins as is wanted; empty for a line that is to be read with care."""
+def _quick(line: bytes, wanted: bytes) -> tuple[str, str | None] | None:
+    """The hash and mac of a plain record that begins as is wanted; None for a line that is to be read with care."""
     beside = _BESIDE(line)
     if beside is None or not line.startswith(wanted, beside.end()):
-        return ""
+        return None
     plain = _PLAIN(line, beside.end() + len(wanted))
     if plain is None or not line.endswith(b"}}"):
-        return ""
+        return None
     body = line[beside.end() : -1]
     found = sha256(body).hexdigest()
-    return found if beside[1] == found.encode() and once(body, plain.end() - beside.end()) else ""
+    if beside[1] != found.encode() or not once(body, plain.end() - beside.end()):
+        return None
+    return found, None if beside[2] is None else beside[2].decode()
