@@ -97,10 +97,10 @@ class Chain:
             raise
         return chain
 
-    def append(self, body: bytes, took_ns: int = 0, seal: str = "") -> int:
+    def append(self, body: bytes, took_ns: int = 0, seal: str = "", kept: bytes = b"") -> int:
         """Append a record's bytes, all of them or, raising `OSError`, none; gives how many the line has."""
         digest = sha256(body).hexdigest()
-        line = line_of(body, digest, took_ns, seal)
+        line = line_of(body, digest, took_ns, seal, kept)
         size = len(line)
         self._pages.put(self.offset, line)
         # Nothing is called from here on, so no signal comes between and leaves one of these behind.
@@ -116,7 +116,7 @@ class Chain:
 
     def _noted(self, kind: type[notes.Note], name: str, fields: dict[str, Any]) -> bytes:
         at = self.clock()
-        return notes.encode_note(kind(prev=self.head, seq=self.seq, chain=self.id, kind=name, at=at, **fields))
+        return notes.encode_note(kind(prev=self.head, seq=self.seq, chain=self.id, kind=name, at=at, **fields)).body
 
     def checkpoint(self, heads: Heads) -> None:
         """Append a checkpoint: it binds the other chains to this one, and with a key it seals what stands before."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -124,4 +123,4 @@ def _fits(line: Line, seq: int, prev: str) -> bool:
         place = msgspec.json.decode(line.body, type=Place)
     except msgspec.MsgspecError:
         return False
-    return place.seq == seq and place.prev == prev and sha256(line.body).hexdigest() == line.hash
+    return place.seq == seq and place.prev == prev and line.fits

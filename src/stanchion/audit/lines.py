@@ -6,36 +6,59 @@ import re
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-_LINE: Final = re.compile(
-    rb'\{"hash":"([0-9a-f]{64})","took":([0-9]{1,19})(?:,"seal":"([0-9a-z:-]+)")?,"body":(\{.*\})\}'
-)
+_BEFORE: Final = re.compile(
+    rb'\{"hash":"([0-9a-f]{64})","took":([0-9]{1,19})(?:,"seal":"([0-9a-z:-]+)")?,"body":(?=\{)'
+).match
+
+KEPT: Final = b',"kept":'
+_HELD: Final = re.compile(rb',"holds":"[0-9a-f]{64}"\}(?=,"kept":)').search
+"""How a body ends that something is kept apart from: it has no other field of that name, and in its texts quotes are
+escaped."""
+
+ERASED: Final = b"null"
 
 
 class Line(NamedTuple):
-    """One line: the body's hash as written beside it, how long it took, its seal if it has one, and the body."""
+    """One line: the body's hash as written beside it, how long it took, its seal if it has one, the body, and what is
+    kept apart from it. That is empty where there is nothing, and `null` with spaces behind it where it was erased."""
 
     hash: str
     took_ns: int
     seal: str
     body: bytes
+    kept: bytes = b""
 
     @property
     def fits(self) -> bool:
-        """Whether the hash is that of the body."""
-        return sha256(self.body).hexdigest() == self.hash
+        """Whether the hash is that of the body, and the body holds what is kept apart, as far as that is there."""
+        if sha256(self.body).hexdigest() != self.hash:
+            return False
+        if not self.kept or is_blank(self.kept):
+            return True
+        return self.body.endswith(b'"%b"}' % sha256(self.kept).hexdigest().encode())
 
 
-def line_of(body: bytes, digest: str, took_ns: int, seal: str = "") -> bytes:
+def is_blank(kept: bytes) -> bool:
+    """Whether what was kept apart was erased."""
+    return kept.rstrip(b" ") == ERASED
+
+
+def line_of(body: bytes, digest: str, took_ns: int, seal: str = "", kept: bytes = b"") -> bytes:
     """A record as a line of its segment."""
-    if seal:
-        return b'{"hash":"%b","took":%d,"seal":"%b","body":%b}\n' % (digest.encode(), took_ns, seal.encode(), body)
-    return b'{"hash":"%b","took":%d,"body":%b}\n' % (digest.encode(), took_ns, body)
+    sealed = b',"seal":"%b"' % seal.encode() if seal else b""
+    apart = KEPT + kept if kept else b""
+    return b'{"hash":"%b","took":%d%b,"body":%b%b}\n' % (digest.encode(), took_ns, sealed, body, apart)
 
 
 def parse_line(line: bytes) -> Line | None:
     """A line without its line feed, taken apart; `None` where it is no line of a segment."""
-    match = _LINE.fullmatch(line)
-    if match is None:
+    before = _BEFORE(line)
+    if before is None or not line.endswith(b"}"):
         return None
-    digest, took, seal, body = match.groups()
-    return Line(digest.decode(), int(took), "" if seal is None else seal.decode(), body)
+    digest, took, seal = before.groups()
+    held = _HELD(line, before.end())
+    ends = len(line) - 1 if held is None else held.end()
+    if line[ends - 1 : ends] != b"}":
+        return None
+    kept = b"" if held is None else line[ends + len(KEPT) : -1]
+    return Line(digest.decode(), int(took), "" if seal is None else seal.decode(), line[before.end() : ends], kept)

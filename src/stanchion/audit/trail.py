@@ -12,6 +12,7 @@ from pathlib import Path
 from weakref import WeakSet
 
 from stanchion.audit import notes as noted
+from stanchion.audit.apart import Parts, encode, salt_of
 from stanchion.audit.chain import Chain, Heads
 from stanchion.audit.ending import Unfit
 from stanchion.audit.errors import AuditLost, TrailError, reason
@@ -19,7 +20,8 @@ from stanchion.audit.heads import read_head
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
 from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.options import USUAL, Options
-from stanchion.audit.record import INTENT, KINDS, encode, entry_of
+from stanchion.audit.record import INTENT, KINDS, entry_of
+from stanchion.audit.repeated import Repeated
 from stanchion.audit.retention import DAY_MS, Copier, retire
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
@@ -46,8 +48,11 @@ class Trail:
         names: Callable[[], str] = lambda: os.urandom(8).hex(),
         process: Callable[[], int] = os.getpid,
         copier: Copier | None = None,
+        secret: Callable[[], bytes] = lambda: os.urandom(32),
     ) -> None:
         self.folder = folder
+        self._secret = secret()
+        self._repeated = Repeated()
         self._copier = copier
         self._options = options
         self._redact = options.redact
@@ -133,8 +138,16 @@ class Trail:
             chain = self._live
             if chain is None or self._bytes > self._limit:
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
-            body = encode(entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide))
-            return self._append(chain, body, took_ns)
+            entry = entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide)
+            if self._repeated.segment != (chain.id, chain.number):
+                self._repeated = Repeated((chain.id, chain.number))
+            parts = encode(self._repeated.brief(entry, decision), self._salt(chain))
+            mark = self._append(chain, parts, took_ns)
+            self._repeated.note(entry, moment, decision, parts.whole)
+            return mark
+
+    def _salt(self, chain: Chain) -> str:
+        return salt_of(self._secret, chain.id, chain.seq)
 
     def begin(self, start: Start) -> None:
         """Write down that a run begins, or goes on under another policy."""
@@ -146,13 +159,13 @@ class Trail:
         """Write down that a run has ended."""
         with self._lock:
             chain = self._ready(False)
-            self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._options.redact))
+            self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._options.redact, self._salt(chain)))
 
     def tell(self, fact: Fact) -> None:
         """Write down something that is no decision about an event."""
         with self._lock:
             chain = self._ready(False)
-            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._options.redact))
+            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._options.redact, self._salt(chain)))
 
     def _ready(self, starts: bool) -> Chain:
         """The chain to write to; raises where the queue is full, or no chain can be opened."""
@@ -185,9 +198,9 @@ class Trail:
             self._checked_at = time.monotonic()
             self._thread.start()
 
-    def _append(self, chain: Chain, body: bytes, took_ns: int = 0) -> int:
+    def _append(self, chain: Chain, parts: Parts, took_ns: int = 0) -> int:
         try:
-            self._bytes += chain.append(body, took_ns)
+            self._bytes += chain.append(parts.body, took_ns, kept=parts.kept)
         except OSError as error:
             raise self._troubled(reason(error)) from error
         self._written += 1

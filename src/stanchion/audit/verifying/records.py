@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from enum import Enum, auto
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -12,17 +14,19 @@ from .values import TooDeep, is_chain, is_count, is_hash, parsed
 GENESIS: Final = "0" * 64
 """What stands for the hash before the first record of a chain."""
 
-VERSION: Final = 2
+VERSION: Final = 3
 
-LISTING: Final = frozenset({"segment", "checkpoint", "retired"})
+LISTING: Final = frozenset({"segment", "checkpoint", "retired", "erased"})
 """The kinds of records that have more fields that verifying needs."""
 
 _LINE: Final = re.compile(
     rb'\{"hash":"([0-9a-f]{64})","took":(?:0|-?[1-9][0-9]{0,18})(?:,"seal":"([ !#-\[\]-~]*)")?,"body":(\{.*\})\}',
     re.DOTALL,
 )
+_HOLDS: Final = re.compile(rb',"holds":"([0-9a-f]{64})"\}(?:,"kept":|\}$)').search
+"""How a body ends that holds something: it has no other field of that name, and in its texts quotes are escaped."""
 _LEADING: Final = re.compile(
-    rb'\{"v":2,"prev":"([0-9a-f]{64})","seq":(0|[1-9][0-9]{0,17}),"chain":"([0-9a-f]{16})",'
+    rb'\{"v":3,"prev":"([0-9a-f]{64})","seq":(0|[1-9][0-9]{0,17}),"chain":"([0-9a-f]{16})",'
     rb'"kind":"([a-z_]{1,32})","at":(0|-?[1-9][0-9]{0,17})(?=[,}])'
 )
 _TOKEN: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")[ \t\r\n]*(:)?|[{}\[\]]', re.DOTALL)
@@ -41,6 +45,18 @@ class Retired(NamedTuple):
     hash: str
 
 
+class Apart(Enum):
+    """How what was said stands beside a record that holds it by its hash."""
+
+    NOTHING = auto()
+    """The record holds nothing, and nothing is there."""
+    FITS = auto()
+    GONE = auto()
+    """The record holds something, and it is there no more."""
+    WRONG = auto()
+    """Something else is there than the record holds."""
+
+
 class Body(NamedTuple):
     """The fields of a body that verifying needs."""
 
@@ -52,6 +68,8 @@ class Body(NamedTuple):
     number: int = 0
     heads: tuple[tuple[str, int, str], ...] = ()
     retired: tuple[Retired, ...] = ()
+    erased: tuple[tuple[str, int, int], ...] = ()
+    """The chain, the first and the last number of records in which nothing is said any more."""
 
 
 class Record(NamedTuple):
@@ -63,6 +81,7 @@ class Record(NamedTuple):
     seq: int
     chain: str
     body: Body
+    apart: Apart = Apart.NOTHING
 
 
 class Unsound(NamedTuple):
@@ -78,7 +97,9 @@ class _Unreadable(Exception):
 
 def read(line: bytes) -> Record | Unsound:
     """Read a line, given without its line feed."""
-    match = _LINE.fullmatch(line)
+    holds = _HOLDS(line)
+    ends = len(line) - 1 if holds is None else holds.end(1) + len('"}')
+    match = _LINE.fullmatch(line[:ends] + line[-1:])
     if match is None:
         return Unsound(_why(line))
     stated, seal, body = match.groups()
@@ -89,7 +110,16 @@ def read(line: bytes) -> Record | Unsound:
         fields = _body(body)
     except _Unreadable as problem:
         return Unsound(str(problem))
-    return Record(found, None if seal is None else seal.decode(), fields.prev, fields.seq, fields.chain, fields)
+    apart = Apart.NOTHING if holds is None else _apart(holds[1], line[ends + len(',"kept":') : -1])
+    seal = None if seal is None else seal.decode()
+    return Record(found, seal, fields.prev, fields.seq, fields.chain, fields, apart)
+
+
+def _apart(holds: bytes, kept: bytes) -> Apart:
+    """Whether what stands behind a body is what the body holds."""
+    if kept.rstrip(b" ") in (b"", b"null"):
+        return Apart.GONE
+    return Apart.FITS if sha256(kept).hexdigest().encode() == holds else Apart.WRONG
 
 
 def _why(line: bytes) -> str:
@@ -178,6 +208,8 @@ def _parsed(body: bytes) -> Body:
         return plain._replace(heads=tuple(_head(*item) for item in heads.items()))
     if kind == "retired" and isinstance(segments := fields.get("segments"), list):
         return plain._replace(retired=tuple(map(_retired, segments)))
+    if kind == "erased" and isinstance(records := fields.get("records"), dict):
+        return plain._replace(erased=tuple(row for item in records.items() for row in _erased(*item)))
     if kind in LISTING:
         raise _Unreadable(f"a {kind} record has to say more")
     return plain
@@ -187,6 +219,13 @@ def _head(chain: Any, named: Any) -> tuple[str, int, str]:
     if is_chain(chain) and isinstance(named, list) and len(named) == 2 and is_count(named[0]) and is_hash(named[1]):
         return chain, named[0], named[1]
     raise _Unreadable("it names a head that is none")
+
+
+def _erased(chain: Any, rows: Any) -> Iterator[tuple[str, int, int]]:
+    for row in rows if is_chain(chain) and isinstance(rows, list) else [None]:
+        if not (isinstance(row, list) and len(row) == 2 and all(map(is_count, row)) and row[0] <= row[1]):
+            raise _Unreadable("it names erased records that are none")
+        yield chain, row[0], row[1]
 
 
 def _retired(segment: Any) -> Retired:
