@@ -91,7 +91,7 @@ class Draft:
 
     def add(self, kind: str, **fields: Any) -> Draft:
         """Add one record; a checkpoint gets its seal."""
-        body = {"v": 2, "prev": self.prev, "seq": self.seq, "chain": self.id, "kind": kind}
+        body = {"v": 3, "prev": self.prev, "seq": self.seq, "chain": self.id, "kind": kind}
         body |= {"at": 1_700_000_000_000 + self.seq, **fields, "salt": self.salt}
         line = line_of(encoded := dumped(body))
         self.prev, self.seq = sha256(encoded).hexdigest(), self.seq + 1
@@ -234,7 +234,7 @@ def crashed(key: bytes | None = None, salt: str = "") -> Drafts:
     """One chain with two segments whose writer crashed: records behind the head, and an incomplete line."""
     one = Draft(ONE, key, salt).begin().add("open", cut=0, unfit=[]).work(4)
     one.checkpoint().begin().work(4).mark().work(3)
-    one.tail = line_of(b'{"v":2,"prev":"and so on"}')[:50]
+    one.tail = line_of(b'{"v":3,"prev":"and so on"}')[:50]
     return Drafts({ONE: one}, key)
 
 

@@ -26,7 +26,7 @@ def chain_with(body: bytes, tmp_path: Path) -> tuple[Fault, ...]:
 
 def body(**more: Any) -> bytes:
     """The third record of a chain."""
-    said = {"v": 2, "prev": "PREV", "seq": 2, "chain": ONE, "kind": "event", "at": 1_700_000_000_000, **more}
+    said = {"v": 3, "prev": "PREV", "seq": 2, "chain": ONE, "kind": "event", "at": 1_700_000_000_000, **more}
     return dumped(said)
 
 
@@ -41,7 +41,7 @@ def body(**more: Any) -> bytes:
         body(at=5),
         body(at=-5),
         dumped(dict(reversed(json.loads(body(text="other order")).items()))),
-        body().replace(b'{"v":2,', b'{ "v" : 2 ,'),
+        body().replace(b'{"v":3,', b'{ "v" : 3 ,'),
         body(deep=0).replace(b":0}", b":" + b"[" * 5_000 + b"]" * 5_000 + b"}"),
         body(deep=0).replace(b":0}", b":" + b"[" * 5_000 + b'{"kind":1}' + b"]" * 5_000 + b"}"),
         body(huge=0).replace(b":0}", b":" + b"9" * 20_000 + b"}"),
@@ -78,7 +78,7 @@ def test_an_odd_record_is_one(odd: bytes, tmp_path: Path) -> None:
         body()[:-1] + b',"kind":"bypass"}',
         body()[:-1] + b', "\\u0073eq" : 3}',
         body()[:-1] + b',"deep":' + b"[" * 5_000 + b"]" * 5_000 + b',"kind":"bypass"}',
-        body(v=3),
+        body(v=4),
         body(v=True),
         body(v="2"),
         body(seq="2"),
@@ -87,10 +87,10 @@ def test_an_odd_record_is_one(odd: bytes, tmp_path: Path) -> None:
         body(chain="F" * 16),
         body(kind=None),
         body(at="now"),
-        b'{"v":2}',
+        b'{"v":3}',
         b"{}",
         b"{not json}",
-        b'{"v":2,"prev":"PREV","seq":2,"\xff":1}',
+        b'{"v":3,"prev":"PREV","seq":2,"\xff":1}',
         body(kind="checkpoint"),
         body(kind="checkpoint", heads=[]),
         body(kind="checkpoint", heads={"x": [1, GENESIS]}),

@@ -75,7 +75,7 @@ class Writers:
         """One is in the middle of writing a line."""
         file = self.folder / ONE / f"{max(self.one.segments):08d}.jsonl"
         with file.open("ab") as out:
-            out.write(line_of(b'{"v":2}')[:20])
+            out.write(line_of(b'{"v":3}')[:20])
 
 
 @pytest.mark.parametrize("step", ["work", "rotate", "retire", "reopen", "begin"])

@@ -374,7 +374,7 @@ def insert_a_made_up_record_with_a_wrong_hash(spot: Spot) -> Found:
 def append_a_made_up_record(spot: Spot) -> Found | None:
     if spot.seq != spot.last:
         raise NotHere
-    body = {"v": 2, "prev": hash_of(spot.line), "seq": spot.seq + 1, "chain": ONE, "kind": "event", "at": 1}
+    body = {"v": 3, "prev": hash_of(spot.line), "seq": spot.seq + 1, "chain": ONE, "kind": "event", "at": 1}
     spot.lines.append(line_of(dumped(body)))
     return Found(spot.seq + 1, Deed.INSERTED, spot.file) if spot.closed else None
 

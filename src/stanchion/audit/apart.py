@@ -27,8 +27,8 @@ TOO_LONG: Final = "what it was made from is too long to be kept"
 
 
 class Parts(NamedTuple):
-    """The exact bytes of a record's parts; the second is empty where there is nothing to say. `whole` tells that nothing
-    had to be left out because it was too long."""
+    """The exact bytes of a record's parts; the second is empty where there is nothing to say. `whole` tells that
+    nothing had to be left out because it was too long."""
 
     body: bytes
     kept: bytes = b""
@@ -97,13 +97,12 @@ def _fits(parts: Parts) -> bool:
 
 
 def _encode(entry: Entry, salt: str) -> Parts:
-    fields = _skeleton(entry)
+    fields: list[Any] = [*_skeleton(entry)]
     said: tuple[Any, ...] = ()
     if entry.findings or entry.shadow:
         each = (*entry.findings, *entry.shadow)
         if any(one.args or one.text for one in each):
             said = tuple([(one.args, one.text) for one in each])
-            fields = list(fields)
             fields[_FINDINGS], fields[_SHADOW] = _bare(entry.findings), _bare(entry.shadow)
     told = Told(
         salt,
@@ -141,14 +140,14 @@ def _shortened(entry: Entry) -> Entry:
 
 
 def is_erased(body: bytes, kept: bytes) -> bool:
-    """Whether what stood apart of a record is there no more."""
-    return not kept.startswith(b"{") and body.endswith(b'"}') and body[-76:].startswith(b',"holds":"')
+    """Whether what stood apart of a record is there no more, or only a piece of it is."""
+    return not kept.startswith(b'{"salt":"') and body.endswith(b'"}') and body[-76:].startswith(b',"holds":"')
 
 
 def entry_from(body: bytes, kept: bytes) -> Entry:
     """The record of a decision, joined again; what was erased of it says so."""
     entry = _entry(body)
-    if not kept.startswith(b"{"):
+    if not kept or is_erased(body, kept):
         return msgspec.structs.replace(entry, content=ERASED) if is_erased(body, kept) else entry
     told = _told(kept)
     changes = {name: getattr(told, name) for name in _SAME}
@@ -168,7 +167,7 @@ def data_from(body: bytes, kept: bytes) -> dict[str, Any]:
     """Any record as data, joined again."""
     data: dict[str, Any] = msgspec.json.decode(body)
     data.pop("holds", None)
-    if not kept.startswith(b"{"):
+    if not kept or is_erased(body, kept):
         return {**data, "content": ERASED} if is_erased(body, kept) else data
     apart: dict[str, Any] = msgspec.json.decode(kept)
     apart.pop("salt", None)

@@ -14,7 +14,10 @@ from stanchion.audit.errors import FORMER, TrailError
 Connection = psycopg.Connection[tuple[Any, ...]]
 Migration = tuple[str, ...]
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (("tables.sql", "keeping.sql", "months.sql", "incidents.sql"),)
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    ("tables.sql", "keeping.sql", "months.sql", "incidents.sql"),
+    ("erasing.sql",),
+)
 """Migrations in order, each the files whose statements it is made of. They run in one transaction."""
 
 PATIENCE_S: Final = 30.0
