@@ -19,9 +19,10 @@ from model.properties import NO_AGE, Processes, drive, operate
 from model.trial import drawn_cases
 from stanchion import Refused, Shield
 from stanchion.audit.again import inputs_of, moment_of
+from stanchion.audit.apart import encode, entry_from
 from stanchion.audit.journal import Start, begun
 from stanchion.audit.notes import Begun
-from stanchion.audit.record import GENESIS, Entry, encode, entry_of
+from stanchion.audit.record import GENESIS, Entry, entry_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision, Inputs
@@ -104,10 +105,10 @@ def is_patched(decision: Decision) -> bool:
 
 def read_back(moment: Moment, decision: Decision) -> tuple[Entry, RunInfo]:
     """What the bytes of a decision's record, and of the one of its run's beginning, say."""
-    body = encode(entry_of(moment, decision, 7, GENESIS, "00000000000000aa"))
+    parts = encode(entry_of(moment, decision, 7, GENESIS, "00000000000000aa"))
     run = moment.events[0].run
-    start = msgspec.json.decode(begun(Start(run, 0, decision.policy), GENESIS, 0, "00000000000000aa"), type=Begun)
-    return msgspec.json.decode(body, type=Entry), start.run
+    start = begun(Start(run, 0, decision.policy), GENESIS, 0, "00000000000000aa")
+    return entry_from(parts.body, parts.kept), msgspec.json.decode(start.body, type=Begun).run
 
 
 def comparable(decision: Decision) -> bytes:

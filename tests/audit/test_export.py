@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -51,8 +52,11 @@ def test_a_line_is_the_body_with_its_hash_in_front(reader: Reader) -> None:
     lines = sink.getvalue().splitlines()
     assert count == len(lines) == len(list(reader.forwards()))
     for line, found in zip(lines, reader.forwards(), strict=True):
-        digest = json.loads(line)["hash"]
-        assert sha256(b"{" + line.removeprefix(b'{"hash":"%b",' % digest.encode())).hexdigest() == digest
+        said = json.loads(line)
+        digest, holds = said["hash"], said.get("holds")
+        body, _, kept = line.removeprefix(b'{"hash":"%b",' % digest.encode()).partition(b',"kept":')
+        assert sha256(b"{" + body + (b"}" if kept else b"")).hexdigest() == digest
+        assert holds == (sha256(kept[:-1]).hexdigest() if kept else None)
         assert line + b"\n" == line_of(found)
 
 
@@ -150,12 +154,13 @@ def test_nothing_makes_an_empty_table() -> None:
 def test_records_that_nobody_of_ours_wrote_are_exported_all_the_same(reader: Reader) -> None:
     (segment,) = reader.folder.rglob("*.jsonl")
     text = segment.read_bytes()
-    text = text.replace(b'"seq":3,', b'"seq":99999999999999999999,').replace(b'"risk":"medium"', b'"risk":3', 1)
+    text = text.replace(b'"seq":3,', b'"seq":99999999999999999999,')
+    text = re.sub(rb'"policy":"[0-9a-f]{16}"', b'"policy":3', text, count=1)
     segment.write_bytes(text)
     rows = table(reader).to_pylist()
     assert len(rows) == len(list(reader.forwards()))
     assert [row["kind"] for row in rows if row["seq"] is None] == ["intent"]
-    assert [json.loads(row["note"])["risk"] for row in rows if row["kind"] == "intent" and row["note"]] == [3]
+    assert [json.loads(row["note"])["policy"] for row in rows if row["kind"] == "intent" and row["note"]] == [3]
 
 
 def test_without_its_package_it_says_what_to_install(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from stanchion.audit import notes
+from stanchion.audit.apart import encode
 from stanchion.audit.chain import Chain
 from stanchion.audit.options import Options
-from stanchion.audit.record import encode, entry_of
+from stanchion.audit.record import entry_of
 from stanchion.audit.retention import DAY_MS, Keep, retire
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
@@ -24,7 +25,8 @@ MINE, IDLE, OTHER = "a" * 16, "b" * 16, "c" * 16
 def append(chain: Chain, name: str) -> None:
     """Write a decision."""
     about = moment(name)
-    chain.append(encode(entry_of(about, allowed(about), chain.seq, chain.head, chain.id)))
+    parts = encode(entry_of(about, allowed(about), chain.seq, chain.head, chain.id))
+    chain.append(parts.body, kept=parts.kept)
 
 
 def chain_of(trail: Path, name: str, clock: FakeClock, segments: int = 4, bypass: int = 0) -> Chain:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from stanchion.audit.apart import encode
 from stanchion.audit.chain import Chain
-from stanchion.audit.record import encode, entry_of
+from stanchion.audit.record import entry_of
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
 from tests.audit.written import AT, allowed, ids, lines, moment, of_kind, records, whole
@@ -36,7 +37,8 @@ def crashed(trail: Path, behind: int = 3, before: int = 2) -> Path:
 def append(chain: Chain, name: str) -> None:
     """Write a decision."""
     about = moment(name)
-    chain.append(encode(entry_of(about, allowed(about), chain.seq, chain.head, chain.id)), 7)
+    parts = encode(entry_of(about, allowed(about), chain.seq, chain.head, chain.id))
+    chain.append(parts.body, 7, kept=parts.kept)
 
 
 def reopened(trail: Path, name: str = "next") -> Trail:

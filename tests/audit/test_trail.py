@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from stanchion.audit.apart import encode
 from stanchion.audit.chain import Chain
 from stanchion.audit.errors import AuditLost, TrailError
 from stanchion.audit.journal import Fact, Finish, Start
 from stanchion.audit.opening import open_trail
 from stanchion.audit.options import Options
-from stanchion.audit.record import encode, entry_of
+from stanchion.audit.record import entry_of
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
@@ -215,7 +216,8 @@ def test_a_chain_whose_head_names_a_very_long_record_is_gone_on_with(tmp_path: P
     """Nobody makes a chain unfit by asking for a tool with an endless name."""
     about = moment("x" * long)
     chain = Chain.begin(tmp_path, "a" * 16, None, lambda: AT)
-    chain.append(encode(entry_of(about, allowed(about), chain.seq, chain.head, chain.id)))
+    parts = encode(entry_of(about, allowed(about), chain.seq, chain.head, chain.id))
+    chain.append(parts.body, kept=parts.kept)
     chain.sync()
     chain.seal(chain.position())
     chain.abandon()

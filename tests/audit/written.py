@@ -30,9 +30,13 @@ def records(chain: Path) -> list[Record]:
     before = None
     for line in lines(chain):
         outer = json.loads(line)
-        body = line[line.index(b',"body":') + 8 : -1]
+        body, _, kept = line[line.index(b',"body":') + 8 : -1].partition(b',"kept":')
         record: Record = outer["body"]
         assert sha256(body).hexdigest() == outer["hash"]
+        holds, apart = record.pop("holds", None), outer.get("kept")
+        if apart is not None:
+            assert sha256(kept).hexdigest() == holds
+            record |= {name: value for name, value in apart.items() if name != "salt"}
         assert record["chain"] == chain.name
         if before is not None:
             assert (record["prev"], record["seq"]) == (before, found[-1]["seq"] + 1)

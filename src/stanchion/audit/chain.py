@@ -132,15 +132,15 @@ class Chain:
         self.since, self._fresh = seq, False
         return size
 
-    def append(self, body: bytes, took_ns: int = 0, seal: str = "") -> int:
+    def append(self, body: bytes, took_ns: int = 0, seal: str = "", kept: bytes = b"") -> int:
         """Append a record's bytes, all of them or, raising `OSError`, none; gives how many the line has."""
         digest = sha256(body).hexdigest()
         key = self._mac_key
         if key:
-            line = line_of(body, digest, took_ns, mac_of(key, digest), seal)
+            line = line_of(body, digest, took_ns, mac_of(key, digest), seal, kept)
             key = next_key(key)
         else:
-            line = line_of(body, digest, took_ns, "", seal)
+            line = line_of(body, digest, took_ns, "", seal, kept)
         size = len(line)
         self._pages.put(self.offset, line)
         # Nothing is called from here on, so no signal comes between and leaves one of these behind.
@@ -151,10 +151,10 @@ class Chain:
         self._mac_key = key
         return size
 
-    def append_again(self, body: bytes, took_ns: int) -> int:
+    def append_again(self, body: bytes, took_ns: int, kept: bytes = b"") -> int:
         """Append a record that was written to another chain, at its new place."""
         place = rb'\1"prev":"%b","seq":%d,"chain":"%b"' % (self.head.encode(), self.seq, self.id.encode())
-        return self.append(_ADDRESS.sub(place, body, count=1), took_ns)
+        return self.append(_ADDRESS.sub(place, body, count=1), took_ns, kept=kept)
 
     def note(self, kind: type[notes.Note], name: str, **fields: Any) -> int:
         """Append a record that is no decision; gives how many bytes its line has."""
@@ -162,7 +162,7 @@ class Chain:
 
     def _noted(self, kind: type[notes.Note], name: str, fields: dict[str, Any]) -> bytes:
         at = self.clock()
-        return notes.encode_note(kind(prev=self.head, seq=self.seq, chain=self.id, kind=name, at=at, **fields))
+        return notes.encode_note(kind(prev=self.head, seq=self.seq, chain=self.id, kind=name, at=at, **fields)).body
 
     def checkpoint(self, heads: Heads) -> None:
         """Append a checkpoint: it binds the other chains to this one, and with a key it seals what stands before."""

@@ -9,8 +9,10 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
+from stanchion.audit.apart import Told, is_erased
 from stanchion.audit.choosing import agent_of
-from stanchion.audit.record import Entry, Said
+from stanchion.audit.lines import KEPT
+from stanchion.audit.record import Entry, Said, canonical
 from stanchion.audit.scanning import Found
 
 GROUP_ROWS: Final = 20_000
@@ -24,6 +26,7 @@ long it took, and the rest of a record that is no decision."""
 
 _PLAIN: Final = {str: "string", int: "int64", bool: "bool"}
 _FIELDS: Final = msgspec.structs.fields(Entry)
+_TOLD: Final = msgspec.structs.fields(Told)
 _ABSENT: Final = msgspec.Raw(b"")
 
 
@@ -32,8 +35,11 @@ class NoParquet(Exception):
 
 
 def line_of(found: Found) -> bytes:
-    """A record as one line of JSON: its hash, then the body as it was hashed, without its opening brace."""
-    return b'{"hash":"%b",%b\n' % (found.line.hash.encode(), found.line.body[1:])
+    """A record as one line of JSON: its hash, then the body as it was hashed, without its opening brace; what stands
+    apart of it comes last, as `kept`, as it was hashed, too."""
+    line = found.line
+    body = line.body if not line.kept else line.body[:-1] + KEPT + line.kept.rstrip(b" ") + b"}"
+    return b'{"hash":"%b",%b\n' % (line.hash.encode(), body[1:])
 
 
 def write_jsonl(records: Iterable[Found], sink: BinaryIO) -> int:
@@ -67,6 +73,10 @@ Row: Final = msgspec.defstruct("Row", [_column(field) for field in _FIELDS], fro
 _read: Final = msgspec.json.Decoder(Row).decode
 _values: Final = attrgetter(*[field.name for field in _FIELDS])
 _said: Final = msgspec.json.Decoder(tuple[Said, ...]).decode
+_NAMES: Final = [field.name for field in _FIELDS]
+_PLACES: Final = {field.name: _NAMES.index(field.name) for field in _TOLD if field.name in _NAMES}
+_Apart: Final = msgspec.defstruct("Apart", [_column(field) for field in _TOLD], frozen=True)
+_apart: Final = msgspec.json.Decoder(_Apart).decode
 
 
 def write_parquet(records: Iterable[Found], sink: BinaryIO) -> int:
@@ -96,7 +106,7 @@ def _groups(records: Iterable[Found]) -> Iterator[list[tuple[Any, ...]]]:
     size = 0
     for found in records:
         rows.append(row_of(found))
-        size += len(found.line.body)
+        size += len(found.line.body) + len(found.line.kept)
         if len(rows) >= GROUP_ROWS or size >= GROUP_BYTES:
             yield rows
             rows, size = [], 0
@@ -123,13 +133,27 @@ def row_of(found: Found) -> tuple[Any, ...]:
     guard = code = None
     try:
         row: Any = _read(line.body)
+        values = list(_values(row))
+        if line.kept and not is_erased(line.body, line.kept):
+            _join(values, found, _apart(line.kept))
         for said in _said(row.findings) if row.findings else ():
             if said.action == row.action:
                 guard, code = said.guard, said.code
                 break
     except msgspec.MsgspecError:
         return _noted(found)
-    return (line.hash, guard, code, line.took_ns, None, *_values(row))
+    return (line.hash, guard, code, line.took_ns, None, *values)
+
+
+def _join(values: list[Any], found: Found, apart: Any) -> None:
+    """Put what stands apart of a record into its columns."""
+    for name, place in _PLACES.items():
+        values[place] = getattr(apart, name)
+    if apart.said:
+        entry = found.entry()
+        for name in ("findings", "shadow"):
+            said = getattr(entry, name)
+            values[_NAMES.index(name)] = msgspec.Raw(canonical(said)) if said else _ABSENT
 
 
 def _noted(found: Found) -> tuple[Any, ...]:
@@ -140,6 +164,9 @@ def _noted(found: Found) -> tuple[Any, ...]:
     row = {name: data.pop(name, None) for name in ("v", "prev", "seq", "chain", "kind", "at")}
     if stub.run_id:
         row |= {"run": stub.run_id, "agent": agent_of(stub), "task": str(inner.get("task", ""))}
-        row |= {"tenant": str(inner.get("tenant", "default")), "policy": data.get("policy")}
+        row |= {
+            "tenant": str(inner.get("tenant", "default")),
+            "policy": str(data["policy"]) if "policy" in data else None,
+        }
     note = msgspec.json.encode(data, order="deterministic")
     return (found.line.hash, None, None, found.line.took_ns, note, *[row.get(field.encode_name) for field in _FIELDS])

@@ -7,10 +7,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-import msgspec
-
 from stanchion.audit import notes
-from stanchion.audit.record import GENESIS, Entry, Redact, encode, entry_of
+from stanchion.audit.apart import NO_SALT, Parts, encode, entry_from
+from stanchion.audit.record import GENESIS, Entry, Redact, entry_of
 from stanchion.audit.redaction import masked
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, RunInfo
@@ -62,15 +61,16 @@ class Fact(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A record as it is kept: its bytes, their hash, and beside them how long the decision took."""
+    """A record as it is kept: its bytes, their hash, how long the decision took, and what stands apart of it."""
 
     body: bytes
     hash: str
     took_ns: int
+    apart: bytes = b""
 
     def read(self) -> Entry:
         """The record parsed back from its bytes."""
-        return msgspec.json.decode(self.body, type=Entry)
+        return entry_from(self.body, self.apart)
 
 
 class Journal(Protocol):
@@ -110,7 +110,7 @@ class Journal(Protocol):
         """Let go of files."""
 
 
-def begun(start: Start, prev: str, seq: int, chain: str) -> bytes:
+def begun(start: Start, prev: str, seq: int, chain: str) -> Parts:
     """The record of a run's beginning."""
     return notes.encode_note(
         notes.Begun(
@@ -129,7 +129,7 @@ def begun(start: Start, prev: str, seq: int, chain: str) -> bytes:
     )
 
 
-def ended(finish: Finish, prev: str, seq: int, chain: str, redact: Redact) -> bytes:
+def ended(finish: Finish, prev: str, seq: int, chain: str, redact: Redact, salt: str = NO_SALT) -> Parts:
     """The record of a run's end."""
     info = finish.info
     produced, left_out = notes.fitting(finish.produced, redact)
@@ -149,11 +149,12 @@ def ended(finish: Finish, prev: str, seq: int, chain: str, redact: Redact) -> by
             decided=finish.decided,
             produced=produced,
             left_out=finish.left_out + left_out,
-        )
+        ),
+        salt,
     )
 
 
-def told(fact: Fact, prev: str, seq: int, chain: str, redact: Redact) -> bytes:
+def told(fact: Fact, prev: str, seq: int, chain: str, redact: Redact, salt: str = NO_SALT) -> Parts:
     """The record of a fact."""
     at, what, about, tenant, run, by, why, data = fact
     return notes.encode_note(
@@ -170,7 +171,8 @@ def told(fact: Fact, prev: str, seq: int, chain: str, redact: Redact) -> bytes:
             by=by,
             why=redact(why),
             data=redact(dict(data)),
-        )
+        ),
+        salt,
     )
 
 
@@ -186,7 +188,7 @@ class MemoryJournal:
         from hashlib import sha256
 
         self._sha256 = sha256
-        self._kept: deque[tuple[bytes, str, int]] = deque(maxlen=capacity)
+        self._kept: deque[Kept] = deque(maxlen=capacity)
         self._facts: deque[Fact] = deque(maxlen=capacity)
         self._lock = threading.Lock()
         self._redact = redact
@@ -204,10 +206,10 @@ class MemoryJournal:
     ) -> int:
         """Write one decision down, at the same cost whatever is already kept."""
         with self._lock:
-            body = encode(entry_of(moment, decision, self.written, self.head, MEMORY, notes, self._redact, hide))
-            self.head = head = self._sha256(body).hexdigest()
+            parts = encode(entry_of(moment, decision, self.written, self.head, MEMORY, notes, self._redact, hide))
+            self.head = head = self._sha256(parts.body).hexdigest()
             self.written += 1
-            self._kept.append((body, head, took_ns))
+            self._kept.append(Kept(parts.body, head, took_ns, parts.kept))
             return self.written
 
     def begin(self, start: Start) -> None:
@@ -233,7 +235,7 @@ class MemoryJournal:
     def kept(self) -> tuple[Kept, ...]:
         """The records still here, oldest first."""
         with self._lock:
-            return tuple([Kept(*one) for one in self._kept])
+            return tuple(self._kept)
 
     @property
     def dropped(self) -> int:

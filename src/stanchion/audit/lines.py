@@ -6,43 +6,66 @@ import re
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-_LINE: Final = re.compile(
+_BEFORE: Final = re.compile(
     rb'\{"hash":"([0-9a-f]{64})"(?:,"mac":"([0-9a-f]{64})")?,"took":([0-9]{1,19})'
-    rb'(?:,"seal":"([0-9a-z:-]+)")?,"body":(\{.*\})\}'
-)
+    rb'(?:,"seal":"([0-9a-z:-]+)")?,"body":(?=\{)'
+).match
+
+KEPT: Final = b',"kept":'
+_HELD: Final = re.compile(rb',"holds":"[0-9a-f]{64}"\}(?=,"kept":)').search
+"""How a body ends that something is kept apart from: it has no other field of that name, and in its texts quotes are
+escaped."""
+
+ERASED: Final = b"null"
 
 
 class Line(NamedTuple):
-    """One line: the body's hash as written beside it, how long it took, its seal if it has one, the body, and its mac
-    if it has one."""
+    """One line: the body's hash as written beside it, how long it took, its seal if it has one, the body, its mac if it
+    has one, and what is kept apart from it: empty where there is nothing, `null` with spaces behind it where it was
+    erased."""
 
     hash: str
     took_ns: int
     seal: str
     body: bytes
     mac: str = ""
+    kept: bytes = b""
 
     @property
     def fits(self) -> bool:
-        """Whether the hash is that of the body."""
-        return sha256(self.body).hexdigest() == self.hash
+        """Whether the hash is that of the body, and the body holds what is kept apart, as far as that is there."""
+        if sha256(self.body).hexdigest() != self.hash:
+            return False
+        if not self.kept or is_blank(self.kept):
+            return True
+        return self.body.endswith(b'"%b"}' % sha256(self.kept).hexdigest().encode())
+
+
+def is_blank(kept: bytes) -> bool:
+    """Whether what was kept apart was erased."""
+    return kept.rstrip(b" ") == ERASED
 
 
 def line_of(body: bytes, digest: str, took_ns: int, mac: str = "", seal: str = "", kept: bytes = b"") -> bytes:
     """A record as a line of its segment; `kept` is what stands behind the body, outside its hash."""
     proof = b',"mac":"%b"' % mac.encode() if mac else b""
     sealed = b',"seal":"%b"' % seal.encode() if seal else b""
-    behind = b',"kept":%b' % kept if kept else b""
-    return b'{"hash":"%b"%b,"took":%d%b,"body":%b%b}\n' % (digest.encode(), proof, took_ns, sealed, body, behind)
+    apart = KEPT + kept if kept else b""
+    return b'{"hash":"%b"%b,"took":%d%b,"body":%b%b}\n' % (digest.encode(), proof, took_ns, sealed, body, apart)
 
 
 def parse_line(line: bytes) -> Line | None:
     """A line without its line feed, taken apart; `None` where it is no line of a segment."""
-    match = _LINE.fullmatch(line)
-    if match is None:
+    before = _BEFORE(line)
+    if before is None or not line.endswith(b"}"):
         return None
-    digest, mac, took, seal, body = match.groups()
-    return Line(digest.decode(), int(took), _text(seal), body, _text(mac))
+    digest, mac, took, seal = before.groups()
+    held = _HELD(line, before.end())
+    ends = len(line) - 1 if held is None else held.end()
+    if line[ends - 1 : ends] != b"}":
+        return None
+    kept = b"" if held is None else line[ends + len(KEPT) : -1]
+    return Line(digest.decode(), int(took), _text(seal), line[before.end() : ends], _text(mac), kept)
 
 
 def _text(found: bytes | None) -> str:

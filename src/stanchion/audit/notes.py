@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
+from stanchion.audit.apart import NO_SALT, Parts, bound, is_erased
 from stanchion.audit.record import LONGEST, VERSION, Redact, plain, spelled_out
 from stanchion.audit.redaction import masked
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.shown import json_safe
 
-RUN, END, SEGMENT, OPEN, CHECKPOINT, RETIRED, BYPASS, FACT = (
+RUN, END, SEGMENT, OPEN, CHECKPOINT, RETIRED, ERASED, BYPASS, FACT = (
     "run",
     "end",
     "segment",
     "open",
     "checkpoint",
     "retired",
+    "erased",
     "bypass",
     "fact",
 )
@@ -31,6 +33,9 @@ class Note(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=Tr
     chain: str
     kind: str
     at: int
+
+
+N = TypeVar("N", bound=Note)
 
 
 class Begun(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
@@ -104,19 +109,56 @@ class Retired(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     why: str = ""
 
 
+class Erased(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+    """What was said in some records is erased: their numbers by chain, from the first to the last of each row."""
+
+    records: dict[str, tuple[tuple[int, int], ...]]
+    why: str = ""
+    by: str = ""
+
+
+APART: Final = ("why", "data", "produced")
+"""The fields that stand apart of a run's end and of a fact."""
+
+GONE: Final = "(erased)"
+"""The reason where it was erased."""
+
 PRODUCED_BYTES: Final = LONGEST // 2
 """How much of what a run produced its end keeps."""
 
 _encode = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
 
 
-def encode_note(note: Note) -> bytes:
+def encode_note(note: Note, salt: str = NO_SALT) -> Parts:
     """The canonical bytes of a record that is no decision."""
     try:
-        body = _encode(note)
+        return _parts(note, salt)
     except (UnicodeEncodeError, TypeError):
-        body = _encode(msgspec.convert(spelled_out(msgspec.to_builtins(note, enc_hook=plain)), type(note)))
-    return b'{"v":%d,%b' % (VERSION, json_safe(body)[1:])
+        return _parts(msgspec.convert(spelled_out(msgspec.to_builtins(note, enc_hook=plain)), type(note)), salt)
+
+
+def _parts(note: Note, salt: str) -> Parts:
+    if not isinstance(note, Ended | Told):
+        return Parts(_bytes(note))
+    apart = {name: value for name in APART if (value := getattr(note, name, None))}
+    usual: dict[str, Any] = {"data": {}} if isinstance(note, Told) else {"produced": ()}
+    kept = b'{"salt":"%b",%b' % (salt.encode(), json_safe(_encode(apart))[1:]) if apart else b""
+    return bound(_bytes(msgspec.structs.replace(note, why="", **usual)), kept, salt)
+
+
+def _bytes(note: Note) -> bytes:
+    return b'{"v":%d,%b' % (VERSION, json_safe(_encode(note))[1:])
+
+
+def note_from(body: bytes, kept: bytes, kind: type[N]) -> N:
+    """A record that is no decision, joined again; what was erased of it says so."""
+    note = msgspec.json.decode(body, type=kind)
+    if not kept or is_erased(body, kept):
+        gone = is_erased(body, kept) and isinstance(note, Ended | Told)
+        return msgspec.structs.replace(note, why=GONE) if gone else note
+    apart = msgspec.json.decode(kept)
+    produced = {"produced": tuple(apart["produced"])} if "produced" in apart else {}
+    return msgspec.structs.replace(note, **{name: apart[name] for name in APART if name in apart} | produced)
 
 
 def fitting(produced: tuple[Any, ...], redact: Redact = masked) -> tuple[tuple[Any, ...], int]:

@@ -108,6 +108,12 @@ class Reader:
                 if found.stub.run_id == run:
                     yield found
 
+    def earlier(self, of: Found) -> Iterator[Found]:
+        """The decisions of a run that stand before one of them in its segment, newest first."""
+        pattern = json_safe(msgspec.json.encode(of.stub.run_id))
+        each = hits(self.folder / of.chain, of.segment, pattern, of.offset)
+        return (found for found in each if found.is_decision and found.stub.run_id == of.stub.run_id)
+
     def of_kinds(self, kinds: tuple[str, ...], progress: Progress | None = None) -> Iterator[Found]:
         """The records of some kinds, newest first: those that are few are found without reading the others."""
         count = _Count(self.size(), progress)

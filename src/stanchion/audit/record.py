@@ -1,4 +1,4 @@
-"""The record of a decision: canonical bytes that carry the hash of the record before them."""
+"""The record of a decision: what it was about, what was found, and everything it was made from."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ DEFAULT: Final = "default"
 FINDING: Final = "$finding"
 """The key under which an answer that is a finding stands, so that it is one again when it is read."""
 
-RISKS: Final = tuple(risk.name.lower() for risk in Risk)
+USUAL_RISK: Final = "medium"
+RISKS: Final = tuple(USUAL_RISK if risk is Risk.MEDIUM else risk.name.lower() for risk in Risk)
 
 INTENT, OUTCOME, EVENT = "intent", "outcome", "event"
 KINDS: Final = {
@@ -75,7 +76,8 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The record of one decision: what it was about, what was found, and everything it was made from.
 
     `prev` is the hash of the record before; content is as it went ahead, after redaction. `judged` is the time the
-    engine judged by, `now` the store's; both are left out where they say nothing new.
+    engine judged by, `now` the store's; both are left out where they say nothing new. `left` is the digest of those
+    records judged on that are as the run's records before it left them; they are not in `records`.
     """
 
     v: int
@@ -94,7 +96,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     task: str = ""
     call: str = ""
     tool: str = ""
-    risk: str = "medium"
+    risk: str = USUAL_RISK
     traits: tuple[str, ...] = ()
     content: Any = None
     beside: dict[str, Any] = {}
@@ -128,6 +130,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     settled: tuple[str, ...] = ()
     refused: tuple[tuple[str, int, Any], ...] = ()
     lifts: tuple[str, ...] = ()
+    left: str = ""
 
 
 UNASKED: Final = (0, True, (), (), ())
@@ -149,7 +152,7 @@ def plain(value: Any) -> Any:
 _encoded = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
 
 
-def _encode(value: Any) -> bytes:
+def canonical(value: Any) -> bytes:
     """Canonical JSON in which nothing stands that a terminal would act upon: a trail can be looked at as it is."""
     return json_safe(_encoded(value))
 
@@ -260,7 +263,7 @@ def _beside(event: Any, names: tuple[str, ...]) -> dict[str, Any]:
         if value == usual.get(name) or (name == "args" and event.call):
             continue
         # No guard has seen the arguments of a call that nobody announced.
-        said[name] = _digest(value) if name == "args" else value
+        said[name] = digest_of(value) if name == "args" else value
     return said
 
 
@@ -287,33 +290,11 @@ def patched(content: Any, decision: Decision, hide: tuple[Patch, ...] = ()) -> A
         return {"$withheld": "its redaction does not fit"}
 
 
-def encode(entry: Entry) -> bytes:
-    """The canonical bytes: what is hashed is what is kept. Content that is too long is kept as its length and hash."""
-    try:
-        body = _encode(entry)
-    except (UnicodeEncodeError, TypeError):
-        entry = msgspec.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
-        body = _encode(entry)
-    if len(body) <= LONGEST:
-        return body
-    shorter = msgspec.structs.replace(entry, content=_digest(entry.content))
-    body = _encode(shorter)
-    if len(body) <= LONGEST:
-        return body
-    return _encode(_shortened(shorter))
-
-
-def _shortened(entry: Entry) -> Entry:
-    """What is too long by more than its content: what it was made from becomes one digest."""
-    made_from = _digest([entry.beside, entry.records, entry.answers])
-    notes = (*entry.notes, "what it was made from is too long to be kept")
-    return msgspec.structs.replace(entry, beside={"$digest": made_from}, records=(), answers=(), notes=notes)
-
-
-def _digest(content: Any) -> dict[str, Any]:
+def digest_of(content: Any) -> dict[str, Any]:
+    """What stands for content that is not kept: its length and its hash."""
     from hashlib import sha256
 
-    body = _encode(content)
+    body = canonical(content)
     return {"$bytes": len(body), "$sha256": sha256(body).hexdigest()}
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from stanchion.audit import notes
+from stanchion.audit.apart import data_from, entry_from
 from stanchion.audit.layout import segment_file
 from stanchion.audit.lines import Line, parse_line
 from stanchion.audit.record import EVENT, INTENT, OUTCOME, Entry
@@ -57,16 +58,15 @@ class Found(NamedTuple):
 
     def entry(self) -> Entry:
         """The decision it records."""
-        return msgspec.json.decode(self.line.body, type=Entry)
+        return entry_from(self.line.body, self.line.kept)
 
     def note(self, kind: type[notes.Note]) -> Any:
         """What it records that is no decision."""
-        return msgspec.json.decode(self.line.body, type=kind)
+        return notes.note_from(self.line.body, self.line.kept, kind)
 
     def data(self) -> dict[str, Any]:
         """The whole record as data, whatever its kind."""
-        data: dict[str, Any] = msgspec.json.decode(self.line.body)
-        return data
+        return data_from(self.line.body, self.line.kept)
 
 
 _stub = msgspec.json.Decoder(Stub).decode

@@ -13,6 +13,7 @@ from pathlib import Path
 from weakref import WeakSet
 
 from stanchion.audit import notes as noted
+from stanchion.audit.apart import Parts, encode, salt_of
 from stanchion.audit.chain import Chain, Heads, Lost
 from stanchion.audit.ending import Unfit
 from stanchion.audit.errors import AuditLost, TrailError, reason
@@ -20,7 +21,8 @@ from stanchion.audit.heads import read_head
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
 from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.options import USUAL, Options
-from stanchion.audit.record import INTENT, KINDS, encode, entry_of
+from stanchion.audit.record import INTENT, KINDS, entry_of
+from stanchion.audit.repeated import Repeated
 from stanchion.audit.retention import DAY_MS, Copier, retire
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
@@ -47,8 +49,11 @@ class Trail:
         names: Callable[[], str] = lambda: os.urandom(8).hex(),
         process: Callable[[], int] = os.getpid,
         copier: Copier | None = None,
+        secret: Callable[[], bytes] = lambda: os.urandom(32),
     ) -> None:
         self.folder = folder
+        self._secret = secret()
+        self._repeated = Repeated()
         self._copier = copier
         self._options = options
         self._redact = options.redact
@@ -83,7 +88,7 @@ class Trail:
         self._hurry = threading.Event()
         self._thread: threading.Thread | None = None
         self._live: Chain | None = None
-        self._waiting: deque[tuple[bytes, int]] = deque()
+        self._waiting: deque[tuple[Parts, int]] = deque()
         self._gone: Lost = ()
         self._turning: Chain | None = None
         self._left: list[Chain] = []
@@ -138,8 +143,16 @@ class Trail:
             chain = self._live
             if chain is None or self._bytes > self._limit or chain.is_short():
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
-            body = encode(entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide))
-            return self._append(chain, body, took_ns)
+            entry = entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide)
+            if self._repeated.segment != (chain.id, chain.number):
+                self._repeated = Repeated((chain.id, chain.number))
+            parts = encode(self._repeated.brief(entry, decision), self._salt(chain))
+            mark = self._append(chain, parts, took_ns)
+            self._repeated.note(entry, moment, decision, parts.whole)
+            return mark
+
+    def _salt(self, chain: Chain) -> str:
+        return salt_of(self._secret, chain.id, chain.seq)
 
     def begin(self, start: Start) -> None:
         """Write down that a run begins, or goes on under another policy."""
@@ -151,13 +164,13 @@ class Trail:
         """Write down that a run has ended."""
         with self._lock:
             chain = self._ready(False)
-            self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._options.redact))
+            self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._options.redact, self._salt(chain)))
 
     def tell(self, fact: Fact) -> None:
         """Write down something that is no decision about an event."""
         with self._lock:
             chain = self._ready(False)
-            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._options.redact))
+            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._options.redact, self._salt(chain)))
 
     def _ready(self, starts: bool) -> Chain:
         """The chain to write to; raises where the queue is full, or no chain can be opened."""
@@ -204,20 +217,20 @@ class Trail:
             self._chain = new = Chain.begin(self.folder, self._names(), self._options.key, self._clock)
             self._name = new.id
             self._announce(new)
-            for body, took_ns in self._waiting:
-                self._bytes += new.append_again(body, took_ns)
+            for parts, took_ns in self._waiting:
+                self._bytes += new.append_again(parts.body, took_ns, parts.kept)
         except OSError as error:
             self._forsake(reason(error))
             raise
         self._wake.set()
         return new
 
-    def _append(self, chain: Chain, body: bytes, took_ns: int = 0) -> int:
+    def _append(self, chain: Chain, parts: Parts, took_ns: int = 0) -> int:
         try:
-            self._bytes += chain.append(body, took_ns)
+            self._bytes += chain.append(parts.body, took_ns, kept=parts.kept)
         except OSError as error:
             raise self._troubled(reason(error)) from error
-        self._waiting.append((body, took_ns))
+        self._waiting.append((parts, took_ns))
         self._written += 1
         if not self._woken:
             self._woken = True

@@ -13,12 +13,13 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact, Finish, MemoryJournal, Start
 from stanchion.audit.options import Options
 from stanchion.audit.reading import Reader
+from stanchion.audit.rebuilding import args_of
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
-from stanchion.lab.case import Case, args_of
+from stanchion.lab.case import Case
 
 KEPT: Final = Options(segment_bytes=1024 * 1024, keep=Keep(size=2 * 1024 * 1024))
 

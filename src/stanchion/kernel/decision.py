@@ -29,6 +29,10 @@ ERRORS: Final = frozenset(
 """Codes of findings that say something broke, as opposed to something being refused."""
 
 
+Known = tuple[str, int, Any]
+"""A record by its name, with its version and its value."""
+
+
 class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What a decision was made from besides the event and the policy; enough to make it again.
 
@@ -39,7 +43,7 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     empty where nothing was entered.
     """
 
-    records: tuple[tuple[str, int, Any], ...] = ()
+    records: tuple[Known, ...] = ()
     answers: tuple[tuple[str, Answer], ...] = ()
     reply: Reply | None = None
     lost: str = ""
@@ -49,13 +53,14 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     can: tuple[int, ...] = ()
     taken: str = ""
     confirmed: tuple[int, int] | None = None
-    refused: tuple[tuple[str, int, Any], ...] = ()
+    refused: tuple[Known, ...] = ()
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
     """What is to be done with a moment, why, and under which policy.
 
-    `passed` names the guards that found nothing, of those whose policy entry wants that written down.
+    `passed` names the guards that found nothing, of those whose policy entry wants that written down. `wrote` are the
+    records that guards changed with it, as it left them.
     """
 
     id: str
@@ -69,6 +74,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     held: bool = False
     inputs: Inputs = Inputs()
     passed: tuple[str, ...] = ()
+    wrote: tuple[Known, ...] = ()
 
     @property
     def proceeds(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from stanchion.kernel.actions import PROCEEDS, UNCHANGED, Action, Risk
 from stanchion.kernel.autonomy import EXHAUSTED, autonomy, exhausted
 from stanchion.kernel.chain import BLIND_MS, COUNTING, Plan, Plans, Watch
-from stanchion.kernel.decision import Decision, Inputs
+from stanchion.kernel.decision import Decision, Inputs, Known
 from stanchion.kernel.epoch import takes_over
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
@@ -216,8 +216,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         plans.confirmed, plans.told = first.at, reply.now
         if moment.stakes:
             puts = _keep_stakes(records, moment, puts, reply)
-        if puts:
-            keep(records, wanted, puts, lines, reply, ceiling)
+        wrote = keep(records, wanted, puts, lines, reply, ceiling) if puts else ()
         inputs = Inputs(tuple(used), asked, reply, "", mode, now, stale, plans.limited)
         held = reply.go and (plan.holds if lines is plan.lines else any(line.hold_ms for line in lines))
         if reply.actions:
@@ -225,8 +224,8 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if plan.watchers:
             found = watched(plan, events, found, cut, slices, reply)
         if not reply.actions and not found:
-            return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes)
-        made = _resolve(plan, moment, found, cut, inputs, held)
+            return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes, wrote)
+        made = _resolve(plan, moment, found, cut, inputs, held, wrote)
         if entry is not None:
             keep_entry(records, entry)
             return joined(made, entry)
@@ -318,7 +317,15 @@ def _opened(code: str, args: tuple[str, ...], plan: Plan, found: Found, cut: int
     return [(-1, _refused(code, args, plan))], -1
 
 
-def _resolve(plan: Plan, moment: Moment, found: Found, cut: int, inputs: Inputs, held: bool = False) -> Decision:
+def _resolve(
+    plan: Plan,
+    moment: Moment,
+    found: Found,
+    cut: int,
+    inputs: Inputs,
+    held: bool = False,
+    wrote: tuple[Known, ...] = (),
+) -> Decision:
     """The most severe finding wins; patches apply if it goes ahead; effects are joined, once each, in order."""
     ordered = reached(found, cut)
     real = tuple(finding for _, finding in ordered if not finding.shadow)
@@ -336,6 +343,7 @@ def _resolve(plan: Plan, moment: Moment, found: Found, cut: int, inputs: Inputs,
         held,
         inputs,
         _passed(plan, [finding for _, finding in ordered], cut, bool(inputs.lost)) if plan.passes else (),
+        wrote,
     )
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from stanchion.kernel.actions import STOPS, UNCHANGED, Action
 from stanchion.kernel.chain import Plan, Recorded, Slice
+from stanchion.kernel.decision import Known
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.judging import Found, note
@@ -74,14 +75,18 @@ def place(wanted: Wanted, slices: list[Slice], cut: int, found: Found, ceiling: 
 
 def keep(
     records: Records, wanted: Wanted, puts: tuple[Put, ...], lines: tuple[Line, ...], reply: Reply, ceiling: Action
-) -> None:
-    """Remember what was written. The version is the one it was judged on plus one: the cache may have moved."""
+) -> tuple[Known, ...]:
+    """Remember what was written, and give it. The version is the one it was judged on plus one: the cache may have
+    moved."""
+    written: list[Known] = []
     if not reply.actions and len(puts) == len(wanted):
         for recorded, value, version in wanted:
             name = recorded[2]
-            if (reply.go or recorded[4] == When.JUDGED) and records.get(name, ABSENT)[0] <= version:
-                records[name] = (version + 1, value)
-        return
+            if reply.go or recorded[4] == When.JUDGED:
+                written.append((name, version + 1, value))
+                if records.get(name, ABSENT)[0] <= version:
+                    records[name] = (version + 1, value)
+        return tuple(written)
     stop = next((i for i, a in enumerate(reply.actions) if a >= STOPS and not lines[i].shadow), len(lines))
     said = reply.actions
     refused = {line.shadow for line, a in zip(lines, said, strict=False) if line.shadow and a > ceiling}
@@ -89,8 +94,10 @@ def keep(
     for name, value, when, at, shadow in puts:
         if ((reply.go and shadow not in refused) or when == When.JUDGED) and at <= stop:
             version = versions[name] + 1
+            written.append((name, version, value))
             if records.get(name, ABSENT)[0] < version:
                 records[name] = (version, value)
+    return tuple(written)
 
 
 def word(

@@ -14,7 +14,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Plan
-from stanchion.kernel.decision import Decision
+from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed
@@ -52,10 +52,16 @@ def is_entry(batch: Batch) -> bool:
 class Entry(NamedTuple):
     """A refusal as it is entered: the records it is judged on, what is said of it, and what a batch needs for it."""
 
-    used: tuple[tuple[str, int, Any], ...]
+    used: tuple[Known, ...]
     said: tuple[Finding, ...]
     expects: tuple[Expect, ...]
     puts: tuple[Put, ...]
+
+    @property
+    def written(self) -> tuple[Known, ...]:
+        """The records as it leaves them."""
+        versions = {name: version for name, version, _ in self.used}
+        return tuple([(name, versions[name] + 1, value) for name, value, *_ in self.puts])
 
 
 def entry_of(plan: Plan, moment: Moment, records: Records, decision: Decision) -> Entry | None:
@@ -127,10 +133,9 @@ def enter(
 
 def keep_entry(records: Records, entry: Entry) -> None:
     """Remember what was written of a refusal; the cache may have moved."""
-    versions = {name: version for name, version, _ in entry.used}
-    for name, value, *_ in entry.puts:
-        if records.get(name, ABSENT)[0] <= versions[name]:
-            records[name] = (versions[name] + 1, value)
+    for name, version, value in entry.written:
+        if records.get(name, ABSENT)[0] < version:
+            records[name] = (version, value)
 
 
 def joined(decision: Decision, entry: Entry) -> Decision:
@@ -143,4 +148,5 @@ def joined(decision: Decision, entry: Entry) -> Decision:
         shadow=decision.shadow + tuple([finding for finding in entry.said if finding.shadow]),
         effects=tuple(dict.fromkeys([*decision.effects, *[effect for one in real for effect in one.effects]])),
         inputs=msgspec.structs.replace(decision.inputs, refused=entry.used),
+        wrote=decision.wrote + entry.written,
     )

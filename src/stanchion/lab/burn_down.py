@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from stanchion.audit.reading import Found, Progress, Reader
+from stanchion.audit.rebuilding import Forgotten, Rebuilding
 from stanchion.audit.record import Entry
 from stanchion.audit.runs import RunStory, records_of
 from stanchion.guards.budget import SPENDS, Budget, grant_key, grants
@@ -76,7 +77,7 @@ def burn_down(
     budgets = [] if policy is None else list(_budgets(policy, story.run))
     if policy is not None and not budgets:
         return []
-    reading = _Reading(story, policy)
+    reading = _Reading(reader, story, policy)
     for age, found in enumerate(records_of(reader, story, progress)):
         if found.is_decision:
             reading.take(age, found)
@@ -131,8 +132,9 @@ class _Reading:
     Where the policy is not known there is nothing but what the run took and settled.
     """
 
-    def __init__(self, story: RunStory, policy: CompiledPolicy | None) -> None:
+    def __init__(self, reader: Reader, story: RunStory, policy: CompiledPolicy | None) -> None:
         self._story, self._policy = story, policy
+        self._rebuilding = None if policy is None else Rebuilding(reader, policy, story.run)
         self._samples: list[dict[str, _Sample]] = [{} for _ in range(PARTS)]
         self._changes: list[dict[str, int]] = [defaultdict(int) for _ in range(PARTS)]
         self._looked: list[dict[object, int]] = [{} for _ in range(PARTS)]
@@ -157,7 +159,7 @@ class _Reading:
             return
         shape = (entry.stage, entry.tool, entry.with_)
         if self._may_look(part, shape, entry.went):
-            self._look(age, entry, part, shape)
+            self._look(age, self._judged(found, entry), part, shape)
         if settled is not None:
             for name, unit in self._shapes.get(shape, ()):
                 sample = self._samples[settled.part].get(name)
@@ -174,6 +176,13 @@ class _Reading:
         if shape not in looked:
             return len(looked) < MOST_SHAPES
         return looked[shape] < (DONE if went else MOST_SHAPES)
+
+    def _judged(self, found: Found, entry: Entry) -> Entry:
+        """A decision's record with what it was judged on; without its counters, where that is not there any more."""
+        try:
+            return entry if self._rebuilding is None else self._rebuilding.entry(found)
+        except Forgotten:
+            return msgspec.structs.replace(entry, values=())
 
     def _look(self, age: int, entry: Entry, part: int, shape: object) -> None:
         """See how the counters stood that a decision had before it."""

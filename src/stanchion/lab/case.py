@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 
-from stanchion.audit.again import run_of, withheld
+from stanchion.audit.again import run_of
 from stanchion.audit.reading import Found, Reader
-from stanchion.audit.record import OUTCOME, Entry
+from stanchion.audit.rebuilding import Forgotten, Rebuilding, args_of
+from stanchion.audit.record import Entry
 from stanchion.kernel.events import RunInfo
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.custom import BRAKE, with_guards
@@ -19,7 +20,8 @@ from stanchion.policy.load import load_policy
 class Case(msgspec.Struct, frozen=True):
     """A decision's record, who was at work, where the policy came from, and the arguments of an outcome's call.
 
-    `source` is empty where the policy was handed in as data, and `None` where nothing is known of it.
+    `source` is empty where the policy was handed in as data, and `None` where nothing is known of it. `place` is where
+    the record stands, for what else its trail has to say.
     """
 
     entry: Entry
@@ -27,6 +29,16 @@ class Case(msgspec.Struct, frozen=True):
     source: str | None = None
     env: str | None = None
     args: dict[str, Any] | None = None
+    place: tuple[Reader, Found] | None = None
+
+    def judged(self, policy: CompiledPolicy) -> Entry:
+        """The record with everything that the decision was judged on; raises `Forgotten` where that is not there."""
+        if self.place is None:
+            if self.entry.left:
+                raise Forgotten("the records of its run are not at hand")
+            return self.entry
+        reader, found = self.place
+        return Rebuilding(reader, policy, self.run).entry(found)
 
 
 def case_of(reader: Reader, found: Found) -> Case:
@@ -35,17 +47,10 @@ def case_of(reader: Reader, found: Found) -> Case:
     args = args_of(reader, entry)
     begun = reader.begun(found)
     if begun is None:
-        return Case(entry, run_of(entry), args=args)
-    return Case(entry, begun.run, begun.source, begun.env, args)
-
-
-def args_of(reader: Reader, entry: Entry) -> dict[str, Any] | None:
-    """The arguments of an outcome's call, which its intent has."""
-    if entry.kind != OUTCOME or not entry.call or "args" in entry.beside:
-        return None
-    intent = reader.find(entry.call)
-    content = None if intent is None else intent.entry().content
-    return content if isinstance(content, dict) and not withheld(content) else None
+        return Case(entry, run_of(entry), args=args, place=(reader, found))
+    if begun.policy.startswith(entry.policy):
+        entry = msgspec.structs.replace(entry, policy=begun.policy)
+    return Case(entry, begun.run, begun.source, begun.env, args, (reader, found))
 
 
 def policy_of(case: Case) -> CompiledPolicy | None:

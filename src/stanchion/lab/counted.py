@@ -18,9 +18,10 @@ from stanchion.policy.compiled import CompiledPolicy
 def counted(policy: CompiledPolicy, run: RunInfo, entry: Entry) -> Iterator[tuple[Line, int]]:
     """The lines that a decision reached, each with its value before, found by judging it again as far as its batch.
 
-    Nothing where the policy is another one, or the record has too little of the event to be judged again.
+    Nothing where the policy is another one, or the record has too little of the event, or of what it was judged on, to
+    be judged again.
     """
-    if not entry.values or policy.hash != entry.policy:
+    if not entry.values or entry.left or not policy.hash.startswith(entry.policy):
         return
     lines = _lines(policy, run, entry)
     said = entry.actions if entry.actions else (0,) * len(lines)

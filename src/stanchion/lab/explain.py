@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from stanchion.audit.again import event_of, inputs_of, moment_of
+from stanchion.audit.rebuilding import Forgotten
 from stanchion.audit.record import Entry, Said
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plans
@@ -96,6 +97,13 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
     plan = None
     if policy is not None and same:
         plan = Plans(policy, event.run, could(inputs_of(entry))).of(moment.events, entry.mode)
+    counters: tuple[Counter, ...] = ()
+    forgotten = ""
+    if policy is not None and same:
+        try:
+            counters = _counters(policy, moment, case.judged(policy))
+        except Forgotten as error:
+            forgotten = str(error)
     about: dict[str, Event] = {}
     if plan is not None:
         about = {placed.id: moment.events[at] for placed, at in zip(plan.guards, plan.event_of, strict=True)}
@@ -123,8 +131,8 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
         shadow=tuple(_reason(said, policy, about.get(said.guard), entry) for said in entry.shadow),
         passed=entry.passed if plan is None else tuple(guard for guard in about if guard not in spoke),
         skipped=entry.skipped,
-        counters=_counters(policy, moment, entry) if policy is not None and same else (),
-        notes=entry.notes,
+        counters=counters,
+        notes=entry.notes if not forgotten else (*entry.notes, forgotten),
         content=entry.content,
     )
 

@@ -54,6 +54,9 @@ def written(
         if pairs:
             shown, record = veiled(moment, record, pairs)
             notes = renamed(notes, pairs)
+        if record is not decision:
+            # What is written is not what was judged: judged again, it would not leave what this decision left.
+            record = msgspec.structs.replace(record, wrote=())
         mark: int = shield.journal.write(shown, record, took_ns, notes, hide)
     except AuditLost as lost:
         return lost

@@ -38,7 +38,7 @@ _RETIRED: Final = sql.SQL(
 """Segments that may be half removed already."""
 
 _RECORDS: Final = sql.SQL(
-    "SELECT seq, segment, hash, took, seal, body, mac, at, {columns} FROM {schema}.audit_record "
+    "SELECT seq, segment, hash, took, seal, body, mac, kept, at, {columns} FROM {schema}.audit_record "
     "WHERE chain = %s ORDER BY seq, at"
 )
 _EVIDENCE: Final = sql.SQL(
@@ -148,12 +148,12 @@ def _by_segment(rows: list[tuple[Any, ...]]) -> Iterator[tuple[int, bytes]]:
     """The lines of some rows, those of one segment together as long as they follow one another."""
     lines: list[bytes] = []
     last = 0
-    for _, segment, digest, took, seal, body, mac, *_ in rows:
+    for _, segment, digest, took, seal, body, mac, kept, *_ in rows:
         if lines and segment != last:
             yield last, b"".join(lines)
             lines = []
         last = segment
-        lines.append(line_of(body, digest.hex(), took, mac.hex(), seal))
+        lines.append(line_of(body, digest.hex(), took, mac.hex(), seal, kept))
     if lines:
         yield last, b"".join(lines)
 

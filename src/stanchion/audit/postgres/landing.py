@@ -21,6 +21,10 @@ _RETIRED: Final = sql.SQL(
     "INSERT INTO {schema}.audit_retired (chain, segment, first_seq, last_seq, by_seq) VALUES (%s, %s, %s, %s, %s) "
     "ON CONFLICT DO NOTHING"
 )
+_ERASED: Final = sql.SQL(
+    "INSERT INTO {schema}.audit_erased (chain, first_seq, last_seq, by_chain, by_seq) VALUES (%s, %s, %s, %s, %s) "
+    "ON CONFLICT DO NOTHING"
+)
 _MOVED: Final = sql.SQL(
     "INSERT INTO {schema}.audit_head ({fields}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s) "
     "ON CONFLICT (chain) DO UPDATE SET shipped_seq = excluded.shipped_seq, shipped_hash = excluded.shipped_hash, "
@@ -47,7 +51,8 @@ NOTHING: Final = Cursor(START)
 
 
 class Landing:
-    """Where records arrive, through one connection. `retired` tells that some of them let others go."""
+    """Where records arrive, through one connection. `retired` tells that some of them let others go, or what was said
+    in others."""
 
     def __init__(self, db: Connection, schema: str) -> None:
         self._db: Final = db
@@ -105,6 +110,10 @@ class Landing:
             gone = [(row.told.chain, *segment[:3], row.told.seq) for row in batch.rows for segment in row.retires]
             if gone:
                 cursor.executemany(_RETIRED.format(**self._own), gone)
+                self.retired = True
+            erased = [(*one, row.told.chain, row.told.seq) for row in batch.rows for one in row.erases]
+            if erased:
+                cursor.executemany(_ERASED.format(**self._own), erased)
                 self.retired = True
 
     def _move(self, chain: str, to: Cursor) -> None:

@@ -29,7 +29,7 @@ MOST_NEW: Final = 10_000
 NOWHERE: Final = -1
 """The offset of a record that stands in no file."""
 
-_RECORDS: Final = "SELECT chain, segment, hash, took, seal, body, mac FROM {schema}.audit_record WHERE "
+_RECORDS: Final = "SELECT chain, segment, hash, took, seal, body, mac, kept FROM {schema}.audit_record WHERE "
 _SPAN: Final = "at >= %(since)s AND at <= %(until)s"
 
 _QUERIES: Final = {
@@ -163,8 +163,8 @@ def _column(text: str) -> str:
 
 
 def _of_row(row: tuple[Any, ...]) -> Found | None:
-    chain, segment, digest, took, seal, body, mac = row
+    chain, segment, digest, took, seal, body, mac, kept = row
     try:
-        return Found(chain, segment, NOWHERE, Line(digest.hex(), took, seal, body, mac.hex()), _stub(body))
+        return Found(chain, segment, NOWHERE, Line(digest.hex(), took, seal, body, mac.hex(), kept), _stub(body))
     except msgspec.MsgspecError:
         return None

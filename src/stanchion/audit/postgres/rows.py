@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from stanchion.audit.lines import Line, parse_line
-from stanchion.audit.notes import CHECKPOINT, RETIRED, Checkpoint, Retired
+from stanchion.audit.notes import CHECKPOINT, ERASED, RETIRED, Checkpoint, Erased, Retired
 
 COLUMNS: Final = ("kind", "run", "id", "stage", "action", "tool", "agent", "task", "tenant")
 """The columns that repeat what a body says, as texts."""
@@ -62,7 +62,8 @@ class Told(msgspec.Struct, frozen=True, gc=False):
 
 
 class Row(NamedTuple):
-    """A record on its way to the database; where it is one, the heads that a checkpoint names and what is retired."""
+    """A record on its way to the database; where it is one, the heads that a checkpoint names, what is retired, and
+    what is erased."""
 
     line: Line
     told: Told
@@ -70,12 +71,13 @@ class Row(NamedTuple):
     size: int
     heads: Heads = {}  # noqa: RUF012 - never changed
     retires: tuple[Gone, ...] = ()
+    erases: tuple[tuple[str, int, int], ...] = ()
 
     def values(self) -> Values:
         """The row as the table has it."""
         told, line = self.told, self.line
         where = (told.chain, told.seq, self.segment, moment_of(told.at))
-        beside = bytes.fromhex(line.hash), line.took_ns, line.seal, line.body, bytes.fromhex(line.mac)
+        beside = bytes.fromhex(line.hash), line.took_ns, line.seal, line.body, bytes.fromhex(line.mac), line.kept
         return (*where, *columns_of(told), *beside)
 
 
@@ -92,6 +94,8 @@ def row_of(text: bytes, segment: int) -> Row | str:
         return "it is not spelled as it was written"
     if sha256(line.body).hexdigest() != line.hash:
         return "its bytes do not have the hash written beside them"
+    if not line.fits:
+        return "what was said in it does not have the hash that it holds"
     size = len(text) + 1
     try:
         told = _told(line.body)
@@ -99,6 +103,10 @@ def row_of(text: bytes, segment: int) -> Row | str:
             return Row(line, told, segment, size, heads=msgspec.json.decode(line.body, type=Checkpoint).heads)
         if told.kind == RETIRED:
             return Row(line, told, segment, size, retires=msgspec.json.decode(line.body, type=Retired).segments)
+        if told.kind == ERASED:
+            records = msgspec.json.decode(line.body, type=Erased).records
+            erases = tuple((chain, *row) for chain, rows in records.items() for row in rows)
+            return Row(line, told, segment, size, erases=erases)
         return Row(line, told, segment, size)
     except msgspec.MsgspecError:
         return "it cannot be read"

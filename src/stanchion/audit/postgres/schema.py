@@ -17,6 +17,7 @@ Migration = tuple[str, ...]
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     ("tables.sql", "keeping.sql", "months.sql", "incidents.sql"),
     ("macs.sql",),
+    ("erasing.sql",),
 )
 """Migrations in order, each the files whose statements it is made of. They run in one transaction."""
 

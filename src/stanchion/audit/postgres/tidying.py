@@ -1,4 +1,5 @@
-"""Seeing to the tables: months are made ahead, retired segments leave in small portions, empty months go."""
+"""Seeing to the tables: months are made ahead, retired segments and erased content leave in small portions, empty
+months go."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ _AHEAD: Final = sql.SQL(
     "FROM unnest(ARRAY['audit_record', 'incident']) AS parent, unnest(ARRAY[now(), now() + interval '1 month']) AS at"
 )
 _REMOVE: Final = sql.SQL("SELECT {schema}.audit_remove_retired(%s)")
+_ERASE: Final = sql.SQL("SELECT {schema}.audit_erase(%s)")
 _DROP: Final = sql.SQL("SELECT {schema}.drop_empty_months('audit_record', now() - interval '1 month')")
 _FORGET: Final = sql.SQL("SELECT {schema}.forget_incidents(now() - make_interval(secs => %s), %s)")
 
@@ -31,9 +33,10 @@ def tidy(db: Connection, schema: str, portion: int, incident_days: float | None)
         db.execute(_PATIENCE)
         db.execute(_AHEAD.format(**own))
         removed = one(db.execute(_REMOVE.format(**own), (portion,)))[0]
+        erased = one(db.execute(_ERASE.format(**own), (portion,)))[0]
         if incident_days is not None:
             more = one(db.execute(_FORGET.format(**own), (incident_days * DAY_S, portion)))[0] >= portion
-    if removed >= portion:
+    if removed >= portion or erased >= portion:
         return True
     with db.transaction():
         if one(db.execute(_LOCK, (schema,)))[0]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from enum import Enum, auto
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +16,7 @@ GENESIS: Final = "0" * 64
 
 VERSION: Final = 3
 
-LISTING: Final = frozenset({"segment", "open", "checkpoint", "retired"})
+LISTING: Final = frozenset({"segment", "open", "checkpoint", "retired", "erased"})
 """The kinds of records that have more fields that verifying needs."""
 
 _LINE: Final = re.compile(
@@ -22,6 +24,8 @@ _LINE: Final = re.compile(
     rb'(?:,"seal":"([ !#-\[\]-~]*)")?,"body":(\{.*\})\}',
     re.DOTALL,
 )
+_HOLDS: Final = re.compile(rb',"holds":"([0-9a-f]{64})"\}(?:,"kept":|\}$)').search
+"""How a body ends that holds something: it has no other field of that name, and in its texts quotes are escaped."""
 _LEADING: Final = re.compile(
     rb'\{"v":3,"prev":"([0-9a-f]{64})","seq":(0|[1-9][0-9]{0,17}),"chain":"([0-9a-f]{16})",'
     rb'"kind":"([a-z_]{1,32})","at":(0|-?[1-9][0-9]{0,17})(?=[,}])'
@@ -51,6 +55,18 @@ class Lost(NamedTuple):
     why: str
 
 
+class Apart(Enum):
+    """How what was said stands beside a record that holds it by its hash."""
+
+    NOTHING = auto()
+    """The record holds nothing, and nothing is there."""
+    FITS = auto()
+    GONE = auto()
+    """The record holds something, and it is there no more."""
+    WRONG = auto()
+    """Something else is there than the record holds."""
+
+
 class Body(NamedTuple):
     """The fields of a body that verifying needs."""
 
@@ -67,6 +83,8 @@ class Body(NamedTuple):
     found: tuple[int, int] | None = None
     """The records that stood behind the head when it was written, and that its writer could not check."""
     lost: tuple[Lost, ...] = ()
+    erased: tuple[tuple[str, int, int], ...] = ()
+    """The chain, the first and the last number of records in which nothing is said any more."""
 
 
 class Record(NamedTuple):
@@ -79,6 +97,7 @@ class Record(NamedTuple):
     chain: str
     body: Body
     mac: str | None = None
+    apart: Apart = Apart.NOTHING
 
 
 class Unsound(NamedTuple):
@@ -94,7 +113,9 @@ class _Unreadable(Exception):
 
 def read(line: bytes) -> Record | Unsound:
     """Read a line, given without its line feed."""
-    match = _LINE.fullmatch(line)
+    holds = _HOLDS(line)
+    ends = len(line) - 1 if holds is None else holds.end(1) + len('"}')
+    match = _LINE.fullmatch(line[:ends] + line[-1:])
     if match is None:
         return Unsound(_why(line))
     stated, mac, seal, body = match.groups()
@@ -105,12 +126,20 @@ def read(line: bytes) -> Record | Unsound:
         fields = _body(body)
     except _Unreadable as problem:
         return Unsound(str(problem))
+    apart = Apart.NOTHING if holds is None else _apart(holds[1], line[ends + len(',"kept":') : -1])
     place = fields.prev, fields.seq, fields.chain
-    return Record(found, _text(seal), *place, fields, _text(mac))
+    return Record(found, _text(seal), *place, fields, _text(mac), apart)
 
 
 def _text(found: bytes | None) -> str | None:
     return None if found is None else found.decode()
+
+
+def _apart(holds: bytes, kept: bytes) -> Apart:
+    """Whether what stands behind a body is what the body holds."""
+    if kept.rstrip(b" ") in (b"", b"null"):
+        return Apart.GONE
+    return Apart.FITS if sha256(kept).hexdigest().encode() == holds else Apart.WRONG
 
 
 def _why(line: bytes) -> str:
@@ -201,6 +230,8 @@ def _parsed(body: bytes) -> Body:
         return plain._replace(heads=tuple(_head(*item) for item in heads.items()))
     if kind == "retired" and isinstance(segments := fields.get("segments"), list):
         return plain._replace(retired=tuple(map(_retired, segments)))
+    if kind == "erased" and isinstance(records := fields.get("records"), dict):
+        return plain._replace(erased=tuple(row for item in records.items() for row in _erased(*item)))
     if kind in LISTING:
         raise _Unreadable(f"a {kind} record has to say more")
     return plain
@@ -240,6 +271,13 @@ def _head(chain: Any, named: Any) -> tuple[str, int, str]:
     if is_chain(chain) and isinstance(named, list) and len(named) == 2 and is_count(named[0]) and is_hash(named[1]):
         return chain, named[0], named[1]
     raise _Unreadable("it names a head that is none")
+
+
+def _erased(chain: Any, rows: Any) -> Iterator[tuple[str, int, int]]:
+    for row in rows if is_chain(chain) and isinstance(rows, list) else [None]:
+        if not (isinstance(row, list) and len(row) == 2 and all(map(is_count, row)) and row[0] <= row[1]):
+            raise _Unreadable("it names erased records that are none")
+        yield chain, row[0], row[1]
 
 
 def _retired(segment: Any) -> Retired:

@@ -64,6 +64,26 @@ class Naming(NamedTuple):
     line: int
 
 
+class Unsaid(NamedTuple):
+    """Records in a row whose content is not there, or is another: their first and last number, and where the first
+    stands."""
+
+    first: int
+    last: int
+    number: int
+    line: int
+    changed: bool = False
+
+
+class Erasure(NamedTuple):
+    """Records of a chain that another record says were erased; `seq` is that one's number in its own chain."""
+
+    chain: str
+    first: int
+    last: int
+    seq: int
+
+
 class BadSeal(NamedTuple):
     """A checkpoint whose seal is not one of the key."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from . import retirement
+from . import erasure, retirement
 from .crossing import STORE, cross, trusted
 from .files import Files, Tick, chain_folders, segment_name
 from .heads import HeadFile, head_file, witnessed
@@ -67,6 +67,12 @@ def verify(
             raise CannotVerify(said.format(path=path))
     count = _Count(sum(until.values()), progress)
     reads = {each.name: _read(each, holds, until, count) for each in chains}
+    for _ in range(TRIES):
+        # Somebody may erase meanwhile, and say so in a chain that was read before.
+        moved = [each for each in chains if head_file(each).raw != reads[each.name].file.raw]
+        if not moved or not list(erasure.judge({name: read.walk for name, read in reads.items()}, {})):
+            break
+        reads |= {each.name: _read(each, holds, until, count) for each in moved}
     count.end()
     faulty = {name: read.fault for name, read in reads.items() if read.fault is not None}
     for each in false:
@@ -75,6 +81,10 @@ def verify(
     claims = [claim for read in reads.values() for claim in trusted(read.walk, read.fault)]
     claims += outside
     walks = {name: read.walk for name, read in reads.items()}
+    for fault in list(erasure.judge(walks, faulty)):
+        first = faulty.get(fault.chain, fault)
+        if first is fault or (first.seq is not None and fault.seq is not None and fault.seq < first.seq):
+            faulty[fault.chain] = fault
     faults = [fault for _, fault in sorted(faulty.items())] + list(cross(walks, faulty, claims))
     open_ended = sorted(set(walks) - {claim.chain for claim in outside})
     remarks = [
@@ -211,6 +221,9 @@ def _of_chain(read: _Read) -> list[Remark]:
         said.append("the chain has begun, and nothing was sealed yet")
     if walk.left_over:
         said.append(f"{walk.left_over} bytes behind record {walk.seq - 1} are no record: a crash left them")
+    erased = sum(one.last - one.first + 1 for one in walk.unsaid)
+    if read.fault is None and erased:
+        said.append(f"what was said in {erased} record{'s' if erased > 1 else ''} was erased")
     if head is not None and not head.closed:
         said.append("the chain is not closed: it is being written to, or its writer crashed")
     if read.fault is None and head is not None and walk.head_ends is not None and walk.key is not None:

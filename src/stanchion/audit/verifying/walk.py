@@ -13,16 +13,19 @@ from typing import BinaryIO, Final
 from .files import HOLE, Files, Tick, batches, segment_name
 from .heads import Head
 from .macs import Macs, Marking
-from .records import GENESIS, Record, Unsound, once, read
+from .records import GENESIS, Apart, Record, Unsound, once, read
 from .report import Deed, Fault
 from .seals import Key, Sealing, looks_like_seal
-from .seen import BadMac, BadSeal, Claim, Gap, Naming, Segment, Stop
+from .seen import BadMac, BadSeal, Claim, Erasure, Gap, Naming, Segment, Stop, Unsaid
 
 _NEVER: Final = b"\n"
 _BESIDE: Final = re.compile(
     rb'\{"hash":"(.{64})"(?:,"mac":"([0-9a-f]{64})")?,"took":(?:0|[1-9][0-9]{0,18}),"body":', re.DOTALL
 ).match
 _PLAIN: Final = re.compile(rb'(?:intent|outcome|event|run|end|bypass)","at":(?:0|[1-9][0-9]{0,17}),').match
+
+
+_HOLDS: Final = re.compile(rb',"holds":"([0-9a-f]{64})"\}(?=,"kept":|\}$)').search
 
 
 @dataclass(slots=True)
@@ -44,6 +47,9 @@ class Walk:
     gaps: list[Gap] = field(default_factory=list)
     claims: dict[tuple[str, int, str], Claim] = field(default_factory=dict)
     namings: list[Naming] = field(default_factory=list)
+    unsaid: list[Unsaid] = field(default_factory=list)
+    """Records of which nothing is there but the skeleton."""
+    erasures: list[Erasure] = field(default_factory=list)
     stop: Stop | None = None
     fault: Fault | None = None
     checkpoints: int = 0
@@ -233,6 +239,9 @@ class Walk:
         for lost in record.body.lost if ends <= self.until.get((self.files.chain, number), 0) else ():
             claim = Claim(lost.chain, lost.seq, lost.hash, self.files.chain, record.seq, lost.why)
             self.claims.setdefault(claim[:3], claim)
+        self.erasures += [Erasure(*row, record.seq) for row in record.body.erased]
+        if record.apart in (Apart.GONE, Apart.WRONG):
+            self._miss(Unsaid(record.seq, record.seq, number, line, record.apart is Apart.WRONG))
         if record.body.kind != "checkpoint":
             return
         self.checkpoints += 1
@@ -247,6 +256,13 @@ class Walk:
         if ends <= self.until.get((self.files.chain, number), 0):
             for named in record.body.heads:
                 self.claims.setdefault(named, Claim(*named, self.files.chain, record.seq))
+
+    def _miss(self, one: Unsaid) -> None:
+        last = self.unsaid[-1] if self.unsaid else None
+        if last is not None and (last.last, last.changed) == (one.first - 1, one.changed):
+            self.unsaid[-1] = last._replace(last=one.last)
+        else:
+            self.unsaid.append(one)
 
     def _sealing(self, record: Record) -> Sealing | None:
         if self.key is not None:
@@ -271,7 +287,11 @@ def _quick(line: bytes, wanted: bytes) -> tuple[str, str | None] | None:
     plain = _PLAIN(line, beside.end() + len(wanted))
     if plain is None or not line.endswith(b"}}"):
         return None
-    body = line[beside.end() : -1]
+    holds = _HOLDS(line, plain.end())
+    ends = -1 if holds is None else holds.end()
+    body = line[beside.end() : ends]
+    if holds is not None and holds[1] != sha256(line[ends + 8 : -1]).hexdigest().encode():
+        return None
     found = sha256(body).hexdigest()
     if beside[1] != found.encode() or not once(body, plain.end() - beside.end()):
         return None

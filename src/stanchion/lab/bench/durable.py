@@ -13,8 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from stanchion.audit.apart import encode
 from stanchion.audit.lines import line_of
-from stanchion.audit.record import GENESIS, encode, entry_of
+from stanchion.audit.record import GENESIS, entry_of
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision, Inputs
@@ -61,7 +62,8 @@ def _judged() -> tuple[Moment, Decision]:
 
 def _line() -> bytes:
     """The line of its record."""
-    body = encode(entry_of(*_judged(), 1_000, GENESIS, "0" * 16))
+    parts = encode(entry_of(*_judged(), 1_000, GENESIS, "0" * 16))
+    body = parts.body + parts.kept
     return line_of(body, sha256(body).hexdigest(), 12_345)
 
 

@@ -1,0 +1,177 @@
+"""A record in two parts: its skeleton, which is bound into the chain, and what was said, which can be erased.
+
+The skeleton ends with the hash of the other part. So what was said cannot be changed, and the chain does not depend on
+its being there. It begins with a salt: nobody can guess from a hash what stood there, however short it was.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b, sha256
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from stanchion.audit.record import LONGEST, Entry, Said, canonical, digest_of, plain, spelled_out
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.lookups import Answer
+from stanchion.kernel.state import Stake
+
+NO_SALT: Final = "0" * 32
+"""The salt of records that nobody but their own process sees."""
+
+ERASED: Final = {"$withheld": "it was erased"}
+"""What stands for content that was erased."""
+
+TOO_LONG: Final = "what it was made from is too long to be kept"
+
+
+class Parts(NamedTuple):
+    """The exact bytes of a record's parts; the second is empty where there is nothing to say. `whole` tells that
+    nothing had to be left out because it was too long."""
+
+    body: bytes
+    kept: bytes = b""
+    whole: bool = True
+
+
+class Told(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What stands apart of a decision. `said` has arguments and text of its findings, then of those in shadow mode."""
+
+    salt: str
+    content: Any = None
+    beside: dict[str, Any] = {}
+    said: tuple[tuple[tuple[Any, ...], str], ...] = ()
+    notes: tuple[str, ...] = ()
+    late: tuple[Finding, ...] = ()
+    stakes: tuple[Stake, ...] = ()
+    records: tuple[tuple[str, int, Any], ...] = ()
+    left: str = ""
+    answers: tuple[tuple[str, Answer], ...] = ()
+    refused: tuple[tuple[str, int, Any], ...] = ()
+
+
+_SAME: Final = ("content", "beside", "notes", "late", "stakes", "records", "left", "answers", "refused")
+"""The fields that stand apart under the name that they have in the record."""
+
+_FIELDS: Final = tuple(
+    (field.name, field.type, msgspec.field(default=field.default, name=field.encode_name))
+    if not field.required
+    else (field.name, field.type)
+    for field in msgspec.structs.fields(Entry)
+    if field.name not in _SAME
+)
+Skeleton: Any = msgspec.defstruct("Skeleton", _FIELDS, frozen=True, gc=False, omit_defaults=True)
+"""A decision's record without what stands apart."""
+
+_skeleton: Final = attrgetter(*[name for name, *_ in _FIELDS])
+_FINDINGS: Final = [name for name, *_ in _FIELDS].index("findings")
+_SHADOW: Final = [name for name, *_ in _FIELDS].index("shadow")
+_entry: Final = msgspec.json.Decoder(Entry).decode
+_told: Final = msgspec.json.Decoder(Told).decode
+
+
+def salt_of(secret: bytes, chain: str, seq: int) -> str:
+    """The salt of a record: nobody has it who knows neither the secret of its process nor the record."""
+    return blake2b(b"%b:%d" % (chain.encode(), seq), key=secret, digest_size=16).hexdigest()
+
+
+def encode(entry: Entry, salt: str = NO_SALT) -> Parts:
+    """The canonical bytes: what is hashed is what is kept. Content that is too long is kept as its length and hash."""
+    try:
+        parts = _encode(entry, salt)
+    except (UnicodeEncodeError, TypeError):
+        entry = msgspec.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
+        parts = _encode(entry, salt)
+    if _fits(parts):
+        return parts
+    shorter = msgspec.structs.replace(entry, content=digest_of(entry.content))
+    parts = _encode(shorter, salt)
+    if not _fits(parts):
+        parts = _encode(_shortened(shorter), salt)
+    return parts._replace(whole=False)
+
+
+def _fits(parts: Parts) -> bool:
+    return len(parts.body) + len(parts.kept) <= LONGEST
+
+
+def _encode(entry: Entry, salt: str) -> Parts:
+    fields: list[Any] = [*_skeleton(entry)]
+    said: tuple[Any, ...] = ()
+    if entry.findings or entry.shadow:
+        each = (*entry.findings, *entry.shadow)
+        if any(one.args or one.text for one in each):
+            said = tuple([(one.args, one.text) for one in each])
+            fields[_FINDINGS], fields[_SHADOW] = _bare(entry.findings), _bare(entry.shadow)
+    told = Told(
+        salt,
+        entry.content,
+        entry.beside,
+        said,
+        entry.notes,
+        entry.late,
+        entry.stakes,
+        entry.records,
+        entry.left,
+        entry.answers,
+        entry.refused,
+    )
+    return bound(canonical(Skeleton(*fields)), canonical(told), salt)
+
+
+def bound(body: bytes, kept: bytes, salt: str) -> Parts:
+    """A skeleton that holds the other part; that one is left out where it has nothing but its salt."""
+    if len(kept) <= len(salt) + len('{"salt":""}'):
+        return Parts(body)
+    return Parts(b'%b,"holds":"%b"}' % (body[:-1], sha256(kept).hexdigest().encode()), kept)
+
+
+def _bare(findings: tuple[Said, ...]) -> tuple[Said, ...]:
+    return tuple([Said(one.guard, one.action, one.code) for one in findings])
+
+
+def _shortened(entry: Entry) -> Entry:
+    """What is too long by more than its content: what it was made from becomes one digest."""
+    made_from = digest_of([entry.beside, entry.records, entry.answers])
+    return msgspec.structs.replace(
+        entry, beside={"$digest": made_from}, records=(), answers=(), left="", notes=(*entry.notes, TOO_LONG)
+    )
+
+
+def is_erased(body: bytes, kept: bytes) -> bool:
+    """Whether what stood apart of a record is there no more, or only a piece of it is."""
+    return not kept.startswith(b'{"salt":"') and body.endswith(b'"}') and body[-76:].startswith(b',"holds":"')
+
+
+def entry_from(body: bytes, kept: bytes) -> Entry:
+    """The record of a decision, joined again; what was erased of it says so."""
+    entry = _entry(body)
+    if not kept or is_erased(body, kept):
+        return msgspec.structs.replace(entry, content=ERASED) if is_erased(body, kept) else entry
+    told = _told(kept)
+    changes = {name: getattr(told, name) for name in _SAME}
+    if told.said:
+        count = len(entry.findings)
+        changes["findings"] = _joined(entry.findings, told.said[:count])
+        changes["shadow"] = _joined(entry.shadow, told.said[count:])
+    return msgspec.structs.replace(entry, **changes)
+
+
+def _joined(findings: tuple[Said, ...], said: tuple[tuple[tuple[Any, ...], str], ...]) -> tuple[Said, ...]:
+    each = zip(findings, said, strict=False)
+    return tuple([Said(one.guard, one.action, one.code, args, text) for one, (args, text) in each])
+
+
+def data_from(body: bytes, kept: bytes) -> dict[str, Any]:
+    """Any record as data, joined again."""
+    data: dict[str, Any] = msgspec.json.decode(body)
+    data.pop("holds", None)
+    if not kept or is_erased(body, kept):
+        return {**data, "content": ERASED} if is_erased(body, kept) else data
+    apart: dict[str, Any] = msgspec.json.decode(kept)
+    apart.pop("salt", None)
+    found = [*data.get("findings", ()), *data.get("shadow", ())]
+    for one, (args, text) in zip(found, apart.pop("said", ()), strict=False):
+        one |= ({"args": args} if args else {}) | ({"text": text} if text else {})
+    return {**data, **apart}
