@@ -1,13 +1,12 @@
-"""Heads: how far a chain had come, from its own file or from a witness kept elsewhere."""
+"""Heads: how far a chain had come."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .files import open_plain
-from .report import CannotVerify
 from .values import is_chain, is_count, is_hash, parsed
 
 LONGEST: Final = 1 << 16
@@ -61,30 +60,19 @@ def head_of(raw: bytes) -> Head:
         said = parsed(raw)
     except ValueError:
         raise ValueError("it is no JSON") from None
-    if not isinstance(said, dict) or set(said) - {"seal"} != _FIELDS:
-        raise ValueError("it does not have the fields of a head")
+    head = head_from(said)
     if json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() != raw:
         raise ValueError("it is not written as a head is")
+    return head
+
+
+def head_from(said: Any) -> Head:
+    """A head from what its JSON says; raises `ValueError`."""
+    if not isinstance(said, dict) or set(said) - {"seal"} != _FIELDS:
+        raise ValueError("it does not have the fields of a head")
     head = Head(**said)
     counts = is_count(head.segment) and is_count(head.offset) and is_count(head.seq)
     named = is_chain(head.chain) and is_hash(head.hash)
     if not (counts and named and type(head.closed) is bool and isinstance(head.seal, str | None)):
         raise ValueError("a field of it holds what it cannot")
     return head
-
-
-def witnessed(given: Path | str) -> list[Head]:
-    """The heads that a witness holds, one a line."""
-    try:
-        lines = Path(given).read_bytes().splitlines()
-    except OSError as error:
-        raise CannotVerify(f"cannot read the witness `{given}`: {error.strerror}") from None
-    heads = []
-    for number, line in enumerate(lines, 1):
-        try:
-            heads += [head_of(line.strip())] if line.strip() else []
-        except ValueError as error:
-            raise CannotVerify(f"line {number} of the witness `{given}` is no head: {error}") from None
-    if not heads:
-        raise CannotVerify(f"the witness `{given}` holds no heads: write it with `stanchion audit heads`")
-    return heads

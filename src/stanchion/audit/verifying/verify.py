@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from . import retirement
 from .crossing import cross, trusted
 from .files import Files, Tick, chain_folders, segment_name
-from .heads import HeadFile, head_file, witnessed
+from .heads import HeadFile, head_file
 from .judging import first_fault
-from .report import CannotVerify, Chain, Deed, Fault, Remark, Report
+from .report import CannotVerify, Chain, Deed, Fault, Remark, Report, Witnessed
 from .seals import Key, key_from
 from .seen import Claim
 from .walk import Walk
+from .witness import Given, judge, read_witnesses
 
 TRIES: Final = 4
 """How often a chain is read that changes in the meantime, before what was found counts."""
@@ -38,20 +40,23 @@ class _Read(NamedTuple):
 def verify(
     folder: str | os.PathLike[str],
     key: bytes | str | Path | None = None,
-    witness: str | Path | None = None,
+    witness: Given | Sequence[Given] | None = None,
     progress: Progress | None = None,
+    now_ms: int | None = None,
 ) -> Report:
     """Verify the trail in a folder, which may be a copy, and may be written to meanwhile.
 
-    `key` is a key file, or the bytes that such a file holds; without one no seal is checked. `witness` is a file of
-    heads that was kept elsewhere. Raises `CannotVerify` where there is nothing to verify or nothing to verify it with.
+    `key` is a key file, or the bytes that such a file holds; without one no seal is checked. `witness` is one
+    that was kept elsewhere, or several: files, or what `read_witness` gives. `now_ms` is when it is, by this machine's
+    clock unless it is said. Raises `CannotVerify` where there is nothing to verify or nothing to verify it with.
     """
     path = Path(folder)
     holds = None if key is None else key_from(key)
-    known = [] if witness is None else witnessed(witness)
+    witnesses = read_witnesses(witness, path)
+    known = [head for one in witnesses for head in one.heads]
     until = {place: size for each in _chains(path)[0] for place, size in _listed(each).sizes().items()}
     chains, false, strangers = _chains(path)
-    if not chains and not false and not known:
+    if not chains and not false and not witnesses:
         raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
     if any(_former(each) for each in chains[:1]):
         raise CannotVerify(FORMER.format(path=path))
@@ -67,7 +72,13 @@ def verify(
     walks = {name: read.walk for name, read in reads.items()}
     faults = [fault for _, fault in sorted(faulty.items())] + list(cross(walks, faulty, claims))
     remarks = [*_of_trail(walks, holds, strangers), *(said for read in reads.values() for said in _of_chain(read))]
-    return Report(str(path), tuple(map(_told, reads.values())), tuple(faults), tuple(remarks))
+    told = tuple(map(_told, reads.values()))
+    newest = max((chain.last_at for chain in told if chain.last_at is not None), default=None)
+    found = list(judge(witnesses, newest, round(time.time() * 1000) if now_ms is None else now_ms))
+    faults += [one for one in found if isinstance(one, Fault)]
+    remarks += [one for one in found if isinstance(one, Remark)]
+    held = tuple(one for one in found if isinstance(one, Witnessed))
+    return Report(str(path), told, tuple(faults), tuple(remarks), held)
 
 
 class _Count:

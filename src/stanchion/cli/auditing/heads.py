@@ -25,7 +25,7 @@ def heads(args: argparse.Namespace) -> int:
     """Print the heads as they stand, one a line; a chain without one is named."""
     without = []
     with records_in(args.trail, whose(args.project), args.schema) as reader:
-        for name, head in _heads(reader):
+        for name, head in heads_of(reader):
             # What is printed is what is there: a witness with a seal has to keep it byte for byte.
             if head:
                 sys.stdout.buffer.write(head + b"\n")
@@ -36,7 +36,7 @@ def heads(args: argparse.Namespace) -> int:
     return SOME if without else ALL
 
 
-def _heads(reader: Reader | DatabaseReader) -> Iterator[tuple[str, bytes]]:
+def heads_of(reader: Reader | DatabaseReader) -> Iterator[tuple[str, bytes]]:
     """Each chain and its head as it was written; nothing where it has none that can be read."""
     if not isinstance(reader, Reader):
         yield from ((name, head.encode()) for name, head in reader.heads().items())

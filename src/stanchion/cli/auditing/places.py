@@ -1,0 +1,60 @@
+"""The places of witnesses that a command names, and what is written there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stanchion.cli.trouble import BadInput
+from stanchion.runtime.places import BROKER, WITNESS
+
+if TYPE_CHECKING:
+    from stanchion.audit.verify import Witness
+    from stanchion.audit.witnessing.place import Place
+
+
+def place_at(name: str, trail: Path | None, certificates: str | None) -> Place:
+    """The place that a name says; one that no witness can be kept at is bad input."""
+    from stanchion.audit.witnessing.errors import BadPlace
+    from stanchion.audit.witnessing.naming import place_named
+
+    if name.startswith(BROKER):
+        from stanchion.runtime.remote.witness import NAME, BrokerPlace
+
+        path, _, part = name.removeprefix(BROKER).partition("#")
+        return BrokerPlace(path, part if part else NAME)
+    try:
+        return place_named(name, trail, None if certificates is None else Path(certificates))
+    except BadPlace as error:
+        raise BadInput(str(error)) from None
+
+
+def witnesses_at(given: Sequence[str] | None, trail: Path | None, certificates: str | None) -> list[Witness]:
+    """What the witnesses say that were named, or the one that the environment names; raises `CannotVerify`."""
+    from stanchion.audit.verify import CannotVerify
+    from stanchion.audit.witnessing.errors import BadPlace, Unreachable
+
+    named = os.environ.get(WITNESS, "")
+    found = []
+    for name in ([named] if named else []) if given is None else given:
+        try:
+            found.append(place_at(name, trail, certificates).witness(owner(trail)))
+        except (BadPlace, Unreachable) as error:
+            raise CannotVerify(str(error)) from None
+    return found
+
+
+def owner(trail: Path | None) -> int | None:
+    """The user whose a trail is: who could rewrite it, and must not be able to rewrite its witness."""
+    from stanchion.audit.verifying.rewriting import owner_of
+
+    return owner_of(trail)
+
+
+def shown_place(name: str) -> str:
+    """The name of a place as it may be shown: it may hold a password."""
+    before, at, behind = name.partition("@")
+    scheme, slashes, _ = before.partition("://")
+    return f"{scheme}://…@{behind}" if at and slashes else name
