@@ -131,8 +131,10 @@ def _followed(lines: list[Line], rewritable: bool) -> tuple[list[tuple[int, str]
 def judge(witnesses: Iterable[Witness], newest_at: int | None, now_ms: int) -> Iterator[Fault | Remark | Witnessed]:
     """What is to be said of witnesses themselves: whether they are whole, and how far they prove the trail."""
     for one in witnesses:
-        for number, why in one.broken:
-            yield Fault("", one.name, number, None, Deed.BROKEN, f"line {number} of the witness {why}")
+        if one.broken:
+            (number, why), more = min(one.broken), len(one.broken) - 1
+            said = f"line {number} of the witness {why}{f'; so it is with {more} lines more' if more else ''}"
+            yield Fault("", one.name, number, None, Deed.BROKEN, said)
         yield from (Remark("", note) for note in one.notes)
         if one.copy:
             said = f"the witness `{one.name}` is a copy: {one.copy}, so it proves the end only as a copy"

@@ -121,7 +121,9 @@ class StampedPlace:
         try:
             verifier.verify(response, bytes.fromhex(digest))
         except (self._library.VerificationError, ValueError) as error:
-            return str(error).rstrip(".").lower()
+            # What the library says of a certificate is a whole stack of errors; the last words tell.
+            said = re.search(r"verify error: ([^\"]+)", str(error))
+            return str(error).rstrip(".").lower() if said is None else f"{said[1]} (see `--tsa-cert`)"
         return ""
 
 
