@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ class Service:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.root, self.stranger = folder / "root.pem", folder / "stranger.pem"
-        self.answers = self._signed
+        self.answers: Callable[[bytes], bytes] = self._signed
         (folder / "settings").write_text(SETTINGS.format(folder=folder), encoding="ascii")
         (folder / "serial").write_text("01\n", encoding="ascii")
         for name in ("root", "stranger"):

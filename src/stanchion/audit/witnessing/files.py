@@ -40,6 +40,7 @@ class FilePlace:
     def __init__(self, path: Path, name: str = "", beside: Beside = nothing) -> None:
         self.path, self.name, self._beside = path, name if name else str(path), beside
         self._torn = False
+        self._pipe: int | None = None
 
     def append(self, entry: Entry) -> Written:
         """Write a line behind the newest one, to last."""
@@ -78,7 +79,10 @@ class FilePlace:
             raise Unreachable(f"cannot read the witness `{self.name}`: {error.strerror}") from None
 
     def close(self) -> None:
-        """Nothing is held between two lines."""
+        """Let go of a pipe; of a file nothing is held between two lines."""
+        if self._pipe is not None:
+            os.close(self._pipe)
+        self._pipe = None
 
     def _to_file(self, entry: Entry) -> Written:
         file, reads = _opened(self.path)
@@ -96,23 +100,25 @@ class FilePlace:
             os.close(file)
 
     def _to_pipe(self, entry: Entry) -> Written:
+        """Write to a pipe, which stays open: its reader would take the end of a line for the end of all."""
         try:
-            file = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError as error:
-            raise Unreachable(f"nobody reads the pipe `{self.name}`: {reason(error)}") from None
-        try:
+            if self._pipe is None:
+                self._pipe = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             written = following(entry, entry.mine, lambda _: True)
             left = memoryview((b"\n" if self._torn else b"") + written.line + b"\n")
             until = time.monotonic() + PIPE_S
             while left:
-                if not select.select([], [file], [], max(0.0, until - time.monotonic()))[1]:
+                if not select.select([], [self._pipe], [], max(0.0, until - time.monotonic()))[1]:
                     raise Unreachable(f"whoever reads the pipe `{self.name}` does not take a line in {PIPE_S:g} s")
+                left = left[os.write(self._pipe, left) :]
                 self._torn = True
-                left = left[os.write(file, left) :]
-            self._torn = False
-            return written
-        finally:
-            os.close(file)
+        except Unreachable:
+            raise
+        except OSError as error:
+            self.close()
+            raise Unreachable(f"nobody reads the pipe `{self.name}`: {reason(error)}") from None
+        self._torn = False
+        return written
 
 
 def _opened(path: Path) -> tuple[int, bool]:

@@ -68,7 +68,7 @@ class GitPlace:
         top = Path(self._url)
         top = top / ".git" if (top / ".git").is_dir() else top
         places = [top, *(top / name for name in _INSIDE if (top / name).exists()), *(top / "refs").rglob("*")]
-        return next((why for place in places if (why := why_rewritable(place, uid))), "")
+        return next((f"`{place}`: {why}" for place in places if (why := why_rewritable(place, uid))), "")
 
     def witness(self, uid: int | None) -> Witness:
         """All lines, fetched anew."""
@@ -168,7 +168,7 @@ class GitPlace:
         except subprocess.TimeoutExpired:
             raise Unreachable(f"`{self.name}` does not answer in {TIMEOUT_S:g} s") from None
         if done.returncode:
-            said = " ".join((done.stderr + b" " + done.stdout).decode(errors="replace").split())
+            said = " ".join((done.stdout + b" " + done.stderr).decode(errors="replace").split())
             raise Unreachable(f"`{self.name}` cannot be used: {_PASSWORD.sub('//…@', said)[:500]}")
         return done.stdout
 

@@ -67,7 +67,8 @@ class StampedPlace:
         return found._replace(name=self.name, lines=tuple(lines), broken=tuple(broken), copy=self.why_copy(uid))
 
     def close(self) -> None:
-        """Nothing is held between two lines."""
+        """Let go of the file."""
+        self._file.close()
 
     def _stamped(self, line: bytes) -> bytes:
         """The token for a line, as it stands behind it."""

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stanchion.audit.heads import read_head
-from stanchion.audit.layout import HEAD, chains
+from stanchion.audit.layout import chains
 from stanchion.audit.reading import Reader
+from stanchion.audit.verifying.heads import head_file
 from stanchion.cli.terminal import say
 from stanchion.cli.trails import records_in
 from stanchion.cli.whose import whose
@@ -42,5 +42,6 @@ def heads_of(reader: Reader | DatabaseReader) -> Iterator[tuple[str, bytes]]:
         yield from ((name, head.encode()) for name, head in reader.heads().items())
         return
     for name in chains(reader.folder):
-        chain = reader.folder / name
-        yield name, b"" if read_head(chain) is None else (chain / HEAD).read_bytes().rstrip(b"\n")
+        # Whoever watches may be another user: no link is followed, and nothing is waited for.
+        found = head_file(reader.folder / name)
+        yield name, b"" if found.raw is None or found.head is None else found.raw.rstrip(b"\n")
