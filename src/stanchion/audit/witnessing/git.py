@@ -17,6 +17,8 @@ from stanchion.audit.witnessing.lines import OTHERS, Entry, Written, following
 BRANCH: Final = "witness"
 FILE: Final = "heads.jsonl"
 TIMEOUT_S: Final = 60.0
+WHOLE_S: Final = 900.0
+"""How long it may take to bring a whole branch here."""
 NOBODY: Final = {
     f"GIT_{who}_{what}": said
     for who in ("AUTHOR", "COMMITTER")
@@ -100,7 +102,8 @@ class GitPlace:
             if not self._git("ls-remote", "--", self._url, ref):
                 self._tip, self._newest = "", b""
                 return
-            self._git("fetch", "--quiet", "--no-tags", *how, "--", self._url, f"+{ref}:refs/kept")
+            fetch = ("fetch", "--quiet", "--no-tags", *how, "--", self._url, f"+{ref}:refs/kept")
+            self._git(*fetch, timeout_s=TIMEOUT_S if how else WHOLE_S)
         except Unreachable:
             self.close()
             raise
@@ -135,18 +138,20 @@ class GitPlace:
         return written
 
     def _lines(self) -> bytes:
-        commits = self._git("rev-list", "--reverse", "--first-parent", self._tip).split()
-        found = self._git("cat-file", "--batch", feed=b"".join(b"%b:%b\n" % (one, FILE.encode()) for one in commits))
-        lines = []
-        while found:
-            head, _, found = found.partition(b"\n")
+        commits = self._git("rev-list", "--reverse", "--first-parent", self._tip, timeout_s=WHOLE_S).split()
+        asked = b"".join(b"%b:%b\n" % (one, FILE.encode()) for one in commits)
+        found = self._git("cat-file", "--batch", feed=asked, timeout_s=WHOLE_S)
+        lines, at = [], 0
+        while at < len(found):
+            end = found.index(b"\n", at)
+            head, at = found[at:end], end + 1
             if not head.endswith(b" missing"):
                 size = int(head.rpartition(b" ")[2])
-                lines.append(found[:size].rstrip(b"\n"))
-                found = found[size + 1 :]
+                lines.append(found[at : at + size].rstrip(b"\n"))
+                at += size + 1
         return b"\n".join(lines) + b"\n"
 
-    def _git(self, *words: str, feed: bytes = b"") -> bytes:
+    def _git(self, *words: str, feed: bytes = b"", timeout_s: float = TIMEOUT_S) -> bytes:
         """Run Git in the folder, with nobody to ask for a password and no settings of the repository's."""
         assert self._folder is not None
         settings = ("-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "commit.gpgSign=false")
@@ -159,14 +164,14 @@ class GitPlace:
                 env=environ,
                 input=feed,
                 capture_output=True,
-                timeout=TIMEOUT_S,
+                timeout=timeout_s,
                 check=False,
                 start_new_session=True,  # Ctrl-C is for the witness, which ends a push first
             )
         except FileNotFoundError:
             raise BadPlace("a witness in a Git repository needs `git`: install it") from None
         except subprocess.TimeoutExpired:
-            raise Unreachable(f"`{self.name}` does not answer in {TIMEOUT_S:g} s") from None
+            raise Unreachable(f"`{self.name}` does not answer in {timeout_s:g} s") from None
         if done.returncode:
             said = " ".join((done.stdout + b" " + done.stderr).decode(errors="replace").split())
             raise Unreachable(f"`{self.name}` cannot be used: {_PASSWORD.sub('//…@', said)[:500]}")
