@@ -14,7 +14,7 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.verify import read_witness
 from stanchion.cli.main import main
-from tests.cli.test_command import started
+from tests.cli.test_command import STANCHION, started
 from tests.service.brokers import serving
 
 
@@ -190,3 +190,19 @@ def test_the_next_one_goes_on_however_the_last_one_ended(trail: Path, tmp_path: 
     assert main(["audit", "witness", str(place), "--once"]) == 0
     found = read_witness("w", place.read_bytes(), "a copy")
     assert (len(found.lines), found.broken) == (2, ())
+
+
+def test_a_terminal_shows_a_line_for_each_write(trail: Path, tmp_path: Path) -> None:
+    own, terminal = os.openpty()
+    words = [*STANCHION, "audit", "witness", str(tmp_path / "w.jsonl"), "--every", "1s"]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.DEVNULL) as program:
+        os.close(terminal)
+        shown = b""
+        try:
+            while b"1 chain, all as before" not in shown:
+                shown += os.read(own, 4096)
+            program.send_signal(signal.SIGTERM)
+            assert program.wait() == 0
+        finally:
+            program.kill()
+            os.close(own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from .files import open_plain
 from .values import is_chain, is_count, is_hash, parsed
@@ -60,16 +60,10 @@ def head_of(raw: bytes) -> Head:
         said = parsed(raw)
     except ValueError:
         raise ValueError("it is no JSON") from None
-    head = head_from(said)
-    if json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() != raw:
-        raise ValueError("it is not written as a head is")
-    return head
-
-
-def head_from(said: Any) -> Head:
-    """A head from what its JSON says; raises `ValueError`."""
     if not isinstance(said, dict) or set(said) - {"seal"} != _FIELDS:
         raise ValueError("it does not have the fields of a head")
+    if json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() != raw:
+        raise ValueError("it is not written as a head is")
     head = Head(**said)
     counts = is_count(head.segment) and is_count(head.offset) and is_count(head.seq)
     named = is_chain(head.chain) and is_hash(head.hash)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from .heads import Head, head_from, head_of
+from .heads import Head, head_of
 from .report import CannotVerify, Deed, Fault, Remark, Witnessed
 from .rewriting import owner_of, why_rewritable
 from .values import is_count, is_hash, parsed
@@ -105,13 +106,8 @@ def _read(number: int, text: bytes) -> Head | Line | None:
     at, every, prev, heads = said["at"], said["every"], said["prev"], said["heads"]
     if not (is_count(at) and is_count(every) and is_hash(prev) and isinstance(heads, list)):
         raise ValueError("a field of it holds what it cannot")
-    return Line(number, at, every, prev, tuple(map(_head, heads)), sha256(text).hexdigest())
-
-
-def _head(said: Any) -> Head:
-    if not isinstance(said, dict):
-        raise ValueError("it names something that is no head")
-    return head_from(said)
+    named = [json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() for head in heads]
+    return Line(number, at, every, prev, tuple(map(head_of, named)), sha256(text).hexdigest())
 
 
 def _followed(lines: list[Line], rewritable: bool) -> tuple[list[tuple[int, str]], list[str]]:
