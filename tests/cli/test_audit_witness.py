@@ -82,6 +82,8 @@ def test_the_environment_names_the_place(
     assert main(["audit", "verify", "--json"]) == 0
     report = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert [(one["name"], one["copy"], one["lines"]) for one in report["witnesses"]] == [(str(place), True, 1)]
+    assert main(["audit", "verify", str(trail), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["witnesses"] == [], "it is the witness of the usual trail alone"
     assert main(["state", "--where"]) == 0
     assert f"witness  {place}" in capsys.readouterr().out
     monkeypatch.setenv("STANCHION_AUDIT_WITNESS", "git+https://ann:hunter2@vault.internal/w.git")

@@ -58,7 +58,7 @@ another is given; without one no seal is checked.
 The PLACE of a witness is a file or a pipe (best one that can only be appended to), a branch
 of a Git repository (git:PATH, git+ssh://HOST/PATH, git+https://HOST/PATH, perhaps #BRANCH),
 a timestamp service (tsa+https://HOST/PATH, perhaps #FILE for the tokens) or a broker
-(broker:SOCKET, perhaps #NAME). STANCHION_AUDIT_WITNESS names one to use where none is given.
+(broker:SOCKET, perhaps #NAME). STANCHION_AUDIT_WITNESS names that of the usual trail.
 
 exit status:
   0  it is done; for verify: the trail is whole

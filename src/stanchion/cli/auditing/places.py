@@ -31,14 +31,18 @@ def place_at(name: str, trail: Path | None, certificates: str | None) -> Place:
         raise BadInput(str(error)) from None
 
 
-def witnesses_at(given: Sequence[str] | None, trail: Path | None, certificates: str | None) -> list[Witness]:
-    """What the witnesses say that were named, or the one that the environment names; raises `CannotVerify`."""
+def usual_place(trail: str | None) -> str:
+    """The place that the environment names for the usual trail; empty for any other, whose heads it does not hold."""
+    return os.environ.get(WITNESS, "") if trail is None else ""
+
+
+def witnesses_at(given: Sequence[str], trail: Path | None, certificates: str | None) -> list[Witness]:
+    """What the witnesses say that were named; raises `CannotVerify`."""
     from stanchion.audit.verify import CannotVerify
     from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 
-    named = os.environ.get(WITNESS, "")
     found = []
-    for name in ([named] if named else []) if given is None else given:
+    for name in given:
         try:
             found.append(place_at(name, trail, certificates).witness(owner(trail)))
         except (BadPlace, Unreachable) as error:

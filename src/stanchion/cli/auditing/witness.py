@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import queue
 import signal
 import sys
@@ -15,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.writing import Round, Writer, patience_s
 from stanchion.cli.auditing.heads import heads_of
-from stanchion.cli.auditing.places import owner, place_at
+from stanchion.cli.auditing.places import owner, place_at, usual_place
 from stanchion.cli.terminal import say
 from stanchion.cli.times import shown
-from stanchion.cli.trails import database_of, records_in, said, trail_at
+from stanchion.cli.trails import database_of, name_of, records_in, trail_at
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.runtime.places import WITNESS
@@ -34,7 +33,7 @@ NOT_REACHED: Final = 1
 
 def keep_witness(args: argparse.Namespace) -> int:
     """Write heads to a place, once or until a signal comes."""
-    name = os.environ.get(WITNESS, "") if args.what is None else args.what
+    name = usual_place(args.trail) if args.what is None else args.what
     if not name:
         raise BadInput(f"say where the witness is kept: `stanchion audit witness PLACE`, or set {WITNESS}")
     # Without an interval a single line promises no next one.
@@ -96,8 +95,7 @@ def _heads(args: argparse.Namespace) -> Mapping[str, bytes]:
         try:
             return {name: head for name, head in heads_of(reader) if head}
         except OSError as error:
-            where = "the database" if args.trail is None else f"`{said(args.trail)}`"
-            raise BadInput(f"the heads of {where} cannot be read: {error.strerror or error}") from None
+            raise BadInput(f"the heads in `{name_of(reader)}` cannot be read: {error.strerror or error}") from None
 
 
 def _name(place: Place, folder: Path | None) -> None:
