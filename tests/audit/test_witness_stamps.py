@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +49,16 @@ def place(service: stamping.Service, tmp_path: Path) -> Iterator[StampedPlace]:
         yield found
 
 
+@pytest.fixture(params=["UTC", "Pacific/Auckland"])
+def _zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_zone")
 def test_the_time_is_what_the_service_says(place: StampedPlace) -> None:
     before = wall_ms()
     place.append(Entry((), LONG_AGO, 60))

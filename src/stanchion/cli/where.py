@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from stanchion.audit.layout import STATE_DIR, state_folder
-from stanchion.cli.auditing.places import shown_place
+from stanchion.audit.witnessing.place import shown
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.trails import is_database, said
 from stanchion.cli.whose import state_in
@@ -54,7 +54,7 @@ def where(found: Whose, store: str | None, project: str | None) -> Where:
         trail=_trail(found),
         why=f"{why}{named}{f'; {AUDIT} names the trail' if os.environ.get(AUDIT, '') else ''}",
         kept=state.folder.is_dir(),
-        witness=shown_place(os.environ.get(WITNESS, "")),
+        witness=shown(os.environ.get(WITNESS, "")),
     )
 
 

@@ -88,7 +88,7 @@ def read_witness(name: str, raw: bytes, copy: str = "") -> Witness:
     if trouble and not lines:
         raise CannotVerify(f"line {trouble[0][0]} of the witness `{name}` is no head: {trouble[0][1]}")
     if not heads and not lines:
-        raise CannotVerify(f"the witness `{name}` holds no heads: write it with `stanchion audit heads`")
+        raise CannotVerify(f"the witness `{name}` holds no heads: write it with `stanchion audit witness`")
     broken, notes = _followed(lines, bool(copy))
     notes += [f"line {number} of the witness `{name}` is none: a crash left it" for number, _ in trouble]
     return Witness(name, tuple(heads), tuple(lines), copy, tuple(broken), tuple(notes))

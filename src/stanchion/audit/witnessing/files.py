@@ -156,20 +156,29 @@ def _put(file: int, data: bytes) -> None:
         left = left[os.write(file, left) :]
 
 
+def _locked(file: int, name: str) -> None:
+    """Be the only writer until the file is closed."""
+    for _ in range(LOCK_TRIES):
+        try:
+            _lock(file)
+            return
+        except (BlockingIOError, PermissionError):
+            time.sleep(LOCK_S)
+    raise Unreachable(f"another process has locked `{name}`: stop it, or wait until it is done")
+
+
 if os.name == "nt":
 
-    def _locked(file: int, name: str) -> None:
-        """Windows opens a file for one writer at a time."""
+    def _lock(file: int) -> None:
+        import msvcrt
+
+        # A byte that no line reaches: what is locked there cannot be read by others.
+        os.lseek(file, (1 << 31) - 2, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore] # only there
 
 else:
 
-    def _locked(file: int, name: str) -> None:
+    def _lock(file: int) -> None:
         import fcntl
 
-        for _ in range(LOCK_TRIES):
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                time.sleep(LOCK_S)
-        raise Unreachable(f"another process has locked `{name}`: stop it, or wait until it is done")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -13,6 +13,7 @@ from stanchion.audit.verifying.rewriting import why_rewritable
 from stanchion.audit.verifying.witness import Witness, read_witness
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.lines import OTHERS, Entry, Written, following
+from stanchion.audit.witnessing.place import shown
 
 BRANCH: Final = "witness"
 FILE: Final = "heads.jsonl"
@@ -27,7 +28,6 @@ NOBODY: Final = {
 """Who commits: what a repository's owner needs to know is in the line itself."""
 
 _BRANCH: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:[./][A-Za-z0-9_-]+)*")
-_PASSWORD: Final = re.compile(r"//[^/@]*@")
 _MOVED: Final = ("fetch first", "non-fast-forward", "shallow update not allowed")
 """How Git says that a branch is not where it was: it went on, was put back, or is gone."""
 _INSIDE: Final = ("HEAD", "config", "packed-refs", "hooks", "objects", "refs")
@@ -40,7 +40,7 @@ class GitPlace:
         if not _BRANCH.fullmatch(branch):
             raise BadPlace(f"`{branch}` is no name of a branch: write letters, digits, `-`, `_`, and `/` or `.` inside")
         self._url, self._branch = url, branch
-        self.name = f"{'git:' if url.startswith('/') else 'git+'}{_PASSWORD.sub('//…@', url)}#{branch}"
+        self.name = f"{'git:' if url.startswith('/') else 'git+'}{shown(url)}#{branch}"
         self._folder: TemporaryDirectory[str] | None = None
         self._tip = ""
         self._newest = b""
@@ -174,7 +174,7 @@ class GitPlace:
             raise Unreachable(f"`{self.name}` does not answer in {timeout_s:g} s") from None
         if done.returncode:
             said = " ".join((done.stdout + b" " + done.stderr).decode(errors="replace").split())
-            raise Unreachable(f"`{self.name}` cannot be used: {_PASSWORD.sub('//…@', said)[:500]}")
+            raise Unreachable(f"`{self.name}` cannot be used: {shown(said)[:500]}")
         return done.stdout
 
 

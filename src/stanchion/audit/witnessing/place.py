@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import re
+from typing import Final, Protocol
 
 from stanchion.audit.verifying.witness import Witness
 from stanchion.audit.witnessing.lines import Entry, Written
+
+_PASSWORD: Final = re.compile(r"//[^/@]*@")
+
+
+def shown(text: str) -> str:
+    """Text without the names and passwords that URLs in it hold."""
+    return _PASSWORD.sub("//…@", text)
 
 
 class Place(Protocol):

@@ -17,11 +17,11 @@ from stanchion.audit.verifying.witness import Line, Witness
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.files import FilePlace
 from stanchion.audit.witnessing.lines import Entry, Written, hash_of
+from stanchion.audit.witnessing.place import shown
 
 TIMEOUT_S: Final = 30.0
 LONGEST: Final = 1 << 20
 KINDS: Final = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
-_PASSWORD: Final = re.compile(r"//[^/@]*@")
 _GRANTED: Final = 0
 
 NEEDS: Final = "a timestamp service needs a package: install the extra `timestamp`"
@@ -41,7 +41,7 @@ class StampedPlace:
         self._library = _library()
         self._url = url
         self._certificates = None if certificates is None else _certificates(certificates)
-        self.name = f"tsa+{_PASSWORD.sub('//…@', url)}#{kept}"
+        self.name = f"tsa+{shown(url)}#{kept}"
         self._file = FilePlace(kept, self.name, self._stamped)
 
     def append(self, entry: Entry) -> Written:

@@ -55,10 +55,3 @@ def owner(trail: Path | None) -> int | None:
     from stanchion.audit.verifying.rewriting import owner_of
 
     return owner_of(trail)
-
-
-def shown_place(name: str) -> str:
-    """The name of a place as it may be shown: it may hold a password."""
-    before, at, behind = name.partition("@")
-    scheme, slashes, _ = before.partition("://")
-    return f"{scheme}://…@{behind}" if at and slashes else name
