@@ -13,6 +13,7 @@ import pytest
 
 import stanchion.audit.verifying
 from stanchion.audit.verify import CannotVerify, Deed, as_json, as_text, main, verdict, verify
+from stanchion.audit.witnessing.lines import Entry, line_of
 from tests.audit.forging import KEY, ONE, OTHER_KEY, TWO, Draft, Drafts, crashed, many, several, single
 
 PACKAGE = Path(stanchion.audit.verifying.__file__).parent
@@ -50,6 +51,19 @@ def test_a_copy_of_the_folder_runs_alone(key_file: Path, tmp_path: Path) -> None
         assert (done.returncode, done.stderr) == (1, "")
         (fault,) = json.loads(done.stdout)["faults"]
         assert (fault["chain"], fault["seq"], fault["deed"]) == (ONE, 9, "deleted")
+
+
+def test_lines_of_several_witnesses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drafts = many()
+    trail = drafts.write(tmp_path / "trail")
+    for name in (ONE, TWO):
+        line = line_of(Entry((drafts[name].head or b"",), 1_700_000_000_000, 0), "0" * 64)
+        (tmp_path / name).write_bytes(line + b"\n")
+    words = ["--witness", str(tmp_path / ONE), "--witness", str(tmp_path / TWO)]
+    assert main([str(trail), *words]) == 0
+    assert f"the witness `{tmp_path / TWO}` is a copy" in capsys.readouterr().out
+    shutil.rmtree(trail / TWO)
+    assert main([str(trail), *words]) == 1
 
 
 def test_as_a_module_of_stanchion(tmp_path: Path) -> None:

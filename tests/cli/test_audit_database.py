@@ -95,6 +95,12 @@ def test_a_witness_from_the_database_is_one(audit: Audit, trail: Path, tmp_path:
     assert heads == audit("heads", "--trail", str(trail))
     (tmp_path / "witness").write_text(heads, encoding="utf-8")
     audit("verify", *audit.named, "--witness", str(tmp_path / "witness"))
+    audit("witness", str(tmp_path / "lines"), "--once", *audit.named)
+    audit("verify", *audit.named, "--witness", str(tmp_path / "lines"))
+    decide(trail, 2)
+    audit("witness", str(tmp_path / "lines"), "--once", "--trail", str(trail))
+    said = audit("verify", *audit.named, "--witness", str(tmp_path / "lines"), status=1)
+    assert "TRUNCATED" in said, "what the folder holds has not arrived"
 
 
 def test_the_same_is_exported_as_from_the_folder(audit: Audit, trail: Path) -> None:

@@ -12,10 +12,10 @@ from tests.golden.cli.laid_out import lay_out
 from tests.golden.cli.play import play
 from tests.golden.cli.test_trail import FOLDER, masked
 
-PAGES = {"check-from-a-shell": 5, "lint-a-policy": 4, "explain-a-decision": 3, "audit": 7}
+PAGES = {"check-from-a-shell": 5, "lint-a-policy": 4, "explain-a-decision": 3, "audit": 6, "keep-a-witness": 2}
 """Pages, and how many console blocks each has."""
 
-ABOUT_A_TRAIL = {"audit"}
+ABOUT_A_TRAIL = {"audit", "keep-a-witness"}
 
 
 def sessions(text: str) -> list[list[tuple[str, str]]]:

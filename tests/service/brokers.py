@@ -46,7 +46,8 @@ def serving(shield: Shield, sessions: Sessions | None = None, key: bytes = b"k" 
     with open_folder() as folder:
         path = folder / "broker.sock"
         listener = listening(path)
-        broker = Broker(shield, Admission({os.getuid(): "default"}, {}), key, lambda _: None, sessions)
+        admission = Admission({os.getuid(): "default"}, {})
+        broker = Broker(shield, admission, key, lambda _: None, sessions, folder / "witnesses")
         thread = threading.Thread(target=broker.serve, args=(listener,))
         thread.start()
         try:

@@ -11,22 +11,27 @@ from stanchion.cli.auditing.heads import heads
 from stanchion.cli.auditing.show import show
 from stanchion.cli.auditing.tail import tail
 from stanchion.cli.auditing.verify import check_trail
+from stanchion.cli.auditing.witness import keep_witness
 from stanchion.cli.parser import Parser, count, nearest
+from stanchion.cli.times import lasting_s
 from stanchion.cli.trails import is_database, said
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import add_project
 
 USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
        stanchion audit show ID|CHAIN:SEQ [--json]
-       stanchion audit verify [DIR|URL] [--key FILE] [--witness FILE] [--json]
+       stanchion audit verify [DIR|URL] [--key FILE] [--witness PLACE] [--json]
        stanchion audit heads [DIR|URL]
+       stanchion audit witness PLACE [--every TIME] [--once] [--trail DIR|URL]
        stanchion audit export [--format jsonl|parquet|trail] [--out FILE] [CHOICE]"""
 
 DESCRIPTION: Final = """\
 tail    the newest records, oldest of them first, one a line; with -f also those that come
 show    one record, whole, with its hash and its place; as JSON the very bytes that are hashed
 verify  whether the trail is as it was written, and if not, what was done to it and where
-heads   how far each chain has come, one line of JSON each: keep them elsewhere as a witness
+heads   how far each chain has come, one line of JSON each
+witness write the heads to a place that agents cannot rewrite, at intervals, until it is stopped:
+        a trail that was put back, cut or replaced is then found
 export  records for other programs, as JSON lines or as a Parquet file; those of a database
         also as a trail, in a folder"""
 
@@ -36,7 +41,8 @@ examples:
   stanchion audit tail -n 100 --agent 'builder-*' --tool bash
   stanchion audit show 5f1d0c2a:411
   stanchion audit verify --key audit.pub
-  stanchion audit heads > witness.jsonl
+  stanchion audit witness git+ssh://git@vault.internal/witness.git --every 5m
+  stanchion audit verify --witness git+ssh://git@vault.internal/witness.git
   stanchion audit export --since 7d --out week.parquet
   stanchion audit verify postgresql://auditor@db.internal/agents
   stanchion audit export --trail postgresql://auditor@db.internal/agents --format trail --out copy
@@ -49,9 +55,15 @@ Names of agents and tools may be patterns with * and ?; options that name someth
 be given several times. The key to verify with is that of STANCHION_AUDIT_KEY, unless
 another is given; without one no seal is checked.
 
+The PLACE of a witness is a file or a pipe (best one that can only be appended to), a branch
+of a Git repository (git:PATH, git+ssh://HOST/PATH, git+https://HOST/PATH, perhaps #BRANCH),
+a timestamp service (tsa+https://HOST/PATH, perhaps #FILE for the tokens) or a broker
+(broker:SOCKET, perhaps #NAME). STANCHION_AUDIT_WITNESS names that of the usual trail.
+
 exit status:
   0  it is done; for verify: the trail is whole
-  1  for verify: it is not, or a seal cannot be checked; for heads: a chain has none
+  1  for verify: it is not, or a seal cannot be checked; for heads: a chain has none;
+     for witness --once: the place was not reached
   2  there is no such trail or record, or it cannot be read"""
 
 
@@ -68,8 +80,9 @@ CHOICE: Final = frozenset({"run", "agent", "tool", "stage", "action", "refused",
 VERBS: Final = {
     "tail": Verb(tail, "", CHOICE | {"lines", "follow", "json"}),
     "show": Verb(show, "a record", frozenset({"json"})),
-    "verify": Verb(check_trail, "a trail", frozenset({"key", "witness", "json"})),
+    "verify": Verb(check_trail, "a trail", frozenset({"key", "witness", "tsa_cert", "json"})),
     "heads": Verb(heads, "a trail"),
+    "witness": Verb(keep_witness, "a place", frozenset({"every", "once", "tsa_cert"})),
     "export": Verb(export, "", CHOICE | {"format", "out", "force"}),
 }
 
@@ -78,8 +91,8 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "read, verify and export the trail of everything that was decided"
     parser: Parser = commands.add_parser("audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="tail|show|verify|heads|export", help="what to do")
-    parser.add_argument("what", metavar="WHAT", nargs="?", help="the record to show, or the trail to verify")
+    parser.add_argument("verb", metavar="tail|show|verify|heads|witness|export", help="what to do")
+    parser.add_argument("what", metavar="WHAT", nargs="?", help="the record, the trail or the place")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
     add_project(parser)
     parser.add_argument("--schema", metavar="NAME", help="where it is in the database (default: stanchion_audit)")
@@ -98,7 +111,11 @@ def add(commands: Any) -> None:
     choice.add_argument("--until", metavar="TIME", help="only what is older")
     verify = parser.add_argument_group("verify")
     verify.add_argument("--key", metavar="FILE", help="the key of its seals: the secret, or the public key")
-    verify.add_argument("--witness", metavar="FILE", help="heads that were kept elsewhere")
+    verify.add_argument("--witness", metavar="PLACE", action="append", help="heads that were kept elsewhere")
+    witness = parser.add_argument_group("witness")
+    witness.add_argument("--every", metavar="TIME", type=lasting_s, help="how often a line is written (default: 60s)")
+    witness.add_argument("--once", action="store_true", default=None, help="write one line, and end")
+    witness.add_argument("--tsa-cert", metavar="FILE", help="who signs for the timestamp service; also for verify")
     out = parser.add_argument_group("export")
     out.add_argument("--format", metavar="FORMAT", help="jsonl, parquet or trail (default: as the file is named)")
     out.add_argument("--out", metavar="FILE", help="write there, not to standard output; a trail is a folder")
@@ -111,10 +128,23 @@ def run(args: argparse.Namespace) -> int:
     if verb is None:
         known = f"write {', '.join(f'`{name}`' for name in VERBS)}"
         raise BadInput(f"`stanchion audit` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
-    every = CHOICE | {"lines", "follow", "json", "key", "witness", "format", "out", "force"}
+    every = CHOICE | {
+        "lines",
+        "follow",
+        "json",
+        "key",
+        "witness",
+        "every",
+        "once",
+        "tsa_cert",
+        "format",
+        "out",
+        "force",
+    }
     for name in sorted(every - verb.options):
         if getattr(args, name) is not None:
-            raise BadInput(f"`stanchion audit {args.verb}` takes no `--{name}`: see `stanchion audit --help`")
+            option = name.replace("_", "-")
+            raise BadInput(f"`stanchion audit {args.verb}` takes no `--{option}`: see `stanchion audit --help`")
     if args.what is not None and not verb.takes:
         name = "name a trail with `--trail`" if is_database(args.what) else "it takes options alone"
         raise BadInput(f"`{said(args.what)}` is one word too many for `stanchion audit {args.verb}`: {name}")

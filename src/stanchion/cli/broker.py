@@ -75,6 +75,7 @@ def _serve(args: argparse.Namespace) -> int:
     from stanchion.service.peers import admission, supported
     from stanchion.service.premises import own_file, own_folder
     from stanchion.service.server import Broker
+    from stanchion.service.witnesses import WITNESSES
 
     supported()
     who = admission(args.allow_user, args.allow_group)
@@ -96,7 +97,13 @@ def _serve(args: argparse.Namespace) -> int:
     ):
         for file in shield.policy.files:
             own_file(file)
-        broker = Broker(shield, who, key_in(folder), warn=lambda words: say(sys.stderr, f"stanchion: {words}"))
+        broker = Broker(
+            shield,
+            who,
+            key_in(folder),
+            warn=lambda words: say(sys.stderr, f"stanchion: {words}"),
+            witnesses=folder / WITNESSES,
+        )
         listener = listening(path)
         inode = path.lstat().st_ino
         # A signal that comes just before the broker waits would be seen when it wakes: this wakes it.

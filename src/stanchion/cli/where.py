@@ -10,10 +10,11 @@ from typing import Final
 import msgspec
 
 from stanchion.audit.layout import STATE_DIR, state_folder
+from stanchion.audit.witnessing.place import shown
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.trails import is_database, said
 from stanchion.cli.whose import state_in
-from stanchion.runtime.places import AUDIT, MEMORY, STORE_FILE, is_own, store_name, store_named, trail_folder
+from stanchion.runtime.places import AUDIT, MEMORY, STORE_FILE, WITNESS, is_own, store_name, store_named, trail_folder
 from stanchion.runtime.state_places import STORE, Whose
 from stanchion.stores.opening import file_of
 
@@ -22,7 +23,8 @@ IN_MEMORY: Final = "in memory, of each process alone"
 
 class Where(msgspec.Struct, frozen=True):
     """A state: the project whose it is (empty where it is no project's), its folder, its store and its trail as they
-    may be shown, why it is that one, and whether anything is kept in it yet."""
+    may be shown, why it is that one, whether anything is kept in it yet, and the place of its witness, where one is
+    named."""
 
     project: str
     folder: str
@@ -30,6 +32,7 @@ class Where(msgspec.Struct, frozen=True):
     trail: str
     why: str
     kept: bool
+    witness: str = ""
 
 
 def where(found: Whose, store: str | None, project: str | None) -> Where:
@@ -51,12 +54,14 @@ def where(found: Whose, store: str | None, project: str | None) -> Where:
         trail=_trail(found),
         why=f"{why}{named}{f'; {AUDIT} names the trail' if os.environ.get(AUDIT, '') else ''}",
         kept=state.folder.is_dir(),
+        witness=shown(os.environ.get(WITNESS, "")),
     )
 
 
 def where_lines(one: Where, terminal: Terminal) -> Iterator[str]:
     """The same for people."""
-    rows = {"project": one.project, "folder": one.folder, "store": one.store, "trail": one.trail, "because": one.why}
+    rows = {"project": one.project, "folder": one.folder, "store": one.store, "trail": one.trail}
+    rows |= {"witness": one.witness, "because": one.why}
     for name, text in rows.items():
         if text:
             yield f"{terminal.paint(f'{name:<8}', 'dim')} {visible(text)}"

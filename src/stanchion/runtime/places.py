@@ -16,6 +16,7 @@ from stanchion.stores.protocol import Store
 
 AUDIT: Final = "STANCHION_AUDIT"
 KEY: Final = "STANCHION_AUDIT_KEY"
+WITNESS: Final = "STANCHION_AUDIT_WITNESS"
 KEEP_DAYS: Final = "STANCHION_AUDIT_KEEP_DAYS"
 KEEP_MB: Final = "STANCHION_AUDIT_KEEP_MB"
 

@@ -27,6 +27,7 @@ from stanchion.service.connection import Connection
 from stanchion.service.peers import Peer
 from stanchion.service.remote_tool import RemoteTool, arguments_of, attended, value_of
 from stanchion.service.sessions import Session
+from stanchion.service.witnesses import Unkept, Witnesses
 
 LOG: Final = logging.getLogger("stanchion.service")
 DONE: Final = m.Done()
@@ -35,8 +36,8 @@ DONE: Final = m.Done()
 class Judging:
     """Answers requests. Safe between threads: each connection has its own."""
 
-    def __init__(self, shield: Shield, runs: BrokeredRuns) -> None:
-        self._shield, self._runs = shield, runs
+    def __init__(self, shield: Shield, runs: BrokeredRuns, witnesses: Witnesses) -> None:
+        self._shield, self._runs, self._witnesses = shield, runs, witnesses
 
     def answer(self, request: m.Request, peer: Peer, session: Session, connection: Connection) -> m.Reply:
         """The answer to a request; whatever goes wrong, it is one that lets nothing through."""
@@ -50,6 +51,8 @@ class Judging:
             return m.Refusal(plain(refused.decision), refused.approvers, refused.partial, refused.ticket, behind=behind)
         except ToolFailed as failed:
             return m.Withheld(str(failed))
+        except Unkept as error:
+            return m.Sorry(str(error))
         except Elsewhere as error:
             if error is client.error:
                 return m.Raised(tuple(error.__notes__[error.told :]) if hasattr(error, "__notes__") else ())
@@ -95,6 +98,10 @@ class Judging:
                     LOG.warning("an answer of user %s is not taken: %s", peer.uid, error)
                     return m.Misused("ValueError", "the broker does not take this answer; its log and trail say why")
                 return DONE
+            case m.Witness():
+                return m.Done(value=self._witnesses.write(peer.uid, request))
+            case m.Witnessed():
+                return m.Done(value=self._witnesses.piece(peer.uid, request.name, request.offset))
             case _:
                 assert_never(request)
 

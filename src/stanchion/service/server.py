@@ -8,6 +8,7 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
 
@@ -21,6 +22,7 @@ from stanchion.service.passes import Passes
 from stanchion.service.peers import Admission, Peer, peer_of
 from stanchion.service.remote_tool import Gone
 from stanchion.service.sessions import Session, Sessions, TurnedAway
+from stanchion.service.witnesses import Witnesses
 
 LOG: Final = logging.getLogger("stanchion.service")
 AGAIN_S: Final = 0.1
@@ -42,11 +44,12 @@ class Broker:
         key: bytes,
         warn: Callable[[str], None] = LOG.warning,
         sessions: Sessions | None = None,
+        witnesses: Path | None = None,
     ) -> None:
         self._shield, self._admission, self._warn = shield, admission, warn
         self.boot = os.urandom(16).hex()
         self._runs = BrokeredRuns(shield, Passes(key), self.boot)
-        self._judging = Judging(shield, self._runs)
+        self._judging = Judging(shield, self._runs, Witnesses(witnesses))
         self._sessions = Sessions() if sessions is None else sessions
         self._load = Load()
         self._lock = threading.Lock()

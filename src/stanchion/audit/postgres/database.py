@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stanchion.audit.postgres.driver import check_driver
 from stanchion.audit.postgres.shipping import SCHEMA, USUAL, Lag, Shipping
 from stanchion.audit.verify import CannotVerify, Progress, Report
+from stanchion.audit.verifying.witness import Given
 
 if TYPE_CHECKING:
     from stanchion.audit.postgres.exporting import Exported
@@ -38,7 +40,7 @@ def export_trail(url: str, folder: Path, schema: str = SCHEMA, progress: Progres
 def verify_database(
     url: str,
     key: bytes | str | Path | None = None,
-    witness: str | Path | None = None,
+    witness: Given | Sequence[Given] | None = None,
     progress: Progress | None = None,
     schema: str = SCHEMA,
 ) -> Report:

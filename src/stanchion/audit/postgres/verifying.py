@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ from stanchion.audit.postgres.exporting import Evidence, Exported, Misfit, expor
 from stanchion.audit.postgres.schema import checked
 from stanchion.audit.verify import CannotVerify, Deed, Fault, Progress, Remark, Report, verify
 from stanchion.audit.verifying.files import segment_name
+from stanchion.audit.verifying.witness import Given
 
 TIMEOUT_S: Final = 10.0
 
@@ -41,7 +43,7 @@ def verified(
     url: str,
     schema: str,
     key: bytes | str | Path | None,
-    witness: str | Path | None,
+    witness: Given | Sequence[Given] | None,
     progress: Progress | None,
 ) -> Report:
     """Verify the records of a database; raises `CannotVerify`."""

@@ -18,7 +18,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="verify", description=summary, epilog=EPILOG)
     parser.add_argument("folder", metavar="FOLDER", help="the folder of the trail, or a copy of it")
     parser.add_argument("--key", metavar="FILE", help="the key that the trail is sealed with")
-    parser.add_argument("--witness", metavar="FILE", help="heads of the trail that were kept elsewhere")
+    parser.add_argument(
+        "--witness", metavar="FILE", action="append", help="heads of the trail that were kept elsewhere"
+    )
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
     args = parser.parse_args(arguments)
     try:

@@ -1,4 +1,4 @@
-"""Heads: how far a chain had come, from its own file or from a witness kept elsewhere."""
+"""Heads: how far a chain had come."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from .files import open_plain
-from .report import CannotVerify
 from .values import is_chain, is_count, is_hash, parsed
 
 LONGEST: Final = 1 << 16
@@ -75,20 +74,3 @@ def head_of(raw: bytes) -> Head:
     if not (counts and named and begun and type(head.closed) is bool and isinstance(head.seal, str | None)):
         raise ValueError("a field of it holds what it cannot")
     return head
-
-
-def witnessed(given: Path | str) -> list[Head]:
-    """The heads that a witness holds, one a line."""
-    try:
-        lines = Path(given).read_bytes().splitlines()
-    except OSError as error:
-        raise CannotVerify(f"cannot read the witness `{given}`: {error.strerror}") from None
-    heads = []
-    for number, line in enumerate(lines, 1):
-        try:
-            heads += [head_of(line.strip())] if line.strip() else []
-        except ValueError as error:
-            raise CannotVerify(f"line {number} of the witness `{given}` is no head: {error}") from None
-    if not heads:
-        raise CannotVerify(f"the witness `{given}` holds no heads: write it with `stanchion audit heads`")
-    return heads

@@ -36,6 +36,8 @@ class Deed(StrEnum):
     CONTRADICTED = "contradicted", "what a `retired` record says of a segment does not fit the chain around it"
     UNREADABLE = "unreadable", "bytes that cannot be read as what stood there"
     UNVERIFIED = "unverified", "nothing is known to be wrong, but a seal could not be checked here"
+    BROKEN = "broken", "the lines of a witness do not follow from one another, so it is not as it was written"
+    UNCOVERED = "uncovered", "nothing is known to be wrong, but the witness stopped: the end is not proven since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,18 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
+class Witnessed:
+    """A witness that the trail was held against: whether it is a copy, which the trail's own user could rewrite, how
+    many lines it has, when the newest was written, and after how many seconds the next was promised (0: never)."""
+
+    name: str
+    copy: bool
+    lines: int
+    at: int | None
+    every_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All that verifying a trail found: its chains by id, the faults and the remarks.
 
@@ -104,6 +118,7 @@ class Report:
     chains: tuple[Chain, ...]
     faults: tuple[Fault, ...]
     remarks: tuple[Remark, ...]
+    witnesses: tuple[Witnessed, ...] = ()
     end_proven: bool = False
     """Whether a store or a witness says of every chain how far it had come."""
 

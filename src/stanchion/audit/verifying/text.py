@@ -35,6 +35,8 @@ def verdict(report: Report) -> str:
         return f"whole: {seen}" if report.end_proven else f"whole: {seen}; end not proven"
     if all(fault.deed is Deed.UNVERIFIED for fault in report.faults):
         return f"not verified: seals could not be checked ({seen})"
+    if all(fault.deed in (Deed.UNVERIFIED, Deed.UNCOVERED) for fault in report.faults):
+        return f"not verified: the witness stopped ({seen})"
     return f"not whole: {_count(len(report.faults), 'fault')} ({seen} up to there)"
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from . import erasure, retirement
 from .crossing import STORE, cross, trusted
 from .files import Files, Tick, chain_folders, segment_name
-from .heads import HeadFile, head_file, witnessed
+from .heads import HeadFile, head_file
 from .judging import first_fault
-from .report import CannotVerify, Chain, Deed, Fault, Remark, Report
+from .report import CannotVerify, Chain, Deed, Fault, Remark, Report, Witnessed
 from .seals import Key, key_from
 from .seen import Claim
 from .walk import Walk
+from .witness import Given, judge, read_witnesses
 
 TRIES: Final = 4
 """How often a chain is read that changes in the meantime, before what was found counts."""
@@ -43,24 +45,26 @@ class _Read(NamedTuple):
 def verify(
     folder: str | os.PathLike[str],
     key: bytes | str | Path | None = None,
-    witness: str | Path | None = None,
+    witness: Given | Sequence[Given] | None = None,
     progress: Progress | None = None,
     anchors: Iterable[tuple[str, int, str]] = (),
+    now_ms: int | None = None,
 ) -> Report:
     """Verify the trail in a folder, which may be a copy, and may be written to meanwhile.
 
-    `key` is a key file, or the bytes that such a file holds; without one no seal is checked. `witness` is a file of
-    heads that was kept elsewhere, and `anchors` what the store has seen: chain, number and hash of a record. Raises
+    `key` is a key file, or the bytes that such a file holds; without one no seal is checked. `witness` is one
+    that was kept elsewhere, or several: files, or what `read_witness` gives. `anchors` are what the store has seen:
+    chain, number and hash of a record. `now_ms` is when it is, by this machine's clock unless it is said. Raises
     `CannotVerify` where there is nothing to verify or nothing to verify it with.
     """
     path = Path(folder)
     holds = None if key is None else key_from(key)
-    known = [] if witness is None else witnessed(witness)
-    outside = [Claim(head.chain, head.seq, head.hash, "", 0) for head in known]
+    witnesses = read_witnesses(witness, path)
+    outside = [Claim(head.chain, head.seq, head.hash, "", 0) for one in witnesses for head in one.heads]
     outside += [Claim(chain, seq, digest, STORE, 0) for chain, seq, digest in anchors]
     until = {place: size for each in _chains(path)[0] for place, size in _listed(each).sizes().items()}
     chains, false, strangers = _chains(path)
-    if not chains and not false and not outside:
+    if not chains and not false and not outside and not witnesses:
         raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
     for version, said in ((1, FORMER), (2, EARLIER)):
         if any(_is_of(each, version) for each in chains[:1]):
@@ -86,14 +90,21 @@ def verify(
         if first is fault or (first.seq is not None and fault.seq is not None and fault.seq < first.seq):
             faulty[fault.chain] = fault
     faults = [fault for _, fault in sorted(faulty.items())] + list(cross(walks, faulty, claims))
-    open_ended = sorted(set(walks) - {claim.chain for claim in outside})
+    named = {claim.chain for claim in outside}
+    proven = {claim.chain for claim in outside if claim.by}
+    proven |= {head.chain for one in witnesses if not one.copy for head in one.heads}
     remarks = [
         *_of_trail(walks, holds, strangers),
         *(said for read in reads.values() for said in _of_chain(read)),
-        *_of_ends(open_ended, bool(outside)),
+        *_of_ends(sorted(set(walks) - named), bool(outside)),
     ]
     told = tuple(map(_told, reads.values()))
-    return Report(str(path), told, tuple(faults), tuple(remarks), end_proven=not open_ended)
+    newest = max((chain.last_at for chain in told if chain.last_at is not None), default=None)
+    found = list(judge(witnesses, newest, round(time.time() * 1000) if now_ms is None else now_ms))
+    faults += [one for one in found if isinstance(one, Fault)]
+    remarks += [one for one in found if isinstance(one, Remark)]
+    held = tuple(one for one in found if isinstance(one, Witnessed))
+    return Report(str(path), told, tuple(faults), tuple(remarks), held, end_proven=set(walks) <= proven)
 
 
 class _Count:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from stanchion.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
+from stanchion.cli.auditing.places import usual_place, witnesses_at
 from stanchion.cli.progress import progress, records, size
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, visible
@@ -44,15 +45,20 @@ def check_trail(args: argparse.Namespace) -> int:
 def _report(args: argparse.Namespace, key: str | None) -> Report:
     """What the verifier says of a folder, or of a database."""
     url = database_of(args.trail)
+    usual = usual_place(args.trail)
+    named = ([usual] if usual else []) if args.witness is None else args.witness
     if url is None:
         no_schema(args.schema)
+        folder = trail_at(args.trail, whose(args.project))
+        witnesses = witnesses_at(named, folder, args.tsa_cert)
         with progress("verifying") as told:
-            return verify(trail_at(args.trail, whose(args.project)), key, args.witness, told)
+            return verify(folder, key, witnesses, told)
     from stanchion.audit.postgres import verify_database
     from stanchion.audit.postgres.shipping import SCHEMA
 
+    witnesses = witnesses_at(named, None, args.tsa_cert)
     with progress("verifying", records) as told:
-        return verify_database(url, key, args.witness, told, SCHEMA if args.schema is None else args.schema)
+        return verify_database(url, key, witnesses, told, SCHEMA if args.schema is None else args.schema)
 
 
 def _lines(report: Report, terminal: Terminal) -> Iterator[str]:

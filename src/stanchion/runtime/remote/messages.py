@@ -168,7 +168,24 @@ class Answer(msgspec.Struct, frozen=True, tag=True):
     data: bytes
 
 
-Request = Begin | Resume | Report | Call | RollBack | Notices | End | Tighten | Answer
+class Witness(msgspec.Struct, frozen=True, tag=True):
+    """Write heads of the client's own trail down, with the broker's time; the answer is the line that was written."""
+
+    id: str
+    name: str
+    heads: tuple[bytes, ...]
+    every_s: int
+
+
+class Witnessed(msgspec.Struct, frozen=True, tag=True):
+    """What was written down for this user under a name, from a byte on; the answer is a piece, empty at the end."""
+
+    id: str
+    name: str
+    offset: int
+
+
+Request = Begin | Resume | Report | Call | RollBack | Notices | End | Tighten | Answer | Witness | Witnessed
 """What a client asks for."""
 
 

@@ -30,9 +30,9 @@ class Wire:
         self.boot = ""
         self.session = b""
 
-    def exchange(self, message: Any) -> Any:
-        """Say something and wait for the answer; `BrokerLost` where none comes."""
-        return self._understood(self._sync(exchanged(packed(message))))
+    def exchange(self, message: Any, timeout_s: float | None = None) -> Any:
+        """Say something and wait for the answer; `BrokerLost` where none comes, or not in time."""
+        return self._understood(self._sync(exchanged(packed(message)), timeout_s))
 
     async def aexchange(self, message: Any) -> Any:
         """`exchange` on the running event loop."""
@@ -48,6 +48,10 @@ class Wire:
         except OSError:
             return True
         return True
+
+    def option(self, level: int, name: int, size: int) -> bytes:
+        """What the system says of the connection."""
+        return self._sock.getsockopt(level, name, size)
 
     def close(self) -> None:
         """Hang up."""
