@@ -25,6 +25,7 @@ TYPES: Final = (
     "text",
     "bytea",
     "bytea",
+    "bytea",
 )
 
 WIDEST: Final = 256
