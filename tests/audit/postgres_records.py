@@ -42,10 +42,10 @@ def quick(schema: str, **more: Any) -> Shipping:
 
 def shipped(place: Place) -> Lines:
     """All records of the database as lines, by chain, in the order of their numbers."""
-    rows = place.do("SELECT chain, body, hash, took, seal, kept FROM {}.audit_record ORDER BY chain, seq, at")
+    rows = place.do("SELECT chain, body, hash, took, mac, seal, kept FROM {}.audit_record ORDER BY chain, seq, at")
     found: Lines = {}
-    for chain, body, digest, took, seal, kept in rows:
-        found.setdefault(chain, []).append(line_of(body, digest.hex(), took, seal, kept))
+    for chain, body, digest, took, mac, seal, kept in rows:
+        found.setdefault(chain, []).append(line_of(body, digest.hex(), took, mac.hex(), seal, kept))
     return found
 
 
