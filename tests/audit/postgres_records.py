@@ -42,10 +42,10 @@ def quick(schema: str, **more: Any) -> Shipping:
 
 def shipped(place: Place) -> Lines:
     """All records of the database as lines, by chain, in the order of their numbers."""
-    rows = place.do("SELECT chain, body, hash, took, seal FROM {}.audit_record ORDER BY chain, seq, at")
+    rows = place.do("SELECT chain, body, hash, took, seal, mac FROM {}.audit_record ORDER BY chain, seq, at")
     found: Lines = {}
-    for chain, body, digest, took, seal in rows:
-        found.setdefault(chain, []).append(line_of(body, digest.hex(), took, seal))
+    for chain, body, digest, took, seal, mac in rows:
+        found.setdefault(chain, []).append(line_of(body, digest.hex(), took, mac.hex(), seal))
     return found
 
 

@@ -103,7 +103,7 @@ def test_a_row_has_what_people_look_for(tmp_path: Path, place: Place) -> None:
         ("intent", "r9", "e1", "tool_call", "ALLOW", "read", "ann", "t1", "acme", 77, 1_700_000_000_000),
         ("end", "r9", "", "", "", "", "ann", "t1", "acme", 0, 1_700_000_000_002),
     ]
-    assert place.do("SELECT DISTINCT convert_from(body, 'UTF8')::json ->> 'v' FROM {}.audit_record") == [("2",)]
+    assert place.do("SELECT DISTINCT convert_from(body, 'UTF8')::json ->> 'v' FROM {}.audit_record") == [("3",)]
 
 
 def test_names_that_no_column_takes_are_shipped_all_the_same(tmp_path: Path, place: Place) -> None:
@@ -213,7 +213,7 @@ def test_a_newer_schema_is_not_touched(tmp_path: Path, place: Place) -> None:
     """Whoever writes or reads is told; records stay in the folder."""
     ship_trail(tmp_path, place.server.url, quick(place.schema))
     place.do("INSERT INTO {}.trail_version (version) VALUES (99)")
-    newer = rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one knows 1\)"
+    newer = rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one knows 2\)"
     with pytest.raises(TrailError, match=newer):
         ship_trail(tmp_path, place.server.url, quick(place.schema))
     with pytest.raises(CannotVerify, match=newer):
@@ -245,11 +245,11 @@ def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
 
     with (
         psycopg.connect(place.server.url, autocommit=True) as db,
-        pytest.raises(TrailError, match=r"earlier Stanchion \(version 1, this one reads 2\): ship a trail to it once"),
+        pytest.raises(TrailError, match=r"earlier Stanchion \(version 2, this one reads 3\): ship a trail to it once"),
     ):
         Schema(db, place.schema, "server", later).check()
     with ThreadPoolExecutor(6) as threads:
-        assert list(threads.map(migrate, range(6))) == [2] * 6
+        assert list(threads.map(migrate, range(6))) == [3] * 6
     assert shipped(place) == written(tmp_path)
     assert place.do("SELECT count(*) FROM {}.audit_head WHERE note IS NULL") == [(1,)]
 
@@ -300,7 +300,7 @@ def test_a_line_is_not_shipped_that_its_writer_cannot_have_written(tmp_path: Pat
         "1" * 16: lambda line: line.replace(b"make", b"fake"),
         "2" * 16: lambda line: line.replace(b'"took":4', b'"took":04'),
         "3" * 16: lambda line: b"nonsense\n",
-        "4" * 16: lambda line: line_of(b'{"v":2}', "0" * 64, 0),
+        "4" * 16: lambda line: line_of(b'{"v":3}', "0" * 64, 0),
     }
     drafts = {name: Draft(name).begin().work(6).close() for name in (*bad, "5" * 16)}
     for name, change in bad.items():

@@ -13,6 +13,7 @@ from pathlib import Path
 from weakref import WeakSet
 
 from stanchion.audit import notes as noted
+from stanchion.audit.anchors import Anchor, place_of
 from stanchion.audit.chain import Chain, Heads, Lost
 from stanchion.audit.ending import Unfit
 from stanchion.audit.errors import AuditLost, TrailError, reason
@@ -56,6 +57,7 @@ class Trail:
         self.trouble = ""
         self._users = 1
         self._name = ""
+        self._place = place_of(folder)
         self._chain: Chain | None = None
         self._written = 0
         self._fresh()
@@ -85,6 +87,8 @@ class Trail:
         self._live: Chain | None = None
         self._waiting: deque[tuple[bytes, int]] = deque()
         self._gone: Lost = ()
+        self.anchor: Anchor | None = None
+        """The newest record that is on the disk."""
         self._turning: Chain | None = None
         self._left: list[Chain] = []
         self._woken = self._closed = False
@@ -295,6 +299,7 @@ class Trail:
                 return  # somebody found it cut, and went on in another: that one is for the next turn
             for _ in range(waiting):
                 self._waiting.popleft()
+            self._moor(chain, position.seq, position.hash)
         with self._done:
             self._synced, self._synced_bytes = mark, size
             self._limit = size + self._options.queue_bytes
@@ -310,6 +315,11 @@ class Trail:
         if full or late or chain.since_checkpoint >= self._options.checkpoint_records:
             self._bind(chain, full)
             self._checked_at = now
+
+    def _moor(self, chain: Chain, seq: int, digest: str) -> None:
+        """Remember how far it is certain to have come."""
+        if self.anchor is None or (chain.id, seq) != self.anchor[:2]:
+            self.anchor = Anchor(chain.id, seq, digest, self._place)
 
     def _outlived(self, chain: Chain) -> bool:
         """Whether the present segment began so long ago that records in it need not be kept any more."""
@@ -406,6 +416,7 @@ class Trail:
                 if chain.offset >= self._options.segment_bytes or self._outlived(chain):
                     self._bind(chain, full=True)
                 chain.close(self._others(chain))
+                self._moor(chain, chain.seq - 1, chain.head)
             except OSError as error:
                 why = reason(error)
             self._chain = self._live = None

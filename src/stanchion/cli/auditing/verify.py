@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from stanchion.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
+from stanchion.cli.auditing.seen import seen_in
 from stanchion.cli.progress import progress, records, size
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, visible
@@ -46,8 +47,14 @@ def _report(args: argparse.Namespace, key: str | None) -> Report:
     url = database_of(args.trail)
     if url is None:
         no_schema(args.schema)
+        found = whose(args.project)
+        folder = trail_at(args.trail, found)
+        # Before the trail is read: what it has seen by then is there by then.
+        anchors = seen_in(args.store, args.trail, folder, found)
         with progress("verifying") as told:
-            return verify(trail_at(args.trail, whose(args.project)), key, args.witness, told)
+            return verify(folder, key, args.witness, told, anchors)
+    if args.store is not None:
+        raise BadInput("`--store` is for the folder of a trail: `stanchion audit export --format trail` writes one")
     from stanchion.audit.postgres import verify_database
     from stanchion.audit.postgres.shipping import SCHEMA
 
