@@ -21,7 +21,7 @@ from stanchion.audit.layout import refuse_former
 from stanchion.audit.marks import Marks
 from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, encode, entry_of
-from stanchion.audit.retention import DAY_MS, Copier, retire
+from stanchion.audit.retention import Copier, outlived, retire
 from stanchion.audit.taking import heads_beside, take_chain
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
@@ -285,7 +285,7 @@ class Trail:
             self._sealed, self._sealed_at = position.seq, now
             if self._copier is not None:
                 self._copier.moved(chain.id)
-        full = position.offset >= self._options.segment_bytes or self._outlived(chain)
+        full = position.offset >= self._options.segment_bytes or outlived(chain, self._options.keep, self._clock())
         late = now - self._checked_at >= self._options.checkpoint_s and chain.since_checkpoint
         if full or late or chain.since_checkpoint >= self._options.checkpoint_records:
             self._bind(chain, full)
@@ -295,11 +295,6 @@ class Trail:
         """Remember how far it is certain to have come."""
         if self.anchor is None or (chain.id, seq) != self.anchor[:2]:
             self.anchor = Anchor(chain.id, seq, digest, self._place)
-
-    def _outlived(self, chain: Chain) -> bool:
-        """Whether the present segment began so long ago that records in it need not be kept any more."""
-        days = self._options.keep.days
-        return days is not None and chain.began < self._clock() - days * DAY_MS
 
     def _bind(self, chain: Chain, full: bool) -> None:
         """Write a checkpoint with the heads of the other chains; where the segment is full, begin the next."""
@@ -376,7 +371,7 @@ class Trail:
                 strayed = chain.strayed()
                 if strayed:
                     chain = self._move(chain, strayed)
-                if chain.offset >= self._options.segment_bytes or self._outlived(chain):
+                if chain.offset >= self._options.segment_bytes or outlived(chain, self._options.keep, self._clock()):
                     self._bind(chain, full=True)
                 chain.close(heads_beside(self.folder, chain.id))
                 self._moor(chain, chain.seq - 1, chain.head)
