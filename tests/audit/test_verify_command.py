@@ -88,8 +88,8 @@ def test_what_people_read(tmp_path: Path) -> None:
         f"{TWO}/00000001.jsonl:3: deleted: records 2 to 3 were deleted: record 4 follows",
         "note: the key is a shared secret: whoever has this key can forge all of it",
         "note: 3333333333333333: the chain is not closed: it is being written to, or its writer crashed",
-        "note: end not proven: neither a store nor a witness was asked, so records at the end of a chain may be "
-        "missing, whole chains, or all since an earlier state of the folder",
+        "note: end not proven: neither a store nor a witness says how far it had come, so records at the end of a "
+        "chain may be missing, whole chains, or all since an earlier state of the folder",
         "not whole: 2 faults (26 records in 3 chains up to there)",
     ]
 

@@ -91,9 +91,10 @@ def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
 def read_key(path: Path) -> KeyFile:
     """What a key file holds; `TrailError` where it is no ratcheting key that seals."""
     try:
-        return _decoded(path, path.read_bytes())
+        data = path.read_bytes()
     except OSError as error:
         raise TrailError(f"the audit key `{path}` cannot be read: {error.strerror}; name a file that can") from None
+    return _decoded(path, data)
 
 
 def _decoded(path: Path, data: bytes) -> KeyFile:

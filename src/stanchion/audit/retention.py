@@ -103,6 +103,11 @@ def retire(
     return done
 
 
+def outlived(chain: Chain, keep: Keep, now: int) -> bool:
+    """Whether the present segment began so long ago that records in it need not be kept any more."""
+    return keep.days is not None and chain.began < now - keep.days * DAY_MS
+
+
 def _chosen(trail: Path, keep: Keep, now: int, copier: Copier | None) -> list[Old]:
     """The segments to remove: too old, or the oldest of too many bytes."""
     found = []

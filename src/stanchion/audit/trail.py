@@ -10,20 +10,21 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from weakref import WeakSet
 
 from stanchion.audit import notes as noted
+from stanchion.audit.anchors import Anchor, place_of
 from stanchion.audit.apart import Parts, encode, salt_of
-from stanchion.audit.chain import Chain, Heads, Lost
-from stanchion.audit.ending import Unfit
+from stanchion.audit.chain import Chain, Lost
 from stanchion.audit.errors import AuditLost, TrailError, reason
-from stanchion.audit.heads import read_head
+from stanchion.audit.forking import tell_of_forks
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
-from stanchion.audit.layout import chains, refuse_former
+from stanchion.audit.layout import refuse_former
+from stanchion.audit.marks import Marks
 from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, entry_of
 from stanchion.audit.repeated import Repeated
-from stanchion.audit.retention import DAY_MS, Copier, retire
+from stanchion.audit.retention import Copier, outlived, retire
+from stanchion.audit.taking import heads_beside, take_chain
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
@@ -61,6 +62,7 @@ class Trail:
         self.trouble = ""
         self._users = 1
         self._name = ""
+        self._place = place_of(folder)
         self._chain: Chain | None = None
         self._written = 0
         self._fresh()
@@ -77,44 +79,32 @@ class Trail:
                 self._chain.abandon()
             hint = "name another folder, or let this one be written"
             raise TrailError(f"the audit trail in `{folder}` cannot be opened: {reason(error)}; {hint}") from error
-        _open_trails.add(self)
+        tell_of_forks(self)
         atexit.register(self._end)
 
     def _fresh(self) -> None:
         """What a new trail has, and one that finds itself in a forked process."""
         self._lock = threading.Lock()
-        self._done = threading.Condition()
+        self._marks = Marks(self._written)
         self._wake = threading.Event()
         self._hurry = threading.Event()
         self._thread: threading.Thread | None = None
         self._live: Chain | None = None
         self._waiting: deque[tuple[Parts, int]] = deque()
         self._gone: Lost = ()
+        self.anchor: Anchor | None = None
+        """The newest record that is on the disk."""
         self._turning: Chain | None = None
         self._left: list[Chain] = []
         self._woken = self._closed = False
         self._limit = self._options.queue_bytes
         self._unfit: tuple[str, ...] = ()
         self._bytes = self._synced_bytes = 0
-        self._synced = self._written
-        self._lost: deque[tuple[int, int, str]] = deque(maxlen=64)
         self._sealed = -1
         self._sealed_at = self._checked_at = 0.0
 
     def _open(self) -> Chain:
-        """The first chain that nobody writes and that is as its writer left it, or a new one."""
-        unfit = []
-        for name in chains(self.folder):
-            try:
-                chain = Chain.resume(self.folder, name, self._options.key, self._clock)
-            except (Unfit, OSError):
-                unfit.append(name)
-                continue
-            if chain is not None:
-                break
-        else:
-            chain = Chain.begin(self.folder, self._names(), self._options.key, self._clock)
-        self._unfit = tuple(unfit)
+        chain, self._unfit = take_chain(self.folder, self._options.key, self._clock, self._names)
         self._live = None
         self._name = chain.id
         return chain
@@ -255,20 +245,11 @@ class Trail:
 
     def sync(self, mark: int) -> None:
         """Wait until the record with that mark is on the disk; raises `AuditLost` where it does not get there."""
-        with self._done:
-            if self._synced < mark:
-                self._hurry.set()
-                self._wake.set()
-                self._done.wait_for(lambda: self._synced >= mark or bool(self._is_lost(mark)), self._options.wait_s)
-            lost = self._is_lost(mark)
-            if lost:
-                raise AuditLost(lost)
-            if self._synced < mark:
-                raise AuditLost(f"the disk did not answer within {self._options.wait_s:g} s")
+        self._marks.wait(mark, self._options.wait_s, self._asked_for)
 
-    def _is_lost(self, mark: int) -> str:
-        """Why a record did not get to the disk; empty where it did, or still may."""
-        return next((why for after, upto, why in self._lost if after < mark <= upto), "")
+    def _asked_for(self) -> None:
+        self._hurry.set()
+        self._wake.set()
 
     def _work(self) -> None:
         """The thread that syncs: soon after something was written, at once where somebody waits."""
@@ -308,30 +289,29 @@ class Trail:
                 return  # somebody found it cut, and went on in another: that one is for the next turn
             for _ in range(waiting):
                 self._waiting.popleft()
-        with self._done:
-            self._synced, self._synced_bytes = mark, size
-            self._limit = size + self._options.queue_bytes
-            self._done.notify_all()
+            self._moor(chain, position.seq, position.hash)
+        self._synced_bytes, self._limit = size, size + self._options.queue_bytes
+        self._marks.reached(mark)
         now = time.monotonic()
         if position.seq != self._sealed and (now - self._sealed_at) * 1000 >= self._options.head_ms:
             chain.seal(position)
             self._sealed, self._sealed_at = position.seq, now
             if self._copier is not None:
                 self._copier.moved(chain.id)
-        full = position.offset >= self._options.segment_bytes or self._outlived(chain)
+        full = position.offset >= self._options.segment_bytes or outlived(chain, self._options.keep, self._clock())
         late = now - self._checked_at >= self._options.checkpoint_s and chain.since_checkpoint
         if full or late or chain.since_checkpoint >= self._options.checkpoint_records:
             self._bind(chain, full)
             self._checked_at = now
 
-    def _outlived(self, chain: Chain) -> bool:
-        """Whether the present segment began so long ago that records in it need not be kept any more."""
-        days = self._options.keep.days
-        return days is not None and chain.began < self._clock() - days * DAY_MS
+    def _moor(self, chain: Chain, seq: int, digest: str) -> None:
+        """Remember how far it is certain to have come."""
+        if self.anchor is None or (chain.id, seq) != self.anchor[:2]:
+            self.anchor = Anchor(chain.id, seq, digest, self._place)
 
     def _bind(self, chain: Chain, full: bool) -> None:
         """Write a checkpoint with the heads of the other chains; where the segment is full, begin the next."""
-        heads = self._others(chain)
+        heads = heads_beside(self.folder, chain.id)
         with self._lock:
             before = chain.seq
             if full:
@@ -342,14 +322,6 @@ class Trail:
         if full and self._options.keep:
             retire(self.folder, chain, self._options.keep, self._clock(), self._lock, self._copier)
         self._wake.set()
-
-    def _others(self, chain: Chain) -> Heads:
-        heads = {}
-        for name in chains(self.folder):
-            head = read_head(self.folder / name) if name != chain.id else None
-            if head is not None:
-                heads[name] = (head.seq, head.hash)
-        return heads
 
     def _fail(self, why: str) -> None:
         """The chain of this turn cannot be kept up: somebody took it away, and another is gone on with; or what was not
@@ -372,11 +344,8 @@ class Trail:
         self._chain = self._live = None
         self._sealed = -1
         self._waiting.clear()
-        with self._done:
-            self._lost.append((self._synced, self._written, why))
-            self._synced, self._synced_bytes = self._written, self._bytes
-            self._limit = self._bytes + self._options.queue_bytes
-            self._done.notify_all()
+        self._synced_bytes, self._limit = self._bytes, self._bytes + self._options.queue_bytes
+        self._marks.lost(self._written, why)
 
     def _let_go(self) -> None:
         """Close the files of chains that were gone on from."""
@@ -403,8 +372,7 @@ class Trail:
                 return
             self._closed = True
             chain, live, self._chain, self._live = self._chain, self._live, None, None
-        self._hurry.set()
-        self._wake.set()
+        self._asked_for()
         if self._thread is not None:
             self._thread.join()
         atexit.unregister(self._end)
@@ -416,22 +384,22 @@ class Trail:
                 strayed = chain.strayed()
                 if strayed:
                     chain = self._move(chain, strayed)
-                if chain.offset >= self._options.segment_bytes or self._outlived(chain):
+                if chain.offset >= self._options.segment_bytes or outlived(chain, self._options.keep, self._clock()):
                     self._bind(chain, full=True)
-                chain.close(self._others(chain))
+                chain.close(heads_beside(self.folder, chain.id))
+                self._moor(chain, chain.seq - 1, chain.head)
             except OSError as error:
                 why = reason(error)
             self._chain = self._live = None
         self._let_go()
-        with self._done:
-            if why:
-                self._lost.append((self._synced, self._written, why))
-            self._synced = self._written
-            self._done.notify_all()
+        if why:
+            self._marks.lost(self._written, why)
+        else:
+            self._marks.reached(self._written)
         if self._copier is not None:
             self._copier.finish()
 
-    def _forked(self) -> None:
+    def forked(self) -> None:
         """In a forked process: the chain is the parent's, and so is the thread."""
         if self._chain is not None:
             self._chain.abandon()
@@ -440,15 +408,3 @@ class Trail:
         closed = self._closed
         self._fresh()
         self._closed = closed
-
-
-_open_trails: WeakSet[Trail] = WeakSet()
-
-
-def _after_fork() -> None:
-    for trail in list(_open_trails):
-        trail._forked()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from stanchion.cli.auditing.export import export
 from stanchion.cli.auditing.heads import heads
+from stanchion.cli.auditing.key import key
 from stanchion.cli.auditing.show import show
 from stanchion.cli.auditing.tail import tail
 from stanchion.cli.auditing.verify import check_trail
@@ -20,9 +21,10 @@ from stanchion.cli.whose import add_project
 
 USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
        stanchion audit show ID|CHAIN:SEQ [--json]
-       stanchion audit verify [DIR|URL] [--key FILE] [--witness PLACE] [--json]
+       stanchion audit verify [DIR|URL] [--key FILE] [--store URL] [--witness PLACE] [--json]
        stanchion audit heads [DIR|URL]
        stanchion audit witness PLACE [--every TIME] [--once] [--trail DIR|URL]
+       stanchion audit key new FILE
        stanchion audit export [--format jsonl|parquet|trail] [--out FILE] [CHOICE]"""
 
 DESCRIPTION: Final = """\
@@ -32,6 +34,7 @@ verify  whether the trail is as it was written, and if not, what was done to it 
 heads   how far each chain has come, one line of JSON each
 witness write the heads to a place that agents cannot rewrite, at intervals, until it is stopped:
         a trail that was put back, cut or replaced is then found
+key     make a key that is replaced at each use, and what verifies with it
 export  records for other programs, as JSON lines or as a Parquet file; those of a database
         also as a trail, in a folder"""
 
@@ -40,7 +43,8 @@ examples:
   stanchion audit tail -f --refused
   stanchion audit tail -n 100 --agent 'builder-*' --tool bash
   stanchion audit show 5f1d0c2a:411
-  stanchion audit verify --key audit.pub
+  stanchion audit key new audit.key
+  stanchion audit verify --key audit.key.verify
   stanchion audit witness git+ssh://git@vault.internal/witness.git --every 5m
   stanchion audit verify --witness git+ssh://git@vault.internal/witness.git
   stanchion audit export --since 7d --out week.parquet
@@ -53,7 +57,8 @@ A password is better kept in a file (PGPASSFILE) than on a command line.
 A TIME is ISO 8601, in UTC unless it says otherwise, or how long ago: 90s, 15m, 2h, 7d.
 Names of agents and tools may be patterns with * and ?; options that name something can
 be given several times. The key to verify with is that of STANCHION_AUDIT_KEY, unless
-another is given; without one no seal is checked.
+another is given; without one no seal is checked. The store that has seen how far the
+trail had come is that of the project where the trail is, unless another is given.
 
 The PLACE of a witness is a file or a pipe (best one that can only be appended to), a branch
 of a Git repository (git:PATH, git+ssh://HOST/PATH, git+https://HOST/PATH, perhaps #BRANCH),
@@ -80,9 +85,10 @@ CHOICE: Final = frozenset({"run", "agent", "tool", "stage", "action", "refused",
 VERBS: Final = {
     "tail": Verb(tail, "", CHOICE | {"lines", "follow", "json"}),
     "show": Verb(show, "a record", frozenset({"json"})),
-    "verify": Verb(check_trail, "a trail", frozenset({"key", "witness", "tsa_cert", "json"})),
+    "verify": Verb(check_trail, "a trail", frozenset({"key", "store", "witness", "tsa_cert", "json"})),
     "heads": Verb(heads, "a trail"),
     "witness": Verb(keep_witness, "a place", frozenset({"every", "once", "tsa_cert"})),
+    "key": Verb(key, "`new` and a file", frozenset({"more"})),
     "export": Verb(export, "", CHOICE | {"format", "out", "force"}),
 }
 
@@ -91,8 +97,9 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "read, verify and export the trail of everything that was decided"
     parser: Parser = commands.add_parser("audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="tail|show|verify|heads|witness|export", help="what to do")
+    parser.add_argument("verb", metavar="tail|show|verify|heads|witness|key|export", help="what to do")
     parser.add_argument("what", metavar="WHAT", nargs="?", help="the record, the trail or the place")
+    parser.add_argument("more", metavar="FILE", nargs="?", help="the file of the key to make")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
     add_project(parser)
     parser.add_argument("--schema", metavar="NAME", help="where it is in the database (default: stanchion_audit)")
@@ -111,6 +118,7 @@ def add(commands: Any) -> None:
     choice.add_argument("--until", metavar="TIME", help="only what is older")
     verify = parser.add_argument_group("verify")
     verify.add_argument("--key", metavar="FILE", help="the key of its seals: the secret, or the public key")
+    verify.add_argument("--store", metavar="URL", help="the store that has seen the trail (default: the project's)")
     verify.add_argument("--witness", metavar="PLACE", action="append", help="heads that were kept elsewhere")
     witness = parser.add_argument_group("witness")
     witness.add_argument("--every", metavar="TIME", type=lasting_s, help="how often a line is written (default: 60s)")
@@ -128,23 +136,13 @@ def run(args: argparse.Namespace) -> int:
     if verb is None:
         known = f"write {', '.join(f'`{name}`' for name in VERBS)}"
         raise BadInput(f"`stanchion audit` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
-    every = CHOICE | {
-        "lines",
-        "follow",
-        "json",
-        "key",
-        "witness",
-        "every",
-        "once",
-        "tsa_cert",
-        "format",
-        "out",
-        "force",
-    }
-    for name in sorted(every - verb.options):
+    own = {"lines", "follow", "json", "key", "store", "witness", "every", "once", "tsa_cert", "format", "out", "force"}
+    for name in sorted((CHOICE | own) - verb.options):
         if getattr(args, name) is not None:
             option = name.replace("_", "-")
             raise BadInput(f"`stanchion audit {args.verb}` takes no `--{option}`: see `stanchion audit --help`")
+    if args.more is not None and "more" not in verb.options:
+        raise BadInput(f"`{args.more}` is one word too many for `stanchion audit {args.verb}`")
     if args.what is not None and not verb.takes:
         name = "name a trail with `--trail`" if is_database(args.what) else "it takes options alone"
         raise BadInput(f"`{said(args.what)}` is one word too many for `stanchion audit {args.verb}`: {name}")

@@ -71,9 +71,11 @@ STANDING: Final = "}shield"
 """How the key of the shield's state ends."""
 EPOCH: Final = "{*}epoch"
 """The key of the record by which a store is known to be the one it was; it is the whole fleet's."""
-KEPT: Final = (STANDING, "}allowed", "}epoch", "}operators", "}trusted", "}retention", "}pinned")
+ANCHOR: Final = "@trail"
+"""The last part of the key of a record that says how far a chain of a trail had come."""
+KEPT: Final = (STANDING, "}allowed", "}epoch", "}operators", "}trusted", "}retention", "}pinned", f":{ANCHOR}")
 """How the keys of records end that are never garbage, however long nobody writes them: states, allowances, epoch,
-operators, what they trust, and what they let leave."""
+operators, what they trust, what they let leave, and how far trails had come."""
 
 Put = tuple[str, Any, When, int, int]
 """A new value of a record: key, value, when it is written, how many lines stand before it (a stop among those

@@ -85,7 +85,7 @@ class Desk:
         can: tuple[Action, ...] = EVERY_ACTION,
     ) -> None:
         self.shield = shield
-        self.store = shield.store
+        self.store = shield.anchored
         self.turns = shield.turns
         self._given = info
         self.info = info = shield.described(info, shield.policy)

@@ -19,6 +19,7 @@ from stanchion.kernel.state import Records
 from stanchion.runtime import commanding, people
 from stanchion.runtime.accepting import accept_store
 from stanchion.runtime.acts import carry_out, wish_for
+from stanchion.runtime.anchoring import anchor_last, anchored
 from stanchion.runtime.authority import Authority
 from stanchion.runtime.describing import described
 from stanchion.runtime.desk import Desk
@@ -84,6 +85,7 @@ class Shield:
         self.validation_stats = self._ingesting.stats
         self.store: Any = MemoryStore(clock) if store is None else store
         self.journal: Any = MemoryJournal() if journal is None else journal
+        self.anchored: Any = anchored(self.store, self.journal)
         self._policies = Policies(tuple(guards), brake, self._ingesting, resolver, self._at_home)
         self._bare = policy
         self._source, self.env = source, env
@@ -366,9 +368,10 @@ class Shield:
         if self.presence is not None:
             self.presence.close()
         try:
-            self.store.close()
-        finally:
             self.journal.close()
+            anchor_last(self.store, self.journal, f"anchor-{_random(8)}")
+        finally:
+            self.store.close()
 
     def __enter__(self) -> Shield:
         return self

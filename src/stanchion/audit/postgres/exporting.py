@@ -164,7 +164,7 @@ def _append(path: Path, data: bytes) -> None:
 
 
 def _misfit(chain: str, row: tuple[Any, ...]) -> Misfit | None:
-    seq, segment, _, _, _, body, _, at, *columns = row
+    seq, segment, _, _, _, body, _, _, at, *columns = row
     told = told_of(body)
     if told is None:
         return None

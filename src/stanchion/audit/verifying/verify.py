@@ -219,8 +219,8 @@ def _of_ends(open_ended: list[str], outside: bool) -> list[Remark]:
         said = "neither the store nor a witness names this chain: records may be missing at its end"
         return [Remark(chain, said) for chain in open_ended]
     said = (
-        "end not proven: neither a store nor a witness was asked, so records at the end of a chain may be missing, "
-        "whole chains, or all since an earlier state of the folder"
+        "end not proven: neither a store nor a witness says how far it had come, so records at the end of a chain may "
+        "be missing, whole chains, or all since an earlier state of the folder"
     )
     return [Remark("", said)]
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from stanchion.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
 from stanchion.cli.auditing.places import usual_place, witnesses_at
+from stanchion.cli.auditing.seen import seen_in
 from stanchion.cli.progress import progress, records, size
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, visible
@@ -49,10 +50,15 @@ def _report(args: argparse.Namespace, key: str | None) -> Report:
     named = ([usual] if usual else []) if args.witness is None else args.witness
     if url is None:
         no_schema(args.schema)
-        folder = trail_at(args.trail, whose(args.project))
+        found = whose(args.project)
+        folder = trail_at(args.trail, found)
+        # Before the trail is read: what it has seen by then is there by then.
+        anchors = seen_in(args.store, args.trail, folder, found)
         witnesses = witnesses_at(named, folder, args.tsa_cert)
         with progress("verifying") as told:
-            return verify(folder, key, witnesses, told)
+            return verify(folder, key, witnesses, told, anchors)
+    if args.store is not None:
+        raise BadInput("`--store` is for the folder of a trail: `stanchion audit export --format trail` writes one")
     from stanchion.audit.postgres import verify_database
     from stanchion.audit.postgres.shipping import SCHEMA
 

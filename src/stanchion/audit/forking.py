@@ -1,0 +1,31 @@
+"""Forks: what a process has open is not its child's."""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+from weakref import WeakSet
+
+
+class Forks(Protocol):
+    """Has something open that a forked process may not use."""
+
+    def forked(self) -> None:
+        """Let go of it, in the forked process."""
+
+
+_known: WeakSet[Forks] = WeakSet()
+
+
+def tell_of_forks(one: Forks) -> None:
+    """Have it told, in a forked process, that it is in one."""
+    _known.add(one)
+
+
+def _after_fork() -> None:
+    for one in list(_known):
+        one.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,48 @@
+"""What the store has seen of a trail: by that a missing end of it is missed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from stanchion.audit.anchors import anchors_of
+from stanchion.audit.layout import chains
+from stanchion.cli.stores import opened
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.runtime.places import MEMORY, STORE_FILE, TRAIL_FOLDER, is_own, store_named
+from stanchion.runtime.state_places import Whose
+from stanchion.stores.opening import file_of
+
+Anchors = list[tuple[str, int, str]]
+
+
+def seen_in(store: str | None, trail: str | None, folder: Path, found: Whose) -> Anchors:
+    """The anchors of a trail: in the store that was named, or in that of the project where the trail is its own."""
+    if store is not None:
+        return _read(store, folder, found)
+    own = found.state.folder / TRAIL_FOLDER
+    if (trail is not None and folder.absolute() != own.absolute()) or _is_nowhere(found):
+        return []
+    try:
+        return _read(None, folder, found)
+    except BadInput as error:
+        say(sys.stderr, f"stanchion: {error}; the end of the trail is not proven")
+        return []
+
+
+def _is_nowhere(found: Whose) -> bool:
+    """Whether the project has no store that outlives a process, or none yet."""
+    name = store_named(None, os.environ)
+    path = found.state.folder / STORE_FILE if is_own(None, os.environ) else file_of(name)
+    return name == MEMORY or (path is not None and not os.path.lexists(path))
+
+
+def _read(store: str | None, folder: Path, found: Whose) -> Anchors:
+    try:
+        there = chains(folder)
+    except OSError:
+        there = []
+    with opened(store, found) as kept:
+        return [] if kept is None else anchors_of(((cell.key, cell.value) for cell in kept.look()), folder, there)
