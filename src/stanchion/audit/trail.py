@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from weakref import WeakSet
 
 from stanchion.audit import notes as noted
@@ -22,7 +23,7 @@ from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, entry_of
 from stanchion.audit.repeated import Repeated
-from stanchion.audit.retention import DAY_MS, Copier, retire
+from stanchion.audit.retention import Copier, is_due, retire
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
@@ -209,6 +210,18 @@ class Trail:
             self._wake.set()
         return self._written
 
+    def declare(self, kind: type[noted.Note], name: str, **fields: Any) -> None:
+        """Write down something that the trail says of itself; it and its head are on the disk when this returns."""
+        with self._lock:
+            chain = self._ready(True)
+            try:
+                self._bytes += chain.note(kind, name, **fields)
+                self._written += 1
+                chain.sync()
+                chain.seal(chain.position())
+            except OSError as error:
+                raise self._troubled(reason(error)) from error
+
     def probe(self) -> None:
         """Find out, after records could not be written, whether they can be again."""
         with self._lock:
@@ -290,9 +303,13 @@ class Trail:
             self._checked_at = now
 
     def _outlived(self, chain: Chain) -> bool:
-        """Whether the present segment began so long ago that records in it need not be kept any more."""
-        days = self._options.keep.days
-        return days is not None and chain.began < self._clock() - days * DAY_MS
+        """Whether the present segment began so long ago that the next should begin."""
+        return self._options.keep.covers(chain.began, self._clock())
+
+    def _is_due(self) -> bool:
+        """Whether records may have to leave."""
+        keep = self._options.keep
+        return bool(keep) and is_due(self.folder, keep, self._clock())
 
     def _bind(self, chain: Chain, full: bool) -> None:
         """Write a checkpoint with the heads of the other chains; where the segment is full, begin the next."""
@@ -304,7 +321,7 @@ class Trail:
             elif chain.since_checkpoint:
                 chain.checkpoint(heads)
             self._written += chain.seq - before
-        if full and self._options.keep:
+        if (full and self._options.keep) or self._is_due():
             retire(self.folder, chain, self._options.keep, self._clock(), self._lock, self._copier)
         self._wake.set()
 
@@ -359,8 +376,9 @@ class Trail:
             chain.abandon()
         elif chain is not None:
             try:
-                if chain.offset >= self._options.segment_bytes or self._outlived(chain):
-                    self._bind(chain, full=True)
+                full = chain.offset >= self._options.segment_bytes or self._outlived(chain)
+                if full or self._is_due():
+                    self._bind(chain, full)
                 chain.close(self._others(chain))
             except OSError as error:
                 why = reason(error)
