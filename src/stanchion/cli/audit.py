@@ -6,8 +6,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from stanchion.cli.auditing.erase import erase
 from stanchion.cli.auditing.export import export
 from stanchion.cli.auditing.heads import heads
+from stanchion.cli.auditing.prune import prune
 from stanchion.cli.auditing.show import show
 from stanchion.cli.auditing.tail import tail
 from stanchion.cli.auditing.verify import check_trail
@@ -20,7 +22,10 @@ USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
        stanchion audit show ID|CHAIN:SEQ [--json]
        stanchion audit verify [DIR|URL] [--key FILE] [--witness FILE] [--json]
        stanchion audit heads [DIR|URL]
-       stanchion audit export [--format jsonl|parquet|trail] [--out FILE] [CHOICE]"""
+       stanchion audit export [--format jsonl|parquet|trail] [--out FILE] [CHOICE]
+       stanchion audit prune [--older-than 30d] [--larger-than 500MB] [--dry-run]
+       stanchion audit erase --run ID | --agent NAME | --task NAME | --tenant NAME
+             | --containing TEXT [--why WORDS] [--dry-run] [--key FILE | --ssh-agent]"""
 
 DESCRIPTION: Final = """\
 tail    the newest records, oldest of them first, one a line; with -f also those that come
@@ -28,7 +33,11 @@ show    one record, whole, with its hash and its place; as JSON the very bytes t
 verify  whether the trail is as it was written, and if not, what was done to it and where
 heads   how far each chain has come, one line of JSON each: keep them elsewhere as a witness
 export  records for other programs, as JSON lines or as a Parquet file; those of a database
-        also as a trail, in a folder"""
+        also as a trail, in a folder
+prune   let the oldest segments leave now; without options, what the environment says, or
+        else what is older than 90 days or more than a gigabyte. Export first what you need
+erase   overwrite what was said in records: content, answers, reasons. That they were
+        written, when, about which tool, and what was decided stays; the trail verifies"""
 
 EPILOG: Final = """\
 examples:
@@ -40,6 +49,8 @@ examples:
   stanchion audit export --since 7d --out week.parquet
   stanchion audit verify postgresql://auditor@db.internal/agents
   stanchion audit export --trail postgresql://auditor@db.internal/agents --format trail --out copy
+  stanchion audit prune --older-than 30d --dry-run
+  stanchion audit erase --containing ann@example.org --why 'she asked for it' --dry-run
 
 The trail is that of the project (`stanchion state --where`), or where STANCHION_AUDIT says:
 a folder, or the URL of a PostgreSQL that it is copied to, whose records are then read there.
@@ -47,11 +58,15 @@ A password is better kept in a file (PGPASSFILE) than on a command line.
 A TIME is ISO 8601, in UTC unless it says otherwise, or how long ago: 90s, 15m, 2h, 7d.
 Names of agents and tools may be patterns with * and ?; options that name something can
 be given several times. The key to verify with is that of STANCHION_AUDIT_KEY, unless
-another is given; without one no seal is checked.
+another is given; without one no seal is checked. Where operators have keys, erasing is
+theirs (--key, --ssh-agent), and what leaves is what they let (`stanchion retention`);
+without operators whoever erases types a code at the terminal. Prune and erase are about
+the trail of the project, and about no other.
 
 exit status:
   0  it is done; for verify: the trail is whole
-  1  for verify: it is not, or a seal cannot be checked; for heads: a chain has none
+  1  for verify: it is not, or a seal cannot be checked; for heads: a chain has none;
+     for prune and erase: you may not, and nothing has changed
   2  there is no such trail or record, or it cannot be read"""
 
 
@@ -65,12 +80,17 @@ class Verb(NamedTuple):
 
 CHOICE: Final = frozenset({"run", "agent", "tool", "stage", "action", "refused", "since", "until"})
 
+MEANT: Final = frozenset({"run", "agent", "task", "tenant", "containing"})
+ANSWERER: Final = frozenset({"key", "ssh_agent", "as_name", "role", "passphrase_fd", "policy"})
+
 VERBS: Final = {
     "tail": Verb(tail, "", CHOICE | {"lines", "follow", "json"}),
     "show": Verb(show, "a record", frozenset({"json"})),
     "verify": Verb(check_trail, "a trail", frozenset({"key", "witness", "json"})),
     "heads": Verb(heads, "a trail"),
     "export": Verb(export, "", CHOICE | {"format", "out", "force"}),
+    "prune": Verb(prune, "", frozenset({"older_than", "larger_than", "dry_run", "store", "policy"})),
+    "erase": Verb(erase, "", MEANT | ANSWERER | {"why", "by", "dry_run", "store"}),
 }
 
 
@@ -78,7 +98,7 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "read, verify and export the trail of everything that was decided"
     parser: Parser = commands.add_parser("audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="tail|show|verify|heads|export", help="what to do")
+    parser.add_argument("verb", metavar="tail|show|verify|heads|export|prune|erase", help="what to do")
     parser.add_argument("what", metavar="WHAT", nargs="?", help="the record to show, or the trail to verify")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
     add_project(parser)
@@ -97,12 +117,30 @@ def add(commands: Any) -> None:
     choice.add_argument("--since", metavar="TIME", help="not what is older")
     choice.add_argument("--until", metavar="TIME", help="only what is older")
     verify = parser.add_argument_group("verify")
-    verify.add_argument("--key", metavar="FILE", help="the key of its seals: the secret, or the public key")
+    verify.add_argument(
+        "--key", metavar="FILE", help="the key of its seals: the secret, or the public key; to erase, your own"
+    )
     verify.add_argument("--witness", metavar="FILE", help="heads that were kept elsewhere")
     out = parser.add_argument_group("export")
     out.add_argument("--format", metavar="FORMAT", help="jsonl, parquet or trail (default: as the file is named)")
     out.add_argument("--out", metavar="FILE", help="write there, not to standard output; a trail is a folder")
     out.add_argument("--force", action="store_true", default=None, help="write over a file that is there")
+    leave = parser.add_argument_group("prune")
+    leave.add_argument("--older-than", metavar="AGE", help="segments whose newest record is older: 30d, 8w")
+    leave.add_argument("--larger-than", metavar="SIZE", help="the oldest segments of what is more: 500MB, 2GB")
+    leave.add_argument("--dry-run", action="store_true", default=None, help="only show it (prune, erase)")
+    gone = parser.add_argument_group("erase")
+    gone.add_argument("--task", metavar="NAME", help="what was said on this task")
+    gone.add_argument("--tenant", metavar="NAME", help="what was said of this tenant")
+    gone.add_argument("--containing", metavar="TEXT", help="records that hold this text, letter by letter")
+    gone.add_argument("--why", metavar="WORDS", help="the reason, for the trail")
+    gone.add_argument("--by", metavar="NAME", help="what you are called, where no key says so")
+    gone.add_argument("--ssh-agent", action="store_true", default=None, help="sign with a key in your ssh-agent")
+    gone.add_argument("--as", metavar="NAME", dest="as_name", help="the operator you are, if it is not clear")
+    gone.add_argument("--role", metavar="ROLE", help="one of your roles, if it matters which")
+    gone.add_argument("--passphrase-fd", metavar="N", type=int, help="read the key's passphrase from this descriptor")
+    gone.add_argument("--policy", metavar="FILE", help="the policy that pins operators, if one does")
+    gone.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -111,10 +149,12 @@ def run(args: argparse.Namespace) -> int:
     if verb is None:
         known = f"write {', '.join(f'`{name}`' for name in VERBS)}"
         raise BadInput(f"`stanchion audit` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
-    every = CHOICE | {"lines", "follow", "json", "key", "witness", "format", "out", "force"}
-    for name in sorted(every - verb.options):
+    every = frozenset[str]().union(*[one.options for one in VERBS.values()]) | {"lines", "follow", "trail", "schema"}
+    allowed = verb.options if args.verb in ("prune", "erase") else verb.options | {"trail", "schema"}
+    for name in sorted(every - allowed):
         if getattr(args, name) is not None:
-            raise BadInput(f"`stanchion audit {args.verb}` takes no `--{name}`: see `stanchion audit --help`")
+            option = "as" if name == "as_name" else name.replace("_", "-")
+            raise BadInput(f"`stanchion audit {args.verb}` takes no `--{option}`: see `stanchion audit --help`")
     if args.what is not None and not verb.takes:
         name = "name a trail with `--trail`" if is_database(args.what) else "it takes options alone"
         raise BadInput(f"`{said(args.what)}` is one word too many for `stanchion audit {args.verb}`: {name}")

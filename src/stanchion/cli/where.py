@@ -13,7 +13,19 @@ from stanchion.audit.layout import STATE_DIR, state_folder
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.trails import is_database, said
 from stanchion.cli.whose import state_in
-from stanchion.runtime.places import AUDIT, MEMORY, STORE_FILE, is_own, store_name, store_named, trail_folder
+from stanchion.runtime.places import (
+    AUDIT,
+    KEEP_DAYS,
+    KEEP_MB,
+    MEMORY,
+    STORE_FILE,
+    is_own,
+    keep_of,
+    store_name,
+    store_named,
+    trail_folder,
+)
+from stanchion.runtime.retaining import USUAL, said_of
 from stanchion.runtime.state_places import STORE, Whose
 from stanchion.stores.opening import file_of
 
@@ -22,7 +34,7 @@ IN_MEMORY: Final = "in memory, of each process alone"
 
 class Where(msgspec.Struct, frozen=True):
     """A state: the project whose it is (empty where it is no project's), its folder, its store and its trail as they
-    may be shown, why it is that one, and whether anything is kept in it yet."""
+    may be shown, how much of the trail is kept, why it is that one, and whether anything is kept in it yet."""
 
     project: str
     folder: str
@@ -30,6 +42,7 @@ class Where(msgspec.Struct, frozen=True):
     trail: str
     why: str
     kept: bool
+    keeps: str = ""
 
 
 def where(found: Whose, store: str | None, project: str | None) -> Where:
@@ -51,12 +64,14 @@ def where(found: Whose, store: str | None, project: str | None) -> Where:
         trail=_trail(found),
         why=f"{why}{named}{f'; {AUDIT} names the trail' if os.environ.get(AUDIT, '') else ''}",
         kept=state.folder.is_dir(),
+        keeps=_keeps(),
     )
 
 
 def where_lines(one: Where, terminal: Terminal) -> Iterator[str]:
     """The same for people."""
-    rows = {"project": one.project, "folder": one.folder, "store": one.store, "trail": one.trail, "because": one.why}
+    rows = {"project": one.project, "folder": one.folder, "store": one.store, "trail": one.trail}
+    rows |= {"keeps": one.keeps, "because": one.why}
     for name, text in rows.items():
         if text:
             yield f"{terminal.paint(f'{name:<8}', 'dim')} {visible(text)}"
@@ -69,6 +84,16 @@ def former() -> Path | None:
         return file if not os.environ.get(STATE_DIR, "") and file.exists() else None
     except OSError:
         return None
+
+
+def _keeps() -> str:
+    """How much of the trail is kept; nothing where it is in memory alone."""
+    if os.environ.get(AUDIT, "") == MEMORY:
+        return ""
+    try:
+        return f"{said_of(keep_of(os.environ, USUAL))} of the trail ({KEEP_DAYS}, {KEEP_MB})"
+    except ValueError as error:
+        return str(error)
 
 
 def _store(found: Whose, given: str | None) -> str:

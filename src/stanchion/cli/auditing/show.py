@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from stanchion.audit.export import said_of
 from stanchion.audit.layout import segment_file
 from stanchion.audit.record import Entry
 from stanchion.audit.scanning import Found
@@ -45,7 +46,7 @@ def show(args: argparse.Namespace) -> int:
     if found is None:
         raise BadInput(f"there is no record `{args.what}` in `{where}`: see `stanchion audit tail`")
     if args.json:
-        sys.stdout.buffer.write(json_safe(found.line.body) + b"\n")
+        sys.stdout.buffer.write(json_safe(said_of(found)) + b"\n")
         return 0
     terminal = Terminal.of(sys.stdout, os.environ)
     for line in _lines(found, terminal):
