@@ -88,7 +88,7 @@ class Trail:
         self._hurry = threading.Event()
         self._thread: threading.Thread | None = None
         self._live: Chain | None = None
-        self._woken = self._closed = False
+        self._woken = self._closed = self._aged = False
         self._limit = self._options.queue_bytes
         self._unfit: tuple[str, ...] = ()
         self._bytes = self._synced_bytes = 0
@@ -189,6 +189,12 @@ class Trail:
         """Say that this process goes on with the chain. Its head stops being a closed one before anything follows."""
         chain.sync()
         chain.seal(chain.position())
+        if self._outlived(chain):
+            # What was written long ago does not stay for the sake of what comes.
+            before = chain.seq
+            chain.rotate(self._others(chain))
+            self._written += chain.seq - before
+            self._aged = True
         self._bytes += chain.note(noted.Opened, noted.OPEN, cut=chain.cut, unfit=self._unfit, pid=self._process())
         self._written += 1
         self._live = chain
@@ -309,7 +315,7 @@ class Trail:
     def _is_due(self) -> bool:
         """Whether records may have to leave."""
         keep = self._options.keep
-        return bool(keep) and is_due(self.folder, keep, self._clock())
+        return bool(keep) and (self._aged or is_due(self.folder, keep, self._clock()))
 
     def _bind(self, chain: Chain, full: bool) -> None:
         """Write a checkpoint with the heads of the other chains; where the segment is full, begin the next."""
@@ -322,6 +328,7 @@ class Trail:
                 chain.checkpoint(heads)
             self._written += chain.seq - before
         if (full and self._options.keep) or self._is_due():
+            self._aged = False
             retire(self.folder, chain, self._options.keep, self._clock(), self._lock, self._copier)
         self._wake.set()
 
