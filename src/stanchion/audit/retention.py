@@ -17,7 +17,7 @@ from stanchion.audit.keys import Key
 from stanchion.audit.layout import chains, segment_file, segments
 from stanchion.audit.lines import Line, parse_line
 from stanchion.audit.living import is_written
-from stanchion.audit.scanning import forwards, of_kind
+from stanchion.audit.scanning import backwards, forwards, of_kind
 
 DAY_MS: Final = 86_400_000
 PARTS: Final = 10
@@ -56,8 +56,8 @@ class Copier(Protocol):
 
 
 class Old(NamedTuple):
-    """A segment: where it is, when its last record was written, how long it is, and what binds its ends. `is_last` is
-    one of a chain that nobody writes: it has to be ended before it can leave."""
+    """A segment: where it is, when its last record was written that is not about the chain itself, how long it is, and
+    what binds its ends. `is_last` is one of a chain that nobody writes: it has to be ended before it can leave."""
 
     chain: str
     number: int
@@ -203,7 +203,9 @@ def _read(folder: Path, number: int) -> Old | None:
     begin, end = _ends(first), _ends(last)
     if begin is None or end is None:
         return None
-    return Old(folder.name, number, end.at, size, begin.seq, end.seq, begin.prev, last.hash)
+    # That it ended may be written long after what it tells.
+    told = next((found.stub.at for found in backwards(folder, number) if found.stub.kind not in OF_ITSELF), begin.at)
+    return Old(folder.name, number, min(told, end.at), size, begin.seq, end.seq, begin.prev, last.hash)
 
 
 def _ends(line: Line) -> Ends | None:
