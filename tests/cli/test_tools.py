@@ -92,7 +92,7 @@ def test_a_reset_closes_it_and_is_in_the_trail(
     assert listed(capsys)["pay"] == "0 2 0 of 2 closed"
     with Shield.load(POLICY, store=store, journal="memory:") as shield:
         assert shield.run("ann").check("pay", {}).findings == ()
-    records = [json.loads(found.line.body) for found in Reader(tmp_path / "trail").backwards()]
+    records = [found.data() for found in Reader(tmp_path / "trail").backwards()]
     facts = [(one["what"], one["about"], one["by"], one["why"]) for one in records if one["kind"] == "fact"]
     assert facts[0] == ("breaker.reset", "tool:pay", "ann", "it is back")
     assert [what for what, *_ in facts[1:]] == ["answer.refused"]

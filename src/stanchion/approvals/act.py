@@ -30,6 +30,7 @@ class Purpose(StrEnum):
     TOOL = "tool"
     POLICY = "policy"
     RETENTION = "retention"
+    ERASE = "erase"
     OPERATORS = "operators"
 
 

@@ -34,12 +34,15 @@ class NoParquet(Exception):
     """What writes Parquet files is not installed."""
 
 
-def line_of(found: Found) -> bytes:
-    """A record as one line of JSON: its hash, then the body as it was hashed, without its opening brace; what stands
-    apart of it comes last, as `kept`, as it was hashed, too."""
+def said_of(found: Found) -> bytes:
+    """A record as JSON: its body as it was hashed, and last what stands apart of it, as `kept`, the same way."""
     line = found.line
-    body = line.body if not line.kept else line.body[:-1] + KEPT + line.kept.rstrip(b" ") + b"}"
-    return b'{"hash":"%b",%b\n' % (line.hash.encode(), body[1:])
+    return line.body if not line.kept else line.body[:-1] + KEPT + line.kept.rstrip(b" ") + b"}"
+
+
+def line_of(found: Found) -> bytes:
+    """A record as one line of JSON, with its hash in front."""
+    return b'{"hash":"%b",%b\n' % (found.line.hash.encode(), said_of(found)[1:])
 
 
 def write_jsonl(records: Iterable[Found], sink: BinaryIO) -> int:

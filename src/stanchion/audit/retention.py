@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
@@ -13,17 +13,19 @@ import msgspec
 from stanchion.audit import notes
 from stanchion.audit.chain import Chain
 from stanchion.audit.ending import Unfit, last_line
+from stanchion.audit.keys import Key
 from stanchion.audit.layout import chains, segment_file, segments
 from stanchion.audit.lines import Line, parse_line
+from stanchion.audit.living import is_written
+from stanchion.audit.scanning import backwards, forwards, of_kind
 
 DAY_MS: Final = 86_400_000
-PERMANENT: Final = b'"kind":"%b"' % notes.BYPASS.encode()
+PARTS: Final = 10
+"""Into how many segments, at least, the time goes for which records are kept: as only whole segments leave, records
+stay at most that part of it longer."""
 
-
-RETIRES: Final = b'"kind":"%b"' % notes.RETIRED.encode()
-
-Gone = tuple[int, int, int, str, str]
-"""A segment as a record names it that retires it."""
+OF_ITSELF: Final = frozenset({notes.SEGMENT, notes.OPEN, notes.CHECKPOINT, notes.RETIRED, notes.ERASED})
+"""The kinds of records in which a chain tells of itself alone."""
 
 
 class Keep(msgspec.Struct, frozen=True):
@@ -34,6 +36,10 @@ class Keep(msgspec.Struct, frozen=True):
 
     def __bool__(self) -> bool:
         return self.days is not None or self.size is not None
+
+    def covers(self, began: int, now: int) -> bool:
+        """Whether a segment that began then holds as much time already as one should."""
+        return self.days is not None and began < now - self.days * DAY_MS / PARTS
 
 
 class Copier(Protocol):
@@ -50,7 +56,8 @@ class Copier(Protocol):
 
 
 class Old(NamedTuple):
-    """A closed segment: where it is, when its last record was written, how long it is, and what binds its ends."""
+    """A segment: where it is, when its last record was written that is not about the chain itself, how long it is, and
+    what binds its ends. `is_last` is one of a chain that nobody writes: it has to be ended before it can leave."""
 
     chain: str
     number: int
@@ -60,6 +67,7 @@ class Old(NamedTuple):
     last: int
     prev: str
     hash: str
+    is_last: bool = False
 
 
 class Ends(msgspec.Struct, frozen=True):
@@ -83,42 +91,61 @@ def retire(
     A segment that holds a bypass stays for good, and one that `copier` does not have yet stays for now. That others
     leave is written down before they do; `lock` is what guards this process's chain.
     """
-    chosen: dict[str, list[Old]] = {}
-    for old in _chosen(trail, keep, now, copier):
-        chosen.setdefault(old.chain, []).append(old)
+    gone = leaving(trail, keep, now, copier)
+    own_gone = [old for old in gone if old.chain == own.id]
+    others = [old for old in gone if old.chain != own.id]
+    return _remove(own, own_gone, keep, lock) + prune(trail, others, keep, own.key, own.clock)
+
+
+def prune(trail: Path, gone: list[Old], keep: Keep, key: Key | None, clock: Callable[[], int]) -> int:
+    """Remove segments of chains that nobody writes; gives how many. Those of a chain that somebody has taken meanwhile,
+    or that is not as its writer left it, stay."""
     done = 0
-    for name, gone in chosen.items():
-        if name == own.id:
-            done += _remove(own, gone, keep, lock)
-            continue
+    for name in sorted({old.chain for old in gone}):
         with suppress(Unfit, OSError):
-            chain = Chain.resume(trail, name, own.key, own.clock)
+            chain = Chain.resume(trail, name, key, clock)
             if chain is None:
                 continue
             try:
                 chain.enter(os.getpid())
-                done += _remove(chain, gone, keep, nullcontext())
+                own = [old for old in gone if old.chain == name]
+                if any(old.is_last for old in own):
+                    chain.rotate({})
+                    # That it ends is written in it.
+                    again = [_read(chain.folder, old.number) if old.is_last else old for old in own]
+                    own = [old for old in again if old is not None]
+                done += _remove(chain, own, keep, nullcontext())
             finally:
                 chain.close({})
     return done
 
 
-def outlived(chain: Chain, keep: Keep, now: int) -> bool:
-    """Whether the present segment began so long ago that records in it need not be kept any more."""
-    return keep.days is not None and chain.began < now - keep.days * DAY_MS
+def is_due(trail: Path, keep: Keep, now: int) -> bool:
+    """Whether something may have to leave, as far as sizes and times of files tell: that costs next to nothing."""
+    total, oldest = 0, now
+    for name in chains(trail):
+        with suppress(OSError):
+            for number in segments(trail / name):
+                seen = segment_file(trail / name, number).stat()
+                total += seen.st_size
+                oldest = min(oldest, seen.st_mtime_ns // 1_000_000)
+    stale = keep.days is not None and oldest < now - keep.days * DAY_MS
+    return stale or (keep.size is not None and total > keep.size)
 
 
-def _chosen(trail: Path, keep: Keep, now: int, copier: Copier | None) -> list[Old]:
-    """The segments to remove: too old, or the oldest of too many bytes."""
+def leaving(trail: Path, keep: Keep, now: int, copier: Copier | None = None) -> list[Old]:
+    """The segments that need not be kept: too old, or the oldest of too many bytes."""
     found = []
     for name in chains(trail):
         folder = trail / name
         # Another process may be at the same: what is gone meanwhile, or not ours to read, is not ours to remove.
         with suppress(OSError):
-            for number in segments(folder)[:-1]:
+            *closed, last = segments(folder)
+            idle = not is_written(folder) and _tells(folder, last)
+            for number in [*closed, last] if idle else closed:
                 old = _read(folder, number)
                 if old is not None:
-                    found.append(old)
+                    found.append(old._replace(is_last=number == last))
     found.sort(key=lambda old: (old.at, old.chain, old.number))
     total = sum(old.size for old in found)
     chosen = []
@@ -128,7 +155,7 @@ def _chosen(trail: Path, keep: Keep, now: int, copier: Copier | None) -> list[Ol
             continue
         if copier is not None and not copier.has(old.chain, old.last):
             continue
-        if not _permanent(segment_file(trail / old.chain, old.number)):
+        if not _has(trail / old.chain, old.number, notes.BYPASS):
             chosen.append(old)
             total -= old.size
     return chosen
@@ -142,8 +169,12 @@ def _remove(chain: Chain, gone: list[Old], keep: Keep, lock: AbstractContextMana
     said += [f"more than {keep.size} bytes"] if keep.size is not None else []
     listed = {old.number: (old.number, old.first, old.last, old.prev, old.hash) for old in gone}
     for old in gone:
-        listed |= {one[0]: one for one in _named_in(segment_file(chain.folder, old.number))}
+        named = of_kind(chain.folder, old.number, notes.RETIRED)
+        listed |= {one[0]: one for found in named for one in found.note(notes.Retired).segments}
+    erased = _erased_in(chain, gone)
     with lock:
+        if erased:
+            chain.note(notes.Erased, notes.ERASED, records=erased, why="said before, in what leaves now")
         chain.note(notes.Retired, notes.RETIRED, segments=tuple(sorted(listed.values())), why=" or ".join(said))
         position = chain.position()
     # Only what stands before a head retires anything: the head moves before a file goes.
@@ -170,7 +201,9 @@ def _read(folder: Path, number: int) -> Old | None:
     begin, end = _ends(first), _ends(last)
     if begin is None or end is None:
         return None
-    return Old(folder.name, number, end.at, size, begin.seq, end.seq, begin.prev, last.hash)
+    # That it ended may be written long after what it tells.
+    told = next((found.stub.at for found in backwards(folder, number) if found.stub.kind not in OF_ITSELF), begin.at)
+    return Old(folder.name, number, min(told, end.at), size, begin.seq, end.seq, begin.prev, last.hash)
 
 
 def _ends(line: Line) -> Ends | None:
@@ -180,27 +213,21 @@ def _ends(line: Line) -> Ends | None:
         return None
 
 
-def _named_in(path: Path) -> Iterator[Gone]:
-    """The segments that records of this one retire: they have to be named again when it goes itself."""
-    with path.open("rb") as file:
-        for text in file:
-            line = parse_line(text.rstrip(b"\n")) if RETIRES in text else None
-            with suppress(msgspec.MsgspecError):
-                found = None if line is None else msgspec.json.decode(line.body, type=notes.Retired)
-                if found is not None and found.kind == notes.RETIRED:
-                    yield from found.segments
+def _erased_in(chain: Chain, gone: list[Old]) -> dict[str, tuple[tuple[int, int], ...]]:
+    """What records in some segments erase: it has to be said again when they go, as what they erase may stay."""
+    rows: dict[str, set[tuple[int, int]]] = {}
+    for old in gone:
+        for found in of_kind(chain.folder, old.number, notes.ERASED):
+            for name, some in found.note(notes.Erased).records.items():
+                rows.setdefault(name, set()).update(some)
+    return {name: tuple(sorted(some)) for name, some in sorted(rows.items())}
 
 
-def _permanent(path: Path) -> bool:
-    """Whether a segment holds a record that is never removed; one that its own process has just removed does not."""
-    # Not mapped into memory: this is the process of an agent, and whoever cut the file off would kill it.
-    before = b""
-    try:
-        with path.open("rb") as file:
-            while data := file.read(1 << 20):
-                if PERMANENT in before + data:
-                    return True
-                before = data[-len(PERMANENT) :]
-    except FileNotFoundError:
-        pass
-    return False
+def _has(folder: Path, number: int, kind: str) -> bool:
+    """Whether a segment holds a record of a kind; one that its own process has just removed does not."""
+    return next(of_kind(folder, number, kind), None) is not None
+
+
+def _tells(folder: Path, number: int) -> bool:
+    """Whether a segment holds anything but what a chain says of itself."""
+    return any(found.stub.kind not in OF_ITSELF for found in forwards(folder, number))

@@ -14,7 +14,20 @@ from stanchion.audit.witnessing.place import shown
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.trails import is_database, said
 from stanchion.cli.whose import state_in
-from stanchion.runtime.places import AUDIT, MEMORY, STORE_FILE, WITNESS, is_own, store_name, store_named, trail_folder
+from stanchion.runtime.places import (
+    AUDIT,
+    KEEP_DAYS,
+    KEEP_MB,
+    MEMORY,
+    STORE_FILE,
+    WITNESS,
+    is_own,
+    keep_of,
+    store_name,
+    store_named,
+    trail_folder,
+)
+from stanchion.runtime.retaining import USUAL, said_of
 from stanchion.runtime.state_places import STORE, Whose
 from stanchion.stores.opening import file_of
 
@@ -23,8 +36,8 @@ IN_MEMORY: Final = "in memory, of each process alone"
 
 class Where(msgspec.Struct, frozen=True):
     """A state: the project whose it is (empty where it is no project's), its folder, its store and its trail as they
-    may be shown, why it is that one, whether anything is kept in it yet, and the place of its witness, where one is
-    named."""
+    may be shown, how much of the trail is kept, why it is that one, whether anything is kept in it yet, and the place
+    of its witness, where one is named."""
 
     project: str
     folder: str
@@ -32,6 +45,7 @@ class Where(msgspec.Struct, frozen=True):
     trail: str
     why: str
     kept: bool
+    keeps: str = ""
     witness: str = ""
 
 
@@ -54,6 +68,7 @@ def where(found: Whose, store: str | None, project: str | None) -> Where:
         trail=_trail(found),
         why=f"{why}{named}{f'; {AUDIT} names the trail' if os.environ.get(AUDIT, '') else ''}",
         kept=state.folder.is_dir(),
+        keeps=_keeps(),
         witness=shown(os.environ.get(WITNESS, "")),
     )
 
@@ -61,7 +76,7 @@ def where(found: Whose, store: str | None, project: str | None) -> Where:
 def where_lines(one: Where, terminal: Terminal) -> Iterator[str]:
     """The same for people."""
     rows = {"project": one.project, "folder": one.folder, "store": one.store, "trail": one.trail}
-    rows |= {"witness": one.witness, "because": one.why}
+    rows |= {"keeps": one.keeps, "witness": one.witness, "because": one.why}
     for name, text in rows.items():
         if text:
             yield f"{terminal.paint(f'{name:<8}', 'dim')} {visible(text)}"
@@ -74,6 +89,16 @@ def former() -> Path | None:
         return file if not os.environ.get(STATE_DIR, "") and file.exists() else None
     except OSError:
         return None
+
+
+def _keeps() -> str:
+    """How much of the trail is kept; nothing where it is in memory alone."""
+    if os.environ.get(AUDIT, "") == MEMORY:
+        return ""
+    try:
+        return f"{said_of(keep_of(os.environ, USUAL))} of the trail ({KEEP_DAYS}, {KEEP_MB})"
+    except ValueError as error:
+        return str(error)
 
 
 def _store(found: Whose, given: str | None) -> str:

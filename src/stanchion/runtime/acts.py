@@ -172,6 +172,17 @@ def _retained(shield: Shield, _request: Request) -> int:
     return number
 
 
+def _erase(shield: Shield, request: Request, answer: Answer) -> int:
+    from stanchion.runtime.retaining import erased
+
+    return erased(shield, request, answer)
+
+
+def _once(_shield: Shield, _request: Request) -> int:
+    """What is asked for names all that it changes: it fits no other state of things."""
+    return 0
+
+
 def _accept(shield: Shield, request: Request, answer: Answer) -> None:
     from stanchion.runtime.pinning import accept
 
@@ -195,5 +206,6 @@ ACTS: Final[dict[Purpose, Act]] = {
     Purpose.TOOL: Act(_pins, _accept),
     Purpose.POLICY: Act(_trusted, _trust, critical=True),
     Purpose.RETENTION: Act(_retained, _retain, critical=True),
+    Purpose.ERASE: Act(_once, _erase),
 }
 """Everything but tickets and operators, which have ways of their own."""

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from stanchion.approvals.operators import Operator
 from stanchion.audit.journal import Journal
-from stanchion.runtime.places import epochs_folder, journal_for, keep_of, store_for, store_named
+from stanchion.runtime.places import epochs_folder, journal_for, keep_of, store_for, store_named, trail_folder
 from stanchion.runtime.remembering import Memory, remember
-from stanchion.runtime.retaining import permitted
+from stanchion.runtime.retaining import USUAL, permitted, tell_first
 from stanchion.runtime.state_places import Whose, start_of
 from stanchion.stores.opening import is_server
 from stanchion.stores.protocol import Store
@@ -53,7 +53,10 @@ def open_kept(
     whose = Whose(environ, start_of(project, files), store)
     kept = store_for(store, environ, clock, whose)
     try:
-        records = journal_for(journal, environ, clock, whose, permitted(keep_of(environ), kept, pinned))
+        keep = permitted(keep_of(environ, USUAL), kept, pinned)
+        if journal is None or isinstance(journal, str | Path):
+            tell_first(trail_folder(journal, environ, whose), keep)
+        records = journal_for(journal, environ, clock, whose, keep)
     except BaseException:
         if kept is not store:
             kept.close()

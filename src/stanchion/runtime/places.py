@@ -20,6 +20,10 @@ WITNESS: Final = "STANCHION_AUDIT_WITNESS"
 KEEP_DAYS: Final = "STANCHION_AUDIT_KEEP_DAYS"
 KEEP_MB: Final = "STANCHION_AUDIT_KEEP_MB"
 
+EVERYTHING: Final = ("all", "0")
+"""What either of them is where nothing is to leave because of it."""
+MEGABYTE: Final = 1024 * 1024
+
 MEMORY: Final = "memory:"
 BROKER: Final = "broker:"
 """How the name of a broker begins; the path of its socket follows."""
@@ -111,20 +115,22 @@ def _is_database(named: str | Path) -> bool:
     return str(named).lower().startswith(("postgresql://", "postgres://"))
 
 
-def keep_of(environ: Mapping[str, str]) -> Keep:
-    """What retention leaves, as the environment says."""
-    days, megabytes = _number(environ, KEEP_DAYS), _number(environ, KEEP_MB)
-    return Keep(days, None if megabytes is None else int(megabytes * 1024 * 1024))
+def keep_of(environ: Mapping[str, str], usual: Keep) -> Keep:
+    """What retention leaves, as the environment says, and as is usual where it says nothing."""
+    size = _number(environ, KEEP_MB, None if usual.size is None else usual.size / MEGABYTE)
+    return Keep(_number(environ, KEEP_DAYS, usual.days), None if size is None else int(size * MEGABYTE))
 
 
-def _number(environ: Mapping[str, str], name: str) -> float | None:
+def _number(environ: Mapping[str, str], name: str, usual: float | None) -> float | None:
     text = environ.get(name, "").strip()
     if not text:
+        return usual
+    if text in EVERYTHING:
         return None
     try:
         number = float(text)
     except ValueError:
         number = -1.0
     if not 0 < number < 1e9:
-        raise ValueError(f"{name} is `{text}`: give a positive number, or leave it out to keep everything")
+        raise ValueError(f"{name} is `{text}`: give a positive number, or `all` to keep everything")
     return number

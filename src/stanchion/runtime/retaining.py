@@ -1,10 +1,12 @@
-"""Retention: records leave the trail only where the environment asks for it and, once there are operators, one of them
-has said so."""
+"""Retention: how much of the trail is kept, and what leaves it. Once there are operators, nothing does before one of
+them has said so."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -14,13 +16,24 @@ from stanchion.approvals.operators import RECORD, Operator
 from stanchion.approvals.proving import doubt, rostered
 from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
+from stanchion.audit.journal import Fact
 from stanchion.audit.retention import Keep
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost, key
+from stanchion.runtime.authority import told
+from stanchion.runtime.errors import StateError
 from stanchion.runtime.remarks import LOGGER
+from stanchion.runtime.veiling import tell
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
 
 RETENTION: Final = key(FLEET, "retention")
 """Where it is kept how much of the trail may leave, with the answer that says so."""
+
+USUAL: Final = Keep(90, 1 << 30)
+"""What is kept where nobody says anything: the last 90 days, and a gigabyte at the most. Records of an agent at work
+take some megabytes a day, so that a disk does not notice; and who looks into something does so within months."""
 
 CRITICAL: Final = Asked(critical=True)
 SUBJECT: Final = "trail"
@@ -41,8 +54,8 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def permitted(asked: Keep, store: Any, pinned: Iterable[Operator]) -> Keep:
-    """What retention leaves: what the environment asks for, but no less than an operator has said where there are
-    operators; everything, where none has."""
+    """What retention leaves: what the environment asks for, or what is usual; but no less than an operator has said
+    where there are operators, and everything, where none has."""
     if not asked:
         return asked
     try:
@@ -52,13 +65,45 @@ def permitted(asked: Keep, store: Any, pinned: Iterable[Operator]) -> Keep:
         value = store.read(RETENTION)[1]
         said = None if value is None else msgspec.convert(value, Retention)
         if said is None or not _is_signed(said) or said.answer is None or doubt(roster, said.answer, CRITICAL):
-            _remark("no operator has said what may leave the trail: nothing does")
+            if asked != USUAL:
+                _remark("no operator has said what may leave the trail: nothing does")
             return Keep()
     except (StoreLost, TicketError, msgspec.ValidationError) as error:
-        _remark(f"it is not known what may leave the trail, so nothing does: {error}")
+        if asked != USUAL:
+            _remark(f"it is not known what may leave the trail, so nothing does: {error}")
         return Keep()
     size = None if said.megabytes is None else int(said.megabytes * 1024 * 1024)
     return Keep(_longer(asked.days, said.days), _longer(asked.size, size))
+
+
+def said_of(keep: Keep) -> str:
+    """How much is kept, in words."""
+    days = "everything" if keep.days is None else f"the last {keep.days:g} days"
+    return days if keep.size is None else f"{days}, {keep.size / (1 << 20):,.0f} MB at the most"
+
+
+def tell_first(folder: Path | None, keep: Keep) -> None:
+    """Tell whoever begins a trail at a terminal how much of it is kept, where they have not said so themselves."""
+    if keep == USUAL and folder is not None and not folder.exists() and sys.stderr is not None and sys.stderr.isatty():
+        said = f"stanchion: the trail in {folder} keeps {said_of(keep)}; STANCHION_AUDIT_KEEP_DAYS and"
+        sys.stderr.write(f"{said} STANCHION_AUDIT_KEEP_MB say otherwise (`all` for everything)\n")
+
+
+def erased(shield: Shield, request: Request, answer: Answer) -> int:
+    """Erase what was said in the records that somebody was asked about; gives in how many. `StateError` where the
+    shield keeps no trail."""
+    from stanchion.audit.erasing import count_of, erase
+    from stanchion.audit.trail import Trail
+
+    journal = shield.journal
+    if not isinstance(journal, Trail):
+        raise StateError("this shield keeps its records in memory alone: name the trail with STANCHION_AUDIT")
+    rows = msgspec.convert(request.said["records"], dict[str, tuple[tuple[int, int], ...]])
+    act = answer.act
+    done = erase(journal, rows, act.comment, act.operator)
+    fact = Fact(shield.clock(), "trail.erased", SUBJECT, FLEET, by=act.operator, why=act.comment)
+    tell(shield, fact._replace(data={"records": count_of(rows), **told(answer)}))
+    return done
 
 
 def _is_signed(said: Retention) -> bool:

@@ -72,7 +72,10 @@ def lay_out(folder: Path) -> None:
     names = (f"{number:016x}" for number in itertools.count(0x5F1D0C2AB8E94D17, 0x1111111111111111))
     # Heads and checkpoints only where a process comes and goes: what is written does not hang on the time it takes.
     options = Options(key=load_key(folder / "key"), checkpoint_s=1e9, head_ms=1e12)
-    first, second = [Trail(folder / "trail", options, clock, lambda: next(names), pid) for pid in (_one, _other)]
+    first, second = [
+        Trail(folder / "trail", options, clock, lambda: next(names), pid, secret=lambda: bytes(32))
+        for pid in (_one, _other)
+    ]
     store = SqliteStore(folder / "state.db", clock)
     file = folder / "policy.yaml"
     _work(shield_for(file, clock=clock, store=store, journal=Timed(first), source=str(file)), clock)

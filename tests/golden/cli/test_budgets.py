@@ -23,7 +23,14 @@ def lay_out(work: Path) -> None:
     """Make a trail and a store of runs that spend."""
     clock = FakeClock(MORNING)
     names = (f"{number:016x}" for number in itertools.count(0x5F1D0C2AB8E94D17))
-    trail = Trail(work / "trail", Options(checkpoint_s=1e9, head_ms=1e12), clock, lambda: next(names), lambda: 4711)
+    trail = Trail(
+        work / "trail",
+        Options(checkpoint_s=1e9, head_ms=1e12),
+        clock,
+        lambda: next(names),
+        lambda: 4711,
+        secret=lambda: bytes(32),
+    )
     store = SqliteStore(work / "state.db", clock)
     file = work / "policy.yaml"
     _spend(shield_for(file, clock=clock, store=store, journal=Timed(trail), source=str(file)), clock)

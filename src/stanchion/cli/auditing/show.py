@@ -10,7 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
+from stanchion.audit.export import said_of
 from stanchion.audit.layout import segment_file
+from stanchion.audit.reading import Reader
 from stanchion.audit.record import Entry
 from stanchion.audit.scanning import Found
 from stanchion.cli.progress import progress
@@ -41,20 +45,24 @@ def show(args: argparse.Namespace) -> int:
         raise BadInput("name the record: the id of a decision, or its place as `stanchion audit tail` shows it")
     with records_in(args.trail, whose(args.project), args.schema) as reader, progress("looking") as told:
         found = record(reader, args.what, told)
+        begun = reader.begun(found) if isinstance(reader, Reader) and found is not None and found.is_decision else None
         where = name_of(reader)
     if found is None:
         raise BadInput(f"there is no record `{args.what}` in `{where}`: see `stanchion audit tail`")
     if args.json:
-        sys.stdout.buffer.write(json_safe(found.line.body) + b"\n")
+        sys.stdout.buffer.write(json_safe(said_of(found)) + b"\n")
         return 0
     terminal = Terminal.of(sys.stdout, os.environ)
-    for line in _lines(found, terminal):
+    for line in _lines(found, terminal, "" if begun is None else begun.policy):
         put(sys.stdout, line)
     return 0
 
 
-def _lines(found: Found, terminal: Terminal) -> Iterator[str]:
+def _lines(found: Found, terminal: Terminal, policy: str) -> Iterator[str]:
+    """A record in words; `policy` is the hash of the policy that its run last named, where that is known."""
     entry = decision_in(found)
+    if entry is not None and policy.startswith(entry.policy):
+        entry = msgspec.structs.replace(entry, policy=policy)
     data = found.data()
     if entry is None:
         yield f"{terminal.paint(visible(found.stub.kind), 'bold')}  {visible(noted(found))}"
