@@ -25,7 +25,7 @@ from tests.audit.written import AT, allowed, moment
 CHAIN = "00000000000000aa"
 
 FULL = Entry(
-    v=2,
+    v=3,
     prev="1" * 64,
     seq=411,
     chain=CHAIN,
@@ -116,7 +116,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
         "e1", Action.WARN, "p", (said,), ("g3",), (shadowed,), effects=("page",), inputs=inputs, passed=("g0",)
     )
     assert entry_of(about, decision, 9, "f" * 64, CHAIN, ("noted",)) == Entry(
-        2, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann", "t1", "e0", "read",
+        3, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann", "t1", "e0", "read",
         "high", ("untrusted",), {"path": "a.txt"}, {}, (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",),
         (Said("g2", "BLOCK", "x.z"),), ("g0",), ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, stakes,
         "x", True, settles, "safe", AT + 1, 2, (0, 7), "", "{acme}c", (AT - 9, AT - 8),
