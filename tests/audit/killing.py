@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from stanchion import Shield
+from stanchion.audit.keys import load_key
 from stanchion.audit.options import Options
+from stanchion.audit.ratchet import make_key
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
 from stanchion.policy.load import load_policy
@@ -35,9 +37,23 @@ PER_TRAIL = 25
 """How many kills one trail sees before another is begun."""
 
 
-def work(folder: Path, tell: int, chance: random.Random) -> None:
+def keyed(folder: Path, chance: random.Random) -> tuple[Path | None, Path | None]:
+    """The key of a trail and what verifies it: none, a shared secret, or one that is replaced at every use."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "key"
+    match chance.choice(("none", "shared", "ratcheting")):
+        case "shared":
+            path.write_bytes(bytes(range(32)))
+            return path, path
+        case "ratcheting":
+            return path, make_key(path)
+        case _:
+            return None, None
+
+
+def work(folder: Path, tell: int, chance: random.Random, key: Path | None) -> None:
     """Judge calls until killed; say every decision that was made, and every tool that ran."""
-    trail = Trail(folder / "trail", options(chance))
+    trail = Trail(folder / "trail", options(chance, key))
     shield = Shield(COMPILED, store=open_store(str(folder / "state.db")), journal=trail)
     threads = chance.choice((1, 1, 2))
     for _ in range(threads - 1):
@@ -45,9 +61,10 @@ def work(folder: Path, tell: int, chance: random.Random) -> None:
     judge(shield, tell)
 
 
-def options(chance: random.Random) -> Options:
+def options(chance: random.Random, key: Path | None) -> Options:
     """Small segments and frequent checkpoints, so that every kind of writing is under way when it is killed."""
     return Options(
+        key=None if key is None else load_key(key),
         segment_bytes=chance.choice((5_000, 40_000)),
         sync_ms=chance.choice((0.1, 2.0)),
         head_ms=chance.choice((0.0, 5.0)),
@@ -74,12 +91,12 @@ def judge(shield: Shield, tell: int) -> None:
             run.call(tool, f"{run.id}-{number}")
 
 
-def kill(folder: Path, chance: random.Random) -> set[str]:
+def kill(folder: Path, chance: random.Random, key: Path | None) -> set[str]:
     """Start a process and kill it after it has said a few things; gives all that it has said."""
     hear, tell = os.pipe()
     child = os.fork()
     if not child:
-        _child(folder, hear, tell, chance)
+        _child(folder, hear, tell, chance, key)
     os.close(tell)
     wanted = chance.choice((0, 1, 2, 5, 20, 60))
     heard = b""
@@ -98,10 +115,10 @@ def kill(folder: Path, chance: random.Random) -> set[str]:
     return set(heard.decode().splitlines())
 
 
-def _child(folder: Path, hear: int, tell: int, chance: random.Random) -> NoReturn:
+def _child(folder: Path, hear: int, tell: int, chance: random.Random, key: Path | None) -> NoReturn:
     try:
         os.close(hear)
-        work(folder, tell, chance)
+        work(folder, tell, chance, key)
     finally:
         os._exit(1)
 
@@ -118,10 +135,11 @@ def one_trail(folder: Path, kills: int, chance: random.Random) -> dict[str, int]
     said: set[str] = set()
     writers = 0
     found: list[Record] = []
+    key, verifies = keyed(folder, chance)
     for _ in range(kills):
         before = len(found)
-        said |= kill(folder, chance)
-        chains = whole(folder / "trail") if any((folder / "trail").glob("*[0-9a-f]/head")) else {}
+        said |= kill(folder, chance, key)
+        chains = whole(folder / "trail", verifies) if any((folder / "trail").glob("*[0-9a-f]/head")) else {}
         assert len(chains) <= 1, f"{len(chains)} chains of processes that came one after the other"
         found = next(iter(chains.values()), [])
         assert not missing(said, found), missing(said, found)
@@ -129,13 +147,13 @@ def one_trail(folder: Path, kills: int, chance: random.Random) -> dict[str, int]
             writers += 1
             follows = [record for record in found[max(before, 1) :] if record["kind"] != "segment"]
             assert not follows or follows[0]["kind"] == "open", follows[0]
-    trail = Trail(folder / "trail")
+    trail = Trail(folder / "trail", Options(key=None if key is None else load_key(key)))
     store = open_store(str(folder / "state.db"))
     with Shield(COMPILED, store=store, journal=trail) as shield, shield.run("ann", "t1") as run:
         assert run.check("low", {"number": -1}).proceeds
         (steps,) = [cell.number for cell in store.look() if "steps" in cell.key]
     assert verify(folder / "trail").chains[0].closed
-    (found,) = whole(folder / "trail").values()
+    (found,) = whole(folder / "trail", verifies).values()
     assert not missing(said, found)
     intents = len(of_kind(found, "intent"))
     assert intents <= steps <= intents + 2 * kills, f"{intents} calls were recorded, and {steps} counted"

@@ -27,7 +27,7 @@ from tests.audit.written import AT, allowed, moment
 CHAIN = "00000000000000aa"
 
 FULL = Entry(
-    v=2,
+    v=3,
     prev="1" * 64,
     seq=411,
     chain=CHAIN,

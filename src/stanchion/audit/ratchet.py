@@ -73,6 +73,8 @@ def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
 
     `TrailError` where one of them is there already, or cannot be written.
     """
+    if os.name == "nt":
+        raise TrailError("this system cannot replace a key while it is locked: use a shared secret or a pair of keys")
     other = path.with_name(f"{path.name}.verify")
     for each in (path, other):
         if os.path.lexists(each):

@@ -14,6 +14,8 @@ from stanchion.runtime.places import KEY
 
 BESIDE: Final = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a file."""
+BESIDE_KEY: Final = (".verify", ".new")
+"""What is made beside the file of an audit key."""
 SQLITE: Final = "sqlite:"
 
 
@@ -67,7 +69,7 @@ def _recorded(journal: Any) -> list[Path]:
 
 def _named(environ: Mapping[str, str]) -> list[Path]:
     key = environ.get(KEY, "")
-    return [Path(key)] if key else []
+    return [Path(f"{key}{end}") for end in ("", *BESIDE_KEY)] if key else []
 
 
 def _both(paths: Iterable[Path]) -> tuple[str, ...]:
