@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from stanchion.guards.budget import grant_key, grants
 from stanchion.kernel.events import Handoff
-from stanchion.kernel.state import Batch, Line, Reply, StoreLost, When
+from stanchion.kernel.state import Batch, Line, Reply, Settle, StoreLost, When
 from stanchion.kernel.units import Amounts, Unit, amounts
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
@@ -70,6 +70,8 @@ def give_back(desk: Desk) -> Flow[None]:
         reply: Reply = yield Batch(desk.new_id(), desk.info.tenant, lines=lines)
         used = dict(zip(units, reply.values, strict=True))
         one, tokens, cost, api_calls, working = [used.get(unit, 0) for unit in Unit]
-        yield Batch(desk.new_id(), desk.info.tenant, settles=((hold, (one, tokens, cost, api_calls, working)),))
     except StoreLost:
         desk.tell("the store could not be reached: what this run did not use stays charged to its parent")
+        return
+    settles: tuple[Settle, ...] = ((hold, (one, tokens, cost, api_calls, working)),)
+    yield from desk.shield.unsettled.send(Batch(desk.new_id(), desk.info.tenant, settles=settles))

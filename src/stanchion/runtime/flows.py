@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.kernel.actions import STOPS, Action
+from stanchion.audit.errors import AuditLost
+from stanchion.kernel.actions import STOPS, UNCHANGED, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision
@@ -16,7 +17,7 @@ from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
 from stanchion.kernel.findings import ASK, ROLLBACK, Finding, Isolate, Patch, Retry
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import Stake
+from stanchion.kernel.state import Batch, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import worded
@@ -29,6 +30,7 @@ from stanchion.runtime.spending import overruns, reserving, settled
 from stanchion.runtime.standing import end_run, isolate, repeated, signalled
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import Tool
+from stanchion.runtime.under_way import abandoned
 from stanchion.runtime.undoing import remember, roll_back, undone
 from stanchion.runtime.unread import NOTHING, against, formless, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored
@@ -59,17 +61,25 @@ def judge(
     refused = barred(desk, moment) if desk.shield.journal.trouble else None
     if refused is not None:
         return refused
-    if getattr(plans.policy, "clears", False):
-        from stanchion.runtime.allowing import decided
+    try:
+        if getattr(plans.policy, "clears", False):
+            from stanchion.runtime.allowing import decided
 
-        moment, decision = yield from decided(desk, plans, moment)
-    else:
-        decision = yield from decide(plans, moment, desk.shield.records)
+            moment, decision = yield from decided(desk, plans, moment)
+        else:
+            decision = yield from decide(plans, moment, desk.shield.records)
+    except BaseException:
+        owe(desk, moment)
+        raise
     if decision.findings:
         decision = worded(plans, moment, decision)
+    if moment.settles and decision.inputs.reply is None:
+        owe(desk, moment)
     outcome = written(desk, plans, moment, decision, begun, notes)
     if outcome is not None:
-        decision = yield from confirmed(desk, decision, outcome)
+        decision = yield from confirmed(desk, moment.events[0], decision, outcome)
+    if len(desk.shield.unsettled) and decision.inputs.reply is not None:
+        yield from desk.shield.unsettled.carry()
     if desk.shield.policy.recalls is not None:
         desk.learn(moment, decision)
     if decision.findings:
@@ -85,6 +95,30 @@ def judge(
     return decision
 
 
+def owe(desk: Desk, moment: Moment) -> None:
+    """Leave to the next trip what a moment was to settle and nobody knows to be settled; one that begins something
+    gives back what it may have taken."""
+    settles = moment.settles if moment.settles else ((moment.id, None),)
+    desk.shield.unsettled.keep(Batch(desk.new_id(), desk.info.tenant, settles=settles))
+
+
+def _seen_to(desk: Desk, event: Event, decision: Decision, outcome: AuditLost | int | None) -> Flow[Decision]:
+    """Wait for the record of a start, and carry out what concerns the run as a whole. Whoever is interrupted meanwhile
+    leaves a call that was not begun."""
+    try:
+        if outcome is not None:
+            decision = yield from confirmed(desk, event, decision, outcome)
+        if len(desk.shield.unsettled) and decision.inputs.reply is not None:
+            yield from desk.shield.unsettled.carry()
+        yield from _aftermath(desk, event, decision)
+    except BaseException as error:
+        abandoned(desk, decision.id, error)
+        raise
+    if not decision.proceeds:
+        desk.under_way.over(decision.id)
+    return decision
+
+
 def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     for finding in decision.findings:
         if finding.action == Action.WARN:
@@ -95,10 +129,11 @@ def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         yield from end_run(desk, "kernel.ended", decision.message)
     elif decision.action == Action.QUARANTINE:
         terms = terms_of(decision, ISOLATE)
+        why = "" if determining is None else determining.message
         whole = terms.what == "agent" or not event.tool
         name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
         if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
-            yield from isolate(desk, name, terms.for_ms, decision.message)
+            yield from isolate(desk, name, terms.for_ms, why)
     if decision.effects and ROLLBACK in decision.effects:
         yield from roll_back(desk)
     if decision.effects and ASK in decision.effects and decision.action != Action.ESCALATE:
@@ -162,26 +197,31 @@ def assess(
         barrier = barred(desk, moment) if desk.shield.journal.trouble else None
         if barrier is not None:
             return barrier, event
-        if getattr(plans.policy, "clears", False):
-            from stanchion.runtime.allowing import decided
+        try:
+            if getattr(plans.policy, "clears", False):
+                from stanchion.runtime.allowing import decided
 
-            moment, decision = yield from decided(desk, plans, moment)
-        else:
-            decision = yield from decide(plans, moment, desk.shield.records)
+                moment, decision = yield from decided(desk, plans, moment)
+            else:
+                decision = yield from decide(plans, moment, desk.shield.records)
+        except BaseException:
+            owe(desk, moment)
+            raise
         if granted is not None:
             from stanchion.runtime.escalating import note_use
 
             note_use(desk, granted, decision)
         if decision.findings:
             decision = worded(plans, moment, decision)
+        if decision.action <= UNCHANGED or (degraded is not None and decision.proceeds):
+            desk.starting(event, decision, spent)
         outcome = written(desk, plans, moment, decision, begun)
-        if outcome is not None:
-            decision = yield from confirmed(desk, decision, outcome)
         if desk.shield.policy.recalls is not None:
             desk.learn(moment, decision)
+        if outcome is not None or decision.findings or len(desk.shield.unsettled):
+            decision = yield from _seen_to(desk, event, decision, outcome)
         if not decision.findings and degraded is None:
             return decision, event
-        yield from _aftermath(desk, event, decision)
         if decision.action == Action.QUEUE:
             from stanchion.runtime.queueing import Line
 
@@ -270,7 +310,11 @@ def begin(
         reserved = reserving(desk, event, JUST_ONE, desk.time_left_s(tool.name, tool.timeout_s))
     decision, event = yield from admit(desk, event, reserved, refused)
     if decision.patches:
-        args, kwargs = tool.patched(args, kwargs, took.content, event.args)
+        try:
+            args, kwargs = tool.patched(args, kwargs, took.content, event.args)
+        except BaseException as error:
+            abandoned(desk, decision.id, error)
+            raise
     return decision, event, args, kwargs, reserved
 
 
@@ -367,6 +411,5 @@ def deliver(
             yield from page.keep(desk, last)
         return restored(seen.handed, seen.content, last)
     done = desk.undos.take(decision.id) if answer.action >= STOPS else None
-    if done is not None:
-        yield from undone(desk, done)
-    raise desk.refusal(answer)
+    taken_back = None if done is None else (yield from undone(desk, done))
+    raise desk.refusal(answer, taken_back is not None and not taken_back.error)

@@ -37,6 +37,8 @@ from stanchion.runtime.tool import Tool
 from stanchion.runtime.toolbox import Toolbox
 from stanchion.runtime.trust import OperatorsTrust, Trust
 from stanchion.runtime.turns import Turns
+from stanchion.runtime.unsettled import Unsettled
+from stanchion.runtime.unwritten import Unwritten
 from stanchion.runtime.waiting import Waiting
 from stanchion.runtime.wrapping import wrapped
 from stanchion.stores.memory import MemoryStore, wall_ms
@@ -101,6 +103,8 @@ class Shield:
         self.trust: Trust = OperatorsTrust(self.store, self.authority.known) if trust is None else trust
         self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
+        self.unwritten, self.unsettled = Unwritten(), Unsettled()
+        """What has happened, and has yet to be written down and to be told to the store."""
         self.waiting = Waiting()
         self._nonces, self.chance = nonces, chance
         self._toolbox = Toolbox()
@@ -366,8 +370,10 @@ class Shield:
         if self.presence is not None:
             self.presence.close()
         try:
+            self.unsettled.close(self.store)
             self.store.close()
         finally:
+            self.unwritten.close()
             self.journal.close()
 
     def __enter__(self) -> Shield:

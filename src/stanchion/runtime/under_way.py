@@ -1,0 +1,76 @@
+"""Under way: calls whose start is written down and whose outcome is not yet. None of them is left without one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Batch
+from stanchion.kernel.units import Amounts
+
+if TYPE_CHECKING:
+    from stanchion.runtime.desk import Desk
+
+STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
+"""Stages of what the runtime itself starts, and sees the end of."""
+
+NOT_BEGUN: Final = "it was not begun"
+INTERRUPTED: Final = "it was interrupted: what came of it is not known"
+LEFT: Final = "nobody has taken what came of it"
+
+
+class Started:
+    """A call on its way: what was decided, what it reserved, and whether it was begun."""
+
+    __slots__ = ("begun", "decision", "event", "reserved")
+
+    def __init__(self, event: Event, decision: Decision, reserved: Amounts) -> None:
+        self.event, self.decision, self.reserved = event, decision, reserved
+        self.begun = False
+
+
+class UnderWay:
+    """The calls of a run that are under way, by the ids of their decisions. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, Started] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def enter(self, event: Event, decision: Decision, reserved: Amounts) -> None:
+        """A call is about to be written down that goes ahead."""
+        self._calls[decision.id] = Started(event, decision, reserved)
+
+    def begin(self, call: str, event: Event) -> None:
+        """A call begins, as that event says."""
+        started = self._calls.get(call)
+        if started is not None:
+            started.begun, started.event = True, event
+
+    def over(self, call: str) -> Started | None:
+        """What came of a call is written down, or somebody else sees to it; gives what was known of it."""
+        return self._calls.pop(call, None)
+
+    def calls(self) -> tuple[str, ...]:
+        """The calls that are under way, oldest first."""
+        return tuple(self._calls)
+
+
+def abandoned(desk: Desk, call: str, error: BaseException | None = None, how: str = "") -> bool:
+    """Write down that a call was left which is still under way, and have what it reserved settled on the next trip;
+    says whether it was. One that was not begun gives all of it back."""
+    started = desk.under_way.over(call)
+    if started is None:
+        return False
+    from stanchion.runtime.recording import left
+
+    why = how if how else INTERRUPTED
+    left(desk, started.event, started.decision, why if started.begun else NOT_BEGUN, error)
+    if started.decision.held:
+        used = started.reserved if started.begun else None
+        settles: Any = ((started.decision.id, used),)
+        desk.shield.unsettled.keep(Batch(desk.new_id(), desk.info.tenant, settles=settles))
+    return True
