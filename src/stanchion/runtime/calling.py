@@ -34,7 +34,7 @@ from stanchion.runtime.spending import book, overruns, reserving, settled, unfor
 from stanchion.runtime.streamed import is_stream
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import NothingDone, Tool
-from stanchion.runtime.under_way import abandoned
+from stanchion.runtime.under_way import abandoned, begun as has_begun
 from stanchion.runtime.unread import formless, marked
 
 AFTER = "it was done, and whoever judged what came of it was interrupted"
@@ -73,9 +73,9 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
             if page is not None and page.answers:
                 return (yield from answered(desk, page, event, decision))
             began_ms = desk.shield.clock() if desk.measures else 0
+            has_begun(desk, decision, event)
             try:
                 invoke = Invoke(tool.fn, given, options, desk.time_left_s(tool.name, tool.timeout_s))
-                desk.under_way.begin(started, event)
                 began = monotonic()
                 with Paying(reserved):
                     value = yield invoke
@@ -105,6 +105,7 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                     yield from desk.shield.unsettled.carry()
                 raise
             if page is None and is_stream(value):
+                desk.under_way.hand(started)
                 started = ""
                 pace = Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s))
                 pace.took(monotonic() - began)

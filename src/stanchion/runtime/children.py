@@ -60,7 +60,11 @@ def carve(desk: Desk, agent: str, budget: Mapping[str, Any]) -> Flow[Carved]:
 
 
 def give_back(desk: Desk) -> Flow[None]:
-    """Settle what was carved out for a run with what it used; what is still under way counts as reserved."""
+    """Settle what was carved out for a run with what it used; what is still under way counts as reserved.
+
+    What waits for the store goes before it.
+    """
+    yield from desk.shield.unsettled.carry()
     hold, desk.carved = desk.carved, ""
     if not hold:
         return

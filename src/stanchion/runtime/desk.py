@@ -28,7 +28,7 @@ from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.hosts import streamed
 from stanchion.runtime.partial import PartialResults
-from stanchion.runtime.under_way import LEFT, STARTS, UnderWay, abandoned
+from stanchion.runtime.under_way import LEFT, STARTS, UnderWay, leave
 from stanchion.runtime.undoing import Undos
 
 if TYPE_CHECKING:
@@ -165,8 +165,8 @@ class Desk:
         """Write down, once, that the run has ended, with what it had produced; a run that did nothing says nothing."""
         self.answering.stop()
         self.partial.complete()
-        for call in self.under_way.calls():
-            abandoned(self, call, how=LEFT)
+        for one in self.under_way.idle():
+            leave(self, one, how=LEFT)
         if self.told is None or self._over:
             return
         self._over = True

@@ -207,6 +207,8 @@ def assess(
         except BaseException:
             owe(desk, moment)
             raise
+        if decision.inputs.lost and not decision.proceeds and plans.of(moment.events, decision.inputs.mode).holds:
+            owe(desk, moment)
         if granted is not None:
             from stanchion.runtime.escalating import note_use
 

@@ -22,7 +22,7 @@ from stanchion.runtime.retrying import again
 from stanchion.runtime.spending import settled
 from stanchion.runtime.streamed import Account, Streaming, is_stream
 from stanchion.runtime.terms import terms_of
-from stanchion.runtime.under_way import abandoned
+from stanchion.runtime.under_way import abandoned, begun as has_begun
 from stanchion.runtime.unread import against, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, restored, taken
 from stanchion.runtime.values.words import Words
@@ -65,7 +65,7 @@ def converse(
             if event.model != model:
                 keep = {**keep, "model": event.model}
             began_ms = desk.shield.clock() if desk.measures else 0
-            desk.under_way.begin(started, event)
+            has_begun(desk, decision, event)
             try:
                 with Paying(bill.reserved):
                     reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
@@ -78,6 +78,7 @@ def converse(
                 withhold(desk, failure, error)
                 raise
             if is_stream(reply):
+                desk.under_way.hand(started)
                 started = ""
                 return Streaming(reply, Account(desk, event, decision, bill, began_ms), final)
             came = reply_of(desk, reply)

@@ -16,7 +16,7 @@ from stanchion.runtime.pricing import Bill
 from stanchion.runtime.prompt_size import text_tokens
 from stanchion.runtime.recording import left
 from stanchion.runtime.spending import close_hold, settled
-from stanchion.runtime.under_way import abandoned
+from stanchion.runtime.under_way import abandoned, begun as has_begun
 from stanchion.runtime.values.anatomy import MISSING, defined
 from stanchion.runtime.values.choosing import OPAQUE, form_of
 
@@ -67,7 +67,8 @@ class Account:
             raise desk.refusal(decision)
         self._event, self._decision, self._bill, self._open = event, decision, bill, True
         self._began_ms = desk.shield.clock()
-        desk.under_way.begin(decision.id, event)
+        has_begun(desk, decision, event)
+        desk.under_way.hand(decision.id)
 
     def heard(self, content: Any) -> None:
         """Take note of what a piece says was used."""

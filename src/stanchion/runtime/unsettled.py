@@ -6,6 +6,8 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from stanchion.kernel.state import Batch, StoreLost
 from stanchion.runtime.asides import aside
 
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 MOST: Final = 10_000
 """How many batches wait; the oldest is given up first."""
+UNKNOWN: Final = "unknown"
+"""What a store says of a hold that it does not know."""
+AGAIN: Final = 256
+"""How many of the newest batches are sent once more at the end, because the store had not heard of what they close."""
 AT_ONCE: Final = 16
 """How many of them one decision carries out besides its own."""
 
@@ -26,10 +32,19 @@ class Unsettled:
 
     def __init__(self) -> None:
         self._waiting: deque[Batch] = deque()
+        self._unheard_of: deque[Batch] = deque(maxlen=AGAIN)
+        """Batches that give back what the store has not heard of: whoever took it may have been interrupted while it
+        was on its way. They are sent once more, when the shield is closed."""
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    def last_call(self) -> None:
+        """Have everything sent once more that the store had not heard of."""
+        with self._lock:
+            self._waiting += self._unheard_of
+            self._unheard_of.clear()
 
     def keep(self, batch: Batch) -> None:
         """Keep a batch until the store is back."""
@@ -64,16 +79,20 @@ class Unsettled:
                     return
                 batch = self._waiting.popleft()
             try:
-                yield batch
+                reply = yield batch
             except BaseException as error:
                 with self._lock:
                     self._waiting.appendleft(batch)
                 if isinstance(error, StoreLost):
                     return
                 raise
+            if UNKNOWN in reply.settled:
+                # Under another id, because the answer to this one stands.
+                self._unheard_of.append(msgspec.structs.replace(batch, id=f"{batch.id}.again"))
 
     def close(self, store: Any) -> None:
         """Carry out what still can be, and tell operators of the rest."""
+        self.last_call()
         while self._waiting:
             batch = self._waiting.popleft()
             try:
