@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Signals
 from stanchion.kernel.guard import Ruling
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.state import When
+from stanchion.kernel.states import Signal
 
 
 def sound(finding: Any) -> Finding:
@@ -20,7 +21,16 @@ def sound(finding: Any) -> Finding:
     if not isinstance(finding, Finding):
         raise TypeError(f"a guard gives a Finding or None, not {type(finding).__name__}")
     msgspec.convert(msgspec.to_builtins(finding), Finding)
+    if isinstance(finding.terms, Signals):
+        for _, signals in finding.terms.to:
+            for signal in signals:
+                Signal(signal)
     return finding
+
+
+def sound_or_none(finding: Any) -> Finding | None:
+    """The same where a guard has nothing to say."""
+    return None if finding is None else sound(finding)
 
 
 def sound_ruling(ruling: Any) -> Ruling:
