@@ -161,7 +161,12 @@ def agenerator(world: World) -> None:
 def model(world: World) -> None:
     """A model that answers."""
     asked: list[int] = []
-    error = caught(lambda: world.run.model(lambda _messages: asked.append(1) or "hi", [{"content": "hello"}]))
+
+    def says_hi(_messages: Any) -> str:
+        asked.append(1)
+        return "hi"
+
+    error = caught(lambda: world.run.model(says_hi, [{"content": "hello"}]))
     assert not isinstance(error, Refused) or error.happened == bool(asked)
 
 

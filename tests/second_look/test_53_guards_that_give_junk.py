@@ -54,14 +54,12 @@ def findings(draw: random.Random) -> Any:
 class Giving:
     """A guard of any kind that gives what it is told."""
 
-    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.MODEL_CHUNK}
     writes: ClassVar[When] = When.JUDGED
     deep = False
 
     def __init__(self, kind: Kind, draw: random.Random) -> None:
         self.id, self.kind, self._draw = f"gives-{kind}", kind, draw
-        if kind is Kind.PURE:
-            self.stages = frozenset(Stage)
+        self.stages = frozenset(Stage) - (frozenset() if kind is Kind.PURE else {Stage.MODEL_CHUNK})
 
     def _sometimes(self, given: Any) -> Any:
         return self._draw.choice(JUNK) if self._draw.random() < 0.3 else given
@@ -144,11 +142,12 @@ def test_junk_in_any_field_fails_closed_and_nothing_raw_comes_out(kind: Kind, se
     assert len([kept.read() for kept in journal.kept()]) > 10
 
 
-@pytest.mark.parametrize("patches", [("x",), ({"path": ()},), (None,), 5, "patch", (Patch(5, "x"),)])
+@pytest.mark.parametrize("patches", [("x",), ({"path": ()},), (None,), 5, "patch", (Patch(JUNK[1], "x"),)])
 @pytest.mark.parametrize("stage", [Stage.TOOL_CALL, Stage.TOOL_RESULT])
 def test_a_finding_with_something_else_than_patches_is_the_guards_failure(stage: Stage, patches: Any) -> None:
     """It is refused, named and written down; and what has happened is told as done."""
-    journal, ran = MemoryJournal(), []
+    journal = MemoryJournal()
+    ran: list[int] = []
     guard = says(Action.REDACT, stage, patches=patches)
     run = Shield.load({"name": "bare"}, guards=[guard], journal=journal).run("ann")
     with pytest.raises(Refused, match="guard `says` failed") as refused:

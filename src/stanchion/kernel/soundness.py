@@ -37,8 +37,11 @@ def _plainly_sound(finding: Finding) -> bool:
         and type(finding.args) is tuple
         and type(finding.text) is str
         and type(finding.guidance) is str
-        and finding.patches == finding.hides == finding.effects == ()
-        and finding.terms is finding.said is None
+        and finding.patches == ()
+        and finding.hides == ()
+        and finding.effects == ()
+        and finding.terms is None
+        and finding.said is None
         and type(finding.about) is type(finding.guard) is str
         and type(finding.shadow) is bool
         and SCALARS.issuperset(map(type, finding.args))
