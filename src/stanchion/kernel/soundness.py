@@ -5,7 +5,6 @@ Whatever stands behind a guard takes its answer as it is: junk in it is found he
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -49,25 +48,24 @@ def _plainly_sound(finding: Finding) -> bool:
 
 
 def _look_through(finding: Finding) -> None:
-    msgspec.convert(msgspec.to_builtins(finding, builtin_types=_no_texts()), Finding)
+    msgspec.convert(msgspec.to_builtins(finding), Finding)
     patches = (*finding.patches, *finding.hides)
-    tuples = (finding.args, finding.effects, finding.patches, finding.hides, *[patch.path for patch in patches])
+    paths = [patch.path for patch in patches]
+    tuples = (finding.args, finding.effects, finding.patches, finding.hides, *paths)
     if any(type(one) is not tuple for one in tuples):
         raise TypeError("what a finding has several of stands in tuples")
+    # Dates, bytes and the like can be written as texts, and are none.
+    texts = (finding.code, finding.text, finding.guidance, finding.guard, finding.about, *finding.effects)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("the words of a finding are texts")
+    if not all(isinstance(arg, str | int | float | None) for arg in finding.args):
+        raise TypeError("the arguments of a finding are texts and numbers")
+    if not all(isinstance(step, str | int) for path in paths for step in path):
+        raise TypeError("the steps of a patch are names and numbers")
     if isinstance(finding.terms, Signals):
         for _, signals in finding.terms.to:
             for signal in signals:
                 Signal(signal)
-
-
-@cache
-def _no_texts() -> tuple[type[Any], ...]:
-    """What is no text, though it could be written as one."""
-    from datetime import date, datetime, time, timedelta
-    from decimal import Decimal
-    from uuid import UUID
-
-    return (bytes, bytearray, memoryview, date, datetime, time, timedelta, Decimal, UUID)
 
 
 def sound_or_none(finding: Any) -> Finding | None:

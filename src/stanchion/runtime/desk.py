@@ -28,7 +28,7 @@ from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.hosts import streamed
 from stanchion.runtime.partial import PartialResults
-from stanchion.runtime.under_way import LEFT, STARTS, UnderWay, leave
+from stanchion.runtime.under_way import LEFT, UnderWay, leave
 from stanchion.runtime.undoing import Undos
 
 if TYPE_CHECKING:
@@ -306,11 +306,6 @@ class Desk:
         """The ticket that a decision waits for, or by which a person has refused it; `None` where there is none."""
         refused_by = [finding.args[0] for finding in decision.findings if finding.code.startswith("approval.")]
         return str(refused_by[0]) if refused_by else self._tickets.get(decision.id)
-
-    def starting(self, event: Event, decision: Decision, reserved: Amounts) -> None:
-        """A call is about to be written down that goes ahead: from now on it has to have an outcome."""
-        if event.stage in STARTS:
-            self.under_way.enter(event, decision, reserved)
 
     def opened(
         self,

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.audit.errors import AuditLost
 from stanchion.kernel.actions import STOPS, UNCHANGED, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
-from stanchion.kernel.findings import ASK, ROLLBACK, Finding, Isolate, Patch, Retry
+from stanchion.kernel.findings import Finding, Patch, Retry
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import Batch, Stake
+from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.runtime.aftermath import aftermath, owe, seen_to
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import worded
 from stanchion.runtime.drivers import Flow
@@ -27,11 +27,9 @@ from stanchion.runtime.faulting import described, text_of
 from stanchion.runtime.recording import barred, confirmed, written
 from stanchion.runtime.reported import failing, failure_in, taken_in
 from stanchion.runtime.spending import overruns, reserving, settled
-from stanchion.runtime.standing import end_run, isolate, repeated, signalled
-from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.under_way import abandoned
-from stanchion.runtime.undoing import remember, roll_back, undone
+from stanchion.runtime.undoing import remember, undone
 from stanchion.runtime.unread import NOTHING, against, formless, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored
 
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from stanchion.runtime.queueing import Line
 
 RETRY: Final = Retry()
-ISOLATE: Final = Isolate()
 
 HARMLESS: Final = "harmless"
 """What a failure is called of which it is known that nothing has happened."""
@@ -83,7 +80,7 @@ def judge(
     if desk.shield.policy.recalls is not None:
         desk.learn(moment, decision)
     if decision.findings:
-        yield from _aftermath(desk, moment.events[0], decision)
+        yield from aftermath(desk, moment.events[0], decision)
     if decision.action == Action.ESCALATE:
         from stanchion.runtime.escalating import ask, note_use, resumed
 
@@ -93,53 +90,6 @@ def judge(
             decision = yield from judge(desk, resumed(desk, moment, answer), (), plans)
             note_use(desk, answer, decision)
     return decision
-
-
-def owe(desk: Desk, moment: Moment) -> None:
-    """Leave to the next trip what a moment was to settle and nobody knows to be settled; one that begins something
-    gives back what it may have taken."""
-    settles = moment.settles if moment.settles else ((moment.id, None),)
-    desk.shield.unsettled.keep(Batch(desk.new_id(), desk.info.tenant, settles=settles))
-
-
-def _seen_to(desk: Desk, event: Event, decision: Decision, outcome: AuditLost | int | None) -> Flow[Decision]:
-    """Wait for the record of a start, and carry out what concerns the run as a whole. Whoever is interrupted meanwhile
-    leaves a call that was not begun."""
-    try:
-        if outcome is not None:
-            decision = yield from confirmed(desk, event, decision, outcome)
-        if len(desk.shield.unsettled) and decision.inputs.reply is not None:
-            yield from desk.shield.unsettled.carry()
-        yield from _aftermath(desk, event, decision)
-    except BaseException as error:
-        abandoned(desk, decision.id, error)
-        raise
-    if not decision.proceeds:
-        desk.under_way.over(decision.id)
-    return decision
-
-
-def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
-    for finding in decision.findings:
-        if finding.action == Action.WARN:
-            desk.notice(event, finding)
-    yield from signalled(desk, event, decision)
-    determining = decision.determining
-    if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
-        yield from end_run(desk, "kernel.ended", decision.message)
-    elif decision.action == Action.QUARANTINE:
-        terms = terms_of(decision, ISOLATE)
-        why = "" if determining is None else determining.message
-        whole = terms.what == "agent" or not event.tool
-        name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
-        if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
-            yield from isolate(desk, name, terms.for_ms, why)
-    if decision.effects and ROLLBACK in decision.effects:
-        yield from roll_back(desk)
-    if decision.effects and ASK in decision.effects and decision.action != Action.ESCALATE:
-        from stanchion.runtime.escalating import report
-
-        yield from report(desk, event, decision)
 
 
 def shown(desk: Desk, stage: Stage, tool: str, value: Any) -> tuple[Read, tuple[Finding, ...]]:
@@ -216,12 +166,12 @@ def assess(
         if decision.findings:
             decision = worded(plans, moment, decision)
         if decision.action <= UNCHANGED or (degraded is not None and decision.proceeds):
-            desk.starting(event, decision, spent)
+            desk.under_way.enter(event, decision, spent)
         outcome = written(desk, plans, moment, decision, begun)
         if desk.shield.policy.recalls is not None:
             desk.learn(moment, decision)
         if outcome is not None or decision.findings or len(desk.shield.unsettled):
-            decision = yield from _seen_to(desk, event, decision, outcome)
+            decision = yield from seen_to(desk, event, decision, outcome)
         if not decision.findings and degraded is None:
             return decision, event
         if decision.action == Action.QUEUE:

@@ -46,8 +46,9 @@ class UnderWay:
         return len(self._calls)
 
     def enter(self, event: Event, decision: Decision, reserved: Amounts) -> None:
-        """A call is about to be written down that goes ahead."""
-        self._calls[decision.id] = Started(event, decision, reserved)
+        """Something is about to be written down that goes ahead: what the runtime starts has to have an outcome."""
+        if event.stage in STARTS:
+            self._calls[decision.id] = Started(event, decision, reserved)
 
     def begin(self, call: str, event: Event) -> bool:
         """A call begins, as that event says; false where it was left before, so that it must not begin."""
