@@ -116,11 +116,23 @@ async def cancelled_everywhere(run: Any, seed: int, calls: int) -> None:
 
 
 def stores(tmp_path: Path) -> dict[str, Callable[[], Any]]:
-    """Where it is tried; servers only in a soak."""
-    return {"memory": lambda: Slow(MemoryStore()), "sqlite": lambda: SqliteStore(tmp_path / "state.db")}
+    """Where it is tried; on a server only in a soak."""
+
+    def redis() -> Any:
+        from stanchion.stores.redis import RedisStore
+        from tests.stores.redis_server import shared
+
+        shared().ask("FLUSHALL")
+        return RedisStore(shared().url)
+
+    return {
+        "memory": lambda: Slow(MemoryStore()),
+        "sqlite": lambda: SqliteStore(tmp_path / "state.db"),
+        "redis": redis,
+    }
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"] if SOAK else ["memory", "sqlite"])
 @pytest.mark.parametrize("seed", range(40 if SOAK else 2))
 def test_a_call_that_is_cancelled_anywhere_has_an_outcome(tmp_path: Path, kind: str, seed: int) -> None:
     """Before, during and after the tool, once or twice: one for each call that went ahead, and nothing stays held."""
