@@ -14,6 +14,7 @@ from stanchion.kernel.chain import EVERY_ACTION, Policy
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind
+from stanchion.kernel.happened import has_happened
 from stanchion.kernel.lookups import Answer
 from stanchion.kernel.state import UNREACHED
 
@@ -111,12 +112,14 @@ def expect_lost(
     sitting = Sitting(policy, moment, Remembered(remembered), moment.events[0].at, answers, can)
     if not must_send and not _sends(sitting):
         return entered(policy, moment, None, _resolve(sitting, sitting.found, None, ()), can)
+    # What has happened cannot be refused any more: only its outcome is.
+    code = "kernel.done_unsettled" if has_happened(moment.events[0]) else "kernel.store_lost"
     known = sitting.found if sitting.cut < 0 else []
     if not known and confirmed >= 0:
         then = Sitting(policy, moment, Remembered(remembered), told, answers, can).found
         known = [(pos, finding) for pos, finding in then if finding.code in ("kernel.halted", "kernel.quarantined")]
     if known:
-        lost = Finding(Action.BLOCK, "kernel.store_lost", (UNREACHED,), guard="kernel", shadow=policy.shadow)
+        lost = Finding(Action.BLOCK, code, (UNREACHED,), guard="kernel", shadow=policy.shadow)
         return _resolve(sitting, [*known, (-1, lost)], None, (), lost=True)
     needing = [
         sitting.chain[pos][0] for pos in range(min(sitting.cut + 1, len(sitting.chain))) if _needs_store(sitting, pos)
@@ -124,7 +127,7 @@ def expect_lost(
     opens = needing and all(placed.fail_open for placed in needing) and sitting.first.risk != Risk.CRITICAL
     opens = opens and confirmed >= 0 and 0 <= sitting.first.at - confirmed <= 60_000
     action = Action.ALLOW if opens else Action.BLOCK
-    lost = Finding(action, "kernel.store_lost", (UNREACHED,), guard="kernel", shadow=policy.shadow)
+    lost = Finding(action, code, (UNREACHED,), guard="kernel", shadow=policy.shadow)
     if opens or policy.shadow:
         return _resolve(sitting, [(-1, lost), *sitting.found], None, (), lost=True)
     return _resolve(sitting, [(-1, lost)], None, (), lost=True)

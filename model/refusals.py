@@ -50,6 +50,8 @@ def entered(
             if ruling is None:
                 continue
             if ruling.finding is not None:
+                if not isinstance(ruling.finding, Finding):
+                    raise TypeError("no finding")
                 said.append(_placed(placed, event, ruling.finding, expected.action, can))
         except Exception as error:  # noqa: BLE001 - a guard may raise anything
             args = (placed.id, type(error).__name__)

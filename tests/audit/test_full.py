@@ -19,6 +19,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.kernel.events import Moment
+from stanchion.runtime.unwritten import LATE
 from tests.audit.disks import Disk
 from tests.audit.written import AT, allowed, ids, moment, of_kind, one, outcome
 
@@ -105,8 +106,10 @@ def test_a_result_that_cannot_be_recorded_is_withheld(tmp_path: Path) -> None:
         decision = run.check("low", {})
         with room_for(segment(tmp_path).stat().st_size):
             answer = run.result("low", {}, "done", call=decision.id)
-            assert (answer.code, answer.proceeds) == ("kernel.audit_lost", False)
+            assert (answer.code, answer.proceeds) == ("kernel.done_unrecorded", False)
     shield.close()
+    (told,) = of_kind(one(tmp_path), "outcome")
+    assert (told["call"], told["content"], told["notes"]) == (decision.id, "done", [LATE])
 
 
 def test_a_process_that_starts_on_a_full_disk_finds_its_way_when_there_is_room(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_a_killed_broker_refuses_and_the_next_goes_on_with_the_same_budget(tmp_p
         assert (lost.proceeds, lost.code) == (False, "kernel.broker_lost")
         with pytest.raises(Refused) as refused:
             run.call(len, "abc")
-        assert refused.value.decision.code == "kernel.broker_lost"
+        assert (refused.value.decision.code, refused.value.happened) == ("kernel.broker_lost", False)
         with pytest.raises(Refused):
             far.run()
         broker.start()
@@ -68,9 +68,9 @@ def test_a_broker_that_dies_while_a_tool_runs_hands_no_result_on(tmp_path: Path)
             broker.end(signal.SIGKILL)
             return "secret"
 
-        with pytest.raises(Refused, match="has run") as refused:
+        with pytest.raises(Refused, match="the call was done") as refused:
             far.run().call(kills)
-        assert refused.value.decision.code == "kernel.broker_lost"
+        assert (refused.value.decision.code, refused.value.happened) == ("kernel.done_unjudged", True)
 
 
 def test_sigterm_ends_it_cleanly_and_nothing_listens_any_more(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_call_whose_end_was_lost_hands_nothing_on(between: tuple[Any, Relay, S
         return "secret"
 
     run = far.run("ann")
-    with pytest.raises(Refused, match="has run") as refused:
+    with pytest.raises(Refused, match="the call was done") as refused:
         run.call(tool)
     assert "secret" not in str(refused.value)
     assert ran == [1]

@@ -8,8 +8,10 @@ import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, STOPS, Action
 from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.happened import WITHHELD
 from stanchion.kernel.lookups import Answer
 from stanchion.kernel.patches import apply
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Reply
 
 ERRORS: Final = frozenset(
@@ -24,9 +26,26 @@ ERRORS: Final = frozenset(
         "kernel.broker_lost",
         "kernel.contention",
         "kernel.patch_failed",
+        "kernel.done_unrecorded",
+        "kernel.done_unsettled",
+        "kernel.done_unjudged",
     }
 )
 """Codes of findings that say something broke, as opposed to something being refused."""
+
+TRY_AGAIN: Final = frozenset(
+    {
+        "kernel.lookup_expired",
+        "kernel.lookup_failed",
+        "kernel.taken",
+        "approval.expired",
+        "approval.used",
+    }
+)
+"""Codes whose advice is to repeat the action: it is left out where the action has happened."""
+
+TOLD: Final = frozenset({Action.ESCALATE, Action.BLOCK, Action.QUARANTINE})
+"""Actions under which an agent is told that what it asked for has happened: the others have words of their own."""
 
 
 Known = tuple[str, int, Any]
@@ -60,7 +79,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     """What is to be done with a moment, why, and under which policy.
 
     `passed` names the guards that found nothing, of those whose policy entry wants that written down. `wrote` are the
-    records that guards changed with it, as it left them.
+    records that guards changed with it, as it left them. `withheld` is the stage of an outcome that is refused: what it
+    came of has happened all the same.
     """
 
     id: str
@@ -75,6 +95,12 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     inputs: Inputs = Inputs()
     passed: tuple[str, ...] = ()
     wrote: tuple[Known, ...] = ()
+    withheld: Stage | None = None
+
+    @property
+    def happened(self) -> bool:
+        """Whether it refuses what came of something that has happened: only the outcome is withheld."""
+        return self.withheld is not None
 
     @property
     def proceeds(self) -> bool:
@@ -97,15 +123,22 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def message(self) -> str:
-        """Why, in words for the agent."""
+        """Why, in words for the agent; where it has happened all the same, that first."""
         determining = self.determining
-        return determining.message if determining else ""
+        said = determining.message if determining else ""
+        if self.withheld is None or self.action not in TOLD:
+            return said
+        return f"{WITHHELD[self.withheld][0]}: {said}"
 
     @property
     def advice(self) -> str:
-        """What to do instead."""
+        """What to do instead; where it has happened, never to try it again."""
         determining = self.determining
-        return determining.advice if determining else ""
+        said = determining.advice if determining else ""
+        if self.withheld is None or self.action not in TOLD:
+            return said
+        own = "" if self.code in TRY_AGAIN else said
+        return "; ".join([words for words in (WITHHELD[self.withheld][1], own) if words])
 
     @property
     def behind(self) -> tuple[Finding, ...]:

@@ -13,6 +13,7 @@ from stanchion.kernel.epoch import takes_over
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import CLEAR, Gate, pass_gates
+from stanchion.kernel.happened import has_happened
 from stanchion.kernel.judging import (
     Found,
     answers_of,
@@ -29,6 +30,7 @@ from stanchion.kernel.judging import (
 from stanchion.kernel.layout import Wanted, keep, lay, place, watched, word
 from stanchion.kernel.lookups import Answer, Ask
 from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
+from stanchion.kernel.soundness import sound_ruling
 from stanchion.kernel.state import (
     ABSENT,
     CLOCK,
@@ -47,6 +49,9 @@ from stanchion.kernel.states import NORMAL
 
 TRIES: Final = 8
 """How often a moment is judged because state moved meanwhile; then it is refused."""
+
+UNSETTLED: Final = "kernel.done_unsettled"
+"""What is said where the store is lost and it has happened already: nothing can be refused any more."""
 
 Need = Ask | Batch | Moved
 Given = tuple[Answer, ...] | Reply
@@ -125,6 +130,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 ruling = judge(events[index], seen[1], now)
                 if ruling is None:
                     continue
+                sound_ruling(ruling)
                 if ruling.since > since:
                     since = ruling.since
                 if ruling.until < until:
@@ -232,7 +238,11 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         return (yield from enter(plan, moment, records, made, TRIES, plans.polite)) if plan.refusals else made
 
     plan = plans.of(events, mode, moment.lifts)
-    refusal = Finding(Action.BLOCK, "kernel.contention", (TRIES,), guard="kernel", shadow=plan.shadow)
+    args: tuple[str | int, ...] = (TRIES,)
+    code = "kernel.contention"
+    if has_happened(first):
+        code, args = UNSETTLED, (f"the state changed {TRIES} times while it was judged",)
+    refusal = Finding(Action.BLOCK, code, args, guard="kernel", shadow=plan.shadow)
     return _resolve(plan, moment, [(-1, refusal)], -1, Inputs(mode=mode, now=now, stale=TRIES, can=plans.limited))
 
 
@@ -263,17 +273,18 @@ def _store_lost(plans: Plans, plan: Plan, event: Event, found: Found, cut: int, 
     The gates stand before that. What was closed when they were last confirmed stays closed; and nothing opens where
     that is too long ago, because somebody may have closed a gate since.
     """
+    code = UNSETTLED if has_happened(event) else "kernel.store_lost"
     closed = [*found] if cut < 0 else []
     if plans.watch[3] and not closed and plans.confirmed >= 0:
         finding = _gate(plans, plans.watch, event, plans.told).finding
         closed = [] if finding is None else [(-1, finding)]
     if closed:
-        return [*closed, (-1, _refused("kernel.store_lost", (why,), plan))], -1
+        return [*closed, (-1, _refused(code, (why,), plan))], -1
     needing = [pos for pos in (*[m[0] for m in plan.meters], *[r[0] for r in plan.records]) if pos <= cut]
     enforced = [plan.guards[pos] for pos in needing if not plan.guards[pos].shadow]
     recent = plans.confirmed >= 0 and 0 <= event.at - plans.confirmed <= BLIND_MS
     opens = bool(enforced) and all(placed.fail_open for placed in enforced) and event.risk < Risk.CRITICAL and recent
-    return _opened("kernel.store_lost", (why,), plan, found, cut, opens)
+    return _opened(code, (why,), plan, found, cut, opens)
 
 
 def _forgot(watch: Watch, records: Records, reply: Reply) -> str:
@@ -344,6 +355,7 @@ def _resolve(
         inputs,
         _passed(plan, [finding for _, finding in ordered], cut, bool(inputs.lost)) if plan.passes else (),
         wrote,
+        moment.events[0].stage if action > PROCEEDS and has_happened(moment.events[0]) else None,
     )
 
 

@@ -13,6 +13,7 @@ from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Answer, Answered, Expired, Failed, Lookup
 from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.soundness import sound, sound_lookup
 
 Found = list[tuple[int, Finding]]
 """Findings with their places in the chain; -1 stands before it."""
@@ -66,8 +67,7 @@ def _judge_carefully(plan: Plan, events: tuple[Event, ...]) -> tuple[Found, int]
 
 def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
     """Enter a guard's finding at its place, with the action that is really carried out; returns the new cut."""
-    if not isinstance(finding, Finding):
-        raise TypeError(f"a guard gives a Finding or None, not {type(finding).__name__}")
+    sound(finding)
     placed = plan.guards[pos]
     cells = plan.cells_for(placed.id, plan.event_of[pos])
     action = cells[finding.action]
@@ -124,6 +124,7 @@ def lookups_of(plan: Plan, events: tuple[Event, ...], cut: int, answers: dict[st
             continue
         try:
             lookup = guard.ask(events[index])
+            lookup = None if lookup is None else sound_lookup(lookup)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
             answers[question.name] = Failed(type(error).__name__)
             continue

@@ -8,6 +8,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed
+from stanchion.kernel.soundness import sound_or_none
 
 
 def late_finding(placed: Placed, event: Event, value: Any) -> Finding | None:
@@ -17,7 +18,7 @@ def late_finding(placed: Placed, event: Event, value: Any) -> Finding | None:
     fails now cannot refuse what has already happened, so it warns.
     """
     try:
-        finding = placed.guard.judge(event, value)
+        finding = sound_or_none(placed.guard.judge(event, value))
     except Exception as error:  # noqa: BLE001 - a user's code may raise anything
         return _entered(placed, Action.WARN, type(error).__name__)
     if finding is None or finding.action == Action.ALLOW:

@@ -12,6 +12,7 @@ from stanchion.kernel.decision import Known
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.judging import Found, note
+from stanchion.kernel.soundness import sound
 from stanchion.kernel.state import ABSENT, Line, Put, Records, Reply, When
 
 
@@ -126,8 +127,8 @@ def word(
             said = reply.actions[part.start : part.end]
             at = said.index(action)
             meant = _meant(guard.lines(event)[at], cells, Action(action), values[at])
-            finding = guard.word(event, meant, values, said)
-            if not isinstance(finding, Finding) or cells[finding.action] != action:
+            finding = sound(guard.word(event, meant, values, said))
+            if cells[finding.action] != action:
                 finding = _as_found(finding, meant)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
             finding = Finding(Action(action), "kernel.guard_error", (plan.guards[part.pos].id, type(error).__name__))
@@ -145,7 +146,7 @@ def watched(plan: Plan, events: tuple[Event, ...], found: Found, cut: int, slice
         try:
             finding = watch(events[plan.event_of[part.pos]], reply.values[part.start : part.end])
             if finding is not None:
-                note(plan, part.pos, _as_found(finding, Action.ALLOW), found, cut)
+                note(plan, part.pos, _as_found(sound(finding), Action.ALLOW), found, cut)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything; what happened has happened
             args = (plan.guards[part.pos].id, type(error).__name__)
             note(plan, part.pos, Finding(Action.ALLOW, "kernel.guard_error", args), found, cut)
@@ -161,8 +162,6 @@ def _meant(line: Line, cells: tuple[Action, ...], action: Action, value: int) ->
 
 def _as_found(finding: Finding, action: Action) -> Finding:
     """What a guard worded, with the action the store found: words change nothing that was counted."""
-    if not isinstance(finding, Finding):
-        raise TypeError(f"a meter words a Finding, not {type(finding).__name__}")
     return finding if finding.action == action else msgspec.structs.replace(finding, action=action)
 
 

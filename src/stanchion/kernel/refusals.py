@@ -18,6 +18,7 @@ from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.soundness import sound, sound_ruling
 from stanchion.kernel.state import ABSENT, Batch, Expect, Moved, Put, Records, Reply, StoreLost, When
 
 COUNTED: Final = frozenset({Action.RETRY, Action.BLOCK, Action.QUARANTINE})
@@ -80,8 +81,9 @@ def entry_of(plan: Plan, moment: Moment, records: Records, decision: Decision) -
             ruling = judge(moment.events[index], value, refusal)
             if ruling is None:
                 continue
+            sound_ruling(ruling)
             if ruling.finding is not None:
-                said.append(_placed(placed, ruling.finding, decision.action, plan.cells[index]))
+                said.append(_placed(placed, sound(ruling.finding), decision.action, plan.cells[index]))
         except Exception as error:  # noqa: BLE001 - a guard may raise anything; it is refused already
             args = (placed.id, type(error).__name__)
             said.append(Finding(Action.ALLOW, "kernel.guard_error", args, guard=placed.id, shadow=placed.shadow))

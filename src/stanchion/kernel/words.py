@@ -79,15 +79,15 @@ def detail_of(code: str, args: tuple[object, ...]) -> str:
 KERNEL: Final = declare(
     {
         "kernel.guard_error": Words(
-            "guard `{}` failed with `{}`, so the action is refused",
+            "guard `{}` failed with `{}`, so it is refused",
             "report the failing guard to whoever keeps the policy; do not repeat the action",
         ),
         "kernel.lookup_expired": Words(
-            "guard `{}` got no answer in time, so the action is refused",
+            "guard `{}` got no answer in time, so it is refused",
             "try again later, or choose an action that does not need this check",
         ),
         "kernel.lookup_failed": Words(
-            "the question of guard `{}` failed with `{}`, so the action is refused",
+            "the question of guard `{}` failed with `{}`, so it is refused",
             "try again later, or choose an action that does not need this check",
         ),
         "kernel.lookup_late": Words("guard `{}` is late; the action goes ahead, its answer enters the next event"),
@@ -106,12 +106,27 @@ KERNEL: Final = declare(
             "wait until the trail can be written again, then try again",
             "{}",
         ),
+        "kernel.done_unrecorded": Words(
+            "the audit trail cannot be written, so its record is not safe yet",
+            "go on with something else: its record is written as soon as the trail can be",
+            "{}",
+        ),
+        "kernel.done_unsettled": Words(
+            "the state store cannot be used, so it is not settled yet",
+            "go on with something else: it is settled as soon as the store is back",
+            "{}",
+        ),
+        "kernel.done_unjudged": Words(
+            "nobody could judge what came of it",
+            "report it: a person can look at what came of it",
+            "{}",
+        ),
         "kernel.contention": Words(
             "the state changed {} times while this was judged, so the action is refused",
             "try again in a moment",
         ),
         "kernel.patch_failed": Words(
-            "the redaction of guard `{}` does not fit the content, so the action is refused",
+            "the redaction of guard `{}` does not fit the content, so it is refused",
             "report the guard to whoever keeps the policy",
         ),
         "kernel.third_warning": Words(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncGenerator, Generator
-from typing import Any, Final
+from typing import Any
 
-END: Final = object()
-"""What stands for the end of a generator: `StopIteration` cannot leave a thread for an event loop."""
+from stanchion.runtime.pacing import END, Steps
 
 
 class Items:
@@ -38,39 +36,17 @@ class Items:
 
 
 class InThreads:
-    """A sync generator for async code: each of its items is made in a thread, so that it never holds up the loop."""
+    """A sync source for async code: each of its items is made in a thread, so that it never holds up the loop."""
 
-    def __init__(self, source: Generator[Any, Any, Any]) -> None:
-        self._source = source
-        self._lock = threading.Lock()
-        self._busy = False
-        self._closed = False
+    def __init__(self, source: Any) -> None:
+        self._steps = Steps(source)
 
     async def __anext__(self) -> Any:
-        value = await asyncio.to_thread(self._next)
+        value = await asyncio.to_thread(self._steps.next)
         if value is END:
             raise StopAsyncIteration
         return value
 
     async def aclose(self) -> None:
-        """Close the generator. Where nobody waits any more for the item that it is making, its thread does that."""
-        with self._lock:
-            self._closed = True
-            busy = self._busy
-        if not busy:
-            await asyncio.to_thread(self._source.close)
-
-    def _next(self) -> Any:
-        if self._work(True):
-            return END
-        try:
-            return next(self._source, END)
-        finally:
-            if self._work(False):
-                self._source.close()
-
-    def _work(self, busy: bool) -> bool:
-        """Begin or end the work on an item; says whether nobody wants one any more."""
-        with self._lock:
-            self._busy = busy and not self._closed
-            return self._closed
+        """Close the source. Where nobody waits any more for the item that it is making, its thread does that."""
+        await asyncio.to_thread(self._steps.close)

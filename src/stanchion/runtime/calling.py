@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import Batch, StoreLost
+from stanchion.kernel.state import StoreLost
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
@@ -23,16 +24,21 @@ from stanchion.runtime.flows import RETRY, asked, assess, begin, deliver, failed
 from stanchion.runtime.items import Coming
 from stanchion.runtime.leaking import leaks
 from stanchion.runtime.ledger import DONE, FAILED, ONCE, UNKNOWN, Entry, entry, finished, what_of
+from stanchion.runtime.pacing import Pace
 from stanchion.runtime.reaching_out import Paying
-from stanchion.runtime.recording import left
+from stanchion.runtime.recording import give_back
 from stanchion.runtime.recovering import MOST_TRIED, attempted, tell_on
 from stanchion.runtime.reported import Said, failure_in, taken_in
 from stanchion.runtime.retrying import again, closed, opened
-from stanchion.runtime.spending import book, close_hold, overruns, reserving, settled, unforeseen, used_by
+from stanchion.runtime.spending import book, overruns, reserving, settled, unforeseen, used_by
 from stanchion.runtime.streamed import is_stream
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import NothingDone, Tool
+from stanchion.runtime.under_way import abandoned, begun as has_begun
 from stanchion.runtime.unread import formless, marked
+
+AFTER = "it was done, and whoever judged what came of it was interrupted"
+"""What is written of a call whose result nobody has judged."""
 
 SAFE = frozenset({"read_only", "idempotent"})
 """Annotations of tools whose calls can be repeated."""
@@ -47,7 +53,7 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
     policy = desk.shield.policy
     once = named != "" or tool.once or (policy.has_once and ONCE in desk.tool_facts(desk.plans, tool.name)[1])
     allowance = opened() if policy.judges_errors else None
-    attempt, previous = 1, ""
+    attempt, previous, started = 1, "", ""
     tried: tuple[str, ...] = ()
     before: Exception | None = None
     page: Entry | None = None
@@ -63,11 +69,14 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                     raise
                 raise refused from before
             decision, event, given, options, reserved = begun
+            started = decision.id
             if page is not None and page.answers:
                 return (yield from answered(desk, page, event, decision))
             began_ms = desk.shield.clock() if desk.measures else 0
+            has_begun(desk, decision, event)
             try:
                 invoke = Invoke(tool.fn, given, options, desk.time_left_s(tool.name, tool.timeout_s))
+                began = monotonic()
                 with Paying(reserved):
                     value = yield invoke
             except Exception as error:
@@ -89,13 +98,18 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                 before = None if leaks(desk, answer, error) else error
                 continue
             except BaseException as error:
-                left(desk, event, decision, "it was interrupted: what came of it is not known", error)
-                if page is not None:
-                    yield from page.mark(desk, UNKNOWN)
-                yield from close_hold(desk, decision, reserved)
+                abandoned(desk, started, error)
+                if not isinstance(error, GeneratorExit):
+                    if page is not None:
+                        yield from page.mark(desk, UNKNOWN)
+                    yield from desk.shield.unsettled.carry()
                 raise
             if page is None and is_stream(value):
-                return Coming(tool, value, event, decision, given, options, reserved, began_ms)
+                desk.under_way.hand(started)
+                started = ""
+                pace = Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s))
+                pace.took(monotonic() - began)
+                return Coming(tool, value, event, decision, given, options, reserved, began_ms, pace)
             used = used_by(desk, reserved, began_ms)
             came = shown(desk, Stage.TOOL_RESULT, tool.name, value)
             said = failure_in(came[0].content)
@@ -132,6 +146,9 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                     page=page,
                 )
             )
+    except BaseException as error:
+        abandoned(desk, started, error, AFTER)
+        raise
     finally:
         before = None
         if allowance is not None:
@@ -264,8 +281,10 @@ def refuse(
     desk: Desk, decision: Decision, event: ToolCall, reserved: Amounts, against: tuple[Finding, ...]
 ) -> Flow[None]:
     """Refuse a call after it was judged: what it reserved is given back, and the refusal is a decision of its own."""
-    if decision.held:
-        yield Batch(desk.new_id(), desk.info.tenant, settles=((decision.id, None),))
+    if abandoned(desk, decision.id):
+        yield from desk.shield.unsettled.carry()
+    else:
+        yield from give_back(desk, decision)
     refused, _ = yield from assess(desk, desk.renewed(event), reserved, against)
     raise desk.refusal(refused)
 

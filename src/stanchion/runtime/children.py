@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from stanchion.guards.budget import grant_key, grants
 from stanchion.kernel.events import Handoff
-from stanchion.kernel.state import Batch, Line, Reply, StoreLost, When
+from stanchion.kernel.state import Batch, Line, Reply, Settle, StoreLost, When
 from stanchion.kernel.units import Amounts, Unit, amounts
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
@@ -60,7 +60,11 @@ def carve(desk: Desk, agent: str, budget: Mapping[str, Any]) -> Flow[Carved]:
 
 
 def give_back(desk: Desk) -> Flow[None]:
-    """Settle what was carved out for a run with what it used; what is still under way counts as reserved."""
+    """Settle what was carved out for a run with what it used; what is still under way counts as reserved.
+
+    What waits for the store goes before it.
+    """
+    yield from desk.shield.unsettled.carry()
     hold, desk.carved = desk.carved, ""
     if not hold:
         return
@@ -70,6 +74,8 @@ def give_back(desk: Desk) -> Flow[None]:
         reply: Reply = yield Batch(desk.new_id(), desk.info.tenant, lines=lines)
         used = dict(zip(units, reply.values, strict=True))
         one, tokens, cost, api_calls, working = [used.get(unit, 0) for unit in Unit]
-        yield Batch(desk.new_id(), desk.info.tenant, settles=((hold, (one, tokens, cost, api_calls, working)),))
     except StoreLost:
         desk.tell("the store could not be reached: what this run did not use stays charged to its parent")
+        return
+    settles: tuple[Settle, ...] = ((hold, (one, tokens, cost, api_calls, working)),)
+    yield from desk.shield.unsettled.send(Batch(desk.new_id(), desk.info.tenant, settles=settles))

@@ -13,6 +13,7 @@ from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.sizes import CEILING
+from stanchion.kernel.soundness import sound_or_none
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import WITHHELD
@@ -34,7 +35,7 @@ def clean(desk: Desk, value: Any) -> Any:
         patches: list[Patch] = []
         for placed in guards:
             try:
-                finding = placed.guard.judge(event)
+                finding = sound_or_none(placed.guard.judge(event))
             except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
                 return text if placed.fail_open or placed.shadow else WITHHELD
             if finding is not None and placed.shadow:
@@ -69,7 +70,8 @@ def hidden(desk: Desk, texts: Sequence[tuple[Path, str]]) -> tuple[tuple[Patch, 
         try:
             if placed.guard.judge(whole) is None:
                 continue
-            findings = [(path, placed.guard.judge(msgspec.structs.replace(whole, text=text))) for path, text in texts]
+            judged = [(path, placed.guard.judge(msgspec.structs.replace(whole, text=text))) for path, text in texts]
+            findings = [(path, sound_or_none(finding)) for path, finding in judged]
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
             if not placed.fail_open and not placed.shadow:
                 refused.append(_failed(placed, error))

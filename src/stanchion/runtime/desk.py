@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Finish, Start
 from stanchion.kernel.actions import NAMES, Action, Risk
 from stanchion.kernel.chain import EVERY_ACTION, Plans
@@ -29,6 +28,7 @@ from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.hosts import streamed
 from stanchion.runtime.partial import PartialResults
+from stanchion.runtime.under_way import LEFT, UnderWay, leave
 from stanchion.runtime.undoing import Undos
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ class Desk:
         self._tickets: OrderedDict[str, str] = OrderedDict()
         self._open: OrderedDict[str, Open] = OrderedDict()
         self._streaming: set[str] = set()
+        self.under_way = UnderWay()
+        """Calls whose outcome has yet to be written down."""
         self.told: RunInfo | None = None
         self.decided = [0] * len(Action)
         self.counting = threading.Lock()
@@ -163,6 +165,8 @@ class Desk:
         """Write down, once, that the run has ended, with what it had produced; a run that did nothing says nothing."""
         self.answering.stop()
         self.partial.complete()
+        for one in self.under_way.idle():
+            leave(self, one, how=LEFT)
         if self.told is None or self._over:
             return
         self._over = True
@@ -173,10 +177,8 @@ class Desk:
         veil = self.shield.policy.veil
         who = renamed(self.info, veil.of_run(self.info))
         finish = Finish(who, self.shield.clock(), code, veil.words(why), decided, produced, left_out)
-        try:
-            self.shield.journal.end(finish)
-        except AuditLost:
-            self.tell("the audit trail could not be written: the end of this run is not recorded")
+        if not self.shield.unwritten.put(lambda: self.shield.journal.end(finish), f"the end of run `{who.id}`"):
+            self.tell("the audit trail cannot be written: the end of this run is recorded as soon as it can be")
 
     def produced(self) -> tuple[Any, ...]:
         """What the run has produced so far: what it kept, and the last result that the agent got."""
@@ -277,17 +279,22 @@ class Desk:
 
     def time_left_s(self, tool: str, declared_s: float | None) -> float | None:
         """How long a tool may take: the least of its own limit, the policy's and the run's deadline."""
-        entry = self.shield.policy.tool(tool)
-        limits = [declared_s, None if entry is None else entry.timeout_s]
+        limits = [self.limit_s(tool, declared_s)]
         if self.deadline_at_ms is not None:
             limits.append(max(0, self.deadline_at_ms - self.shield.clock()) / 1000)
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def refusal(self, decision: Decision) -> Refused:
+    def limit_s(self, tool: str, declared_s: float | None) -> float | None:
+        """How long a tool may be at work: the lesser of its own limit and the policy's."""
+        entry = self.shield.policy.tool(tool)
+        limits = (declared_s, None if entry is None else entry.timeout_s)
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def refusal(self, decision: Decision, undone: bool = False) -> Refused:
         """What a caller gets whose action does not go ahead, with whom to ask where a person is needed."""
         over = decision.action == Action.HALT or decision.code in USED_UP
         partial = self.produced() if over else ()
-        return Refused(decision, self.shield.policy.file.escalation.roles, partial, self.ticket_of(decision))
+        return Refused(decision, self.shield.policy.file.escalation.roles, partial, self.ticket_of(decision), undone)
 
     def waits_for(self, decision: Decision, ticket: str) -> None:
         """Remember the ticket that a decision waits for."""
@@ -309,6 +316,7 @@ class Desk:
         lent: frozenset[int] = frozenset(),
     ) -> None:
         """Remember a call that goes ahead until its outcome is reported."""
+        self.under_way.over(decision.id)
         if len(self._open) >= MAX_OPEN:
             self._streaming.discard(self._open.popitem(last=False)[0])
         at = self.shield.clock() if self.measures else 0

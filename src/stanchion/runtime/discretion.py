@@ -14,6 +14,7 @@ from stanchion.kernel.events import Moment, ToolCall
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
 from stanchion.kernel.sizes import unread
+from stanchion.kernel.soundness import sound_or_none
 from stanchion.policy.veil import Pairs
 from stanchion.runtime.veiling import hidden_names
 
@@ -40,8 +41,8 @@ def unseen(plans: Plans, moment: Moment, decision: Decision, shadow: bool = True
         if index or placed.id not in skipped or (placed.shadow and not shadow):
             continue
         try:
-            finding = judge(moment.events[0])
-            patches += (*finding.patches, *finding.hides) if isinstance(finding, Finding) else ()
+            finding = sound_or_none(judge(moment.events[0]))
+            patches += () if finding is None else (*finding.patches, *finding.hides)
         except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
             return (Patch((), {"$withheld": "a guard that redacts failed"}, kind="withheld"),)
     return tuple(patches)
@@ -54,8 +55,8 @@ def arguments(plans: Plans, event: Any) -> Any:
     patches: list[Patch] = []
     try:
         for _, judge, _ in plan.redactors:
-            finding = judge(call)
-            patches += finding.patches if isinstance(finding, Finding) else ()
+            finding = sound_or_none(judge(call))
+            patches += () if finding is None else finding.patches
         return apply(event.args, patches)
     except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
         return {"$withheld": "a guard that redacts failed"}

@@ -11,7 +11,7 @@ from types import CoroutineType
 from typing import Any, Protocol, TypeVar
 
 from stanchion.kernel.lookups import Ask
-from stanchion.kernel.state import Batch, Moved
+from stanchion.kernel.state import Batch, Moved, StoreLost
 from stanchion.runtime.effects import Invoke, Pause, Turn
 from stanchion.runtime.errors import DeadlineExceeded
 from stanchion.runtime.turns import PATIENCE_S, Courtesy, Turns
@@ -66,7 +66,7 @@ def drive(flow: Flow[T], world: World) -> T:
                     raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
                 stopped = error if isinstance(error, StopIteration) else stopped
-                need = flow.throw(error)
+                need = flow.throw(as_lost(need, error))
             else:
                 need = flow.send(given)
     except StopIteration as done:
@@ -84,6 +84,15 @@ def drive(flow: Flow[T], world: World) -> T:
         raise stopped
     finally:
         stopped = None
+
+
+def as_lost(need: Any, error: BaseException) -> BaseException:
+    """What a flow gets where a need was not met. A store may raise anything: to whoever asked it, it is lost."""
+    if type(need) is not Batch or isinstance(error, StoreLost) or not isinstance(error, Exception):
+        return error
+    lost = StoreLost(f"it failed with `{type(error).__name__}`: {error}")
+    lost.__cause__ = error
+    return lost
 
 
 def _invoke(need: Invoke) -> Any:

@@ -15,7 +15,11 @@ class StanchionError(Exception):
 
 
 class Refused(StanchionError):
-    """An action did not go ahead. Its text is what the agent should read; `decision` says the rest.
+    """An action did not go ahead, or what came of it is withheld. Its text is what the agent should read; `decision`
+    says the rest.
+
+    `happened` tells the two apart: where it is true the action was done, and must not be repeated only because its
+    result did not come; `undone` says whether it was undone again.
 
     Where the whole run is over, or its steps, budget or time are used up, `partial` is what it had produced until then.
     Where a person has to answer, or has refused it, `ticket` is the id of what they were asked, and `approvers` are the
@@ -28,12 +32,14 @@ class Refused(StanchionError):
         approvers: tuple[str, ...] = (),
         partial: tuple[Any, ...] = (),
         ticket: str | None = None,
+        undone: bool = False,
     ) -> None:
-        super().__init__(decision, approvers, partial, ticket)
+        super().__init__(decision, approvers, partial, ticket, undone)
         # A traceback would show the store's own error, with its host or file; whoever needs that has the detail.
         self.__suppress_context__ = True
         self.decision = decision
         self.ticket = ticket
+        self.undone = undone
         self.partial = partial
         self.approvers = approvers if decision.action == Action.ESCALATE else ()
 
@@ -42,12 +48,18 @@ class Refused(StanchionError):
 
     def __str__(self) -> str:
         said = [self.decision.message, self.decision.advice]
+        said += ["it was undone again"] if self.undone else []
         said += [finding.message for finding in self.decision.behind]
         if self.waits and self.ticket is not None:
             from stanchion.approvals.words import WAITING
 
-            said += [message_of(WAITING, ()), advice_of(WAITING, ())]
+            said += [message_of(WAITING, ()), "" if self.happened else advice_of(WAITING, ())]
         return "; ".join(words for words in said if words)
+
+    @property
+    def happened(self) -> bool:
+        """Whether the action was done, and only what came of it is withheld."""
+        return self.decision.happened
 
     @property
     def waits(self) -> bool:

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.kernel.actions import STOPS, Action
+from stanchion.kernel.actions import STOPS, UNCHANGED, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
-from stanchion.kernel.findings import ASK, ROLLBACK, Finding, Isolate, Patch, Retry
+from stanchion.kernel.findings import Finding, Patch, Retry
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.runtime.aftermath import aftermath, owe, seen_to
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import worded
 from stanchion.runtime.drivers import Flow
@@ -26,10 +27,9 @@ from stanchion.runtime.faulting import described, text_of
 from stanchion.runtime.recording import barred, confirmed, written
 from stanchion.runtime.reported import failing, failure_in, taken_in
 from stanchion.runtime.spending import overruns, reserving, settled
-from stanchion.runtime.standing import end_run, isolate, repeated, signalled
-from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import Tool
-from stanchion.runtime.undoing import remember, roll_back, undone
+from stanchion.runtime.under_way import abandoned
+from stanchion.runtime.undoing import remember, undone
 from stanchion.runtime.unread import NOTHING, against, formless, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from stanchion.runtime.queueing import Line
 
 RETRY: Final = Retry()
-ISOLATE: Final = Isolate()
 
 HARMLESS: Final = "harmless"
 """What a failure is called of which it is known that nothing has happened."""
@@ -59,21 +58,29 @@ def judge(
     refused = barred(desk, moment) if desk.shield.journal.trouble else None
     if refused is not None:
         return refused
-    if getattr(plans.policy, "clears", False):
-        from stanchion.runtime.allowing import decided
+    try:
+        if getattr(plans.policy, "clears", False):
+            from stanchion.runtime.allowing import decided
 
-        moment, decision = yield from decided(desk, plans, moment)
-    else:
-        decision = yield from decide(plans, moment, desk.shield.records)
+            moment, decision = yield from decided(desk, plans, moment)
+        else:
+            decision = yield from decide(plans, moment, desk.shield.records)
+    except BaseException:
+        owe(desk, moment)
+        raise
     if decision.findings:
         decision = worded(plans, moment, decision)
+    if moment.settles and decision.inputs.reply is None:
+        owe(desk, moment)
     outcome = written(desk, plans, moment, decision, begun, notes)
     if outcome is not None:
-        decision = yield from confirmed(desk, decision, outcome)
+        decision = yield from confirmed(desk, moment.events[0], decision, outcome)
+    if len(desk.shield.unsettled) and decision.inputs.reply is not None:
+        yield from desk.shield.unsettled.carry()
     if desk.shield.policy.recalls is not None:
         desk.learn(moment, decision)
     if decision.findings:
-        yield from _aftermath(desk, moment.events[0], decision)
+        yield from aftermath(desk, moment.events[0], decision)
     if decision.action == Action.ESCALATE:
         from stanchion.runtime.escalating import ask, note_use, resumed
 
@@ -83,28 +90,6 @@ def judge(
             decision = yield from judge(desk, resumed(desk, moment, answer), (), plans)
             note_use(desk, answer, decision)
     return decision
-
-
-def _aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
-    for finding in decision.findings:
-        if finding.action == Action.WARN:
-            desk.notice(event, finding)
-    yield from signalled(desk, event, decision)
-    determining = decision.determining
-    if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
-        yield from end_run(desk, "kernel.ended", decision.message)
-    elif decision.action == Action.QUARANTINE:
-        terms = terms_of(decision, ISOLATE)
-        whole = terms.what == "agent" or not event.tool
-        name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
-        if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
-            yield from isolate(desk, name, terms.for_ms, decision.message)
-    if decision.effects and ROLLBACK in decision.effects:
-        yield from roll_back(desk)
-    if decision.effects and ASK in decision.effects and decision.action != Action.ESCALATE:
-        from stanchion.runtime.escalating import report
-
-        yield from report(desk, event, decision)
 
 
 def shown(desk: Desk, stage: Stage, tool: str, value: Any) -> tuple[Read, tuple[Finding, ...]]:
@@ -162,26 +147,33 @@ def assess(
         barrier = barred(desk, moment) if desk.shield.journal.trouble else None
         if barrier is not None:
             return barrier, event
-        if getattr(plans.policy, "clears", False):
-            from stanchion.runtime.allowing import decided
+        try:
+            if getattr(plans.policy, "clears", False):
+                from stanchion.runtime.allowing import decided
 
-            moment, decision = yield from decided(desk, plans, moment)
-        else:
-            decision = yield from decide(plans, moment, desk.shield.records)
+                moment, decision = yield from decided(desk, plans, moment)
+            else:
+                decision = yield from decide(plans, moment, desk.shield.records)
+        except BaseException:
+            owe(desk, moment)
+            raise
+        if decision.inputs.lost and not decision.proceeds and plans.of(moment.events, decision.inputs.mode).holds:
+            owe(desk, moment)
         if granted is not None:
             from stanchion.runtime.escalating import note_use
 
             note_use(desk, granted, decision)
         if decision.findings:
             decision = worded(plans, moment, decision)
+        if decision.action <= UNCHANGED or (degraded is not None and decision.proceeds):
+            desk.under_way.enter(event, decision, spent)
         outcome = written(desk, plans, moment, decision, begun)
-        if outcome is not None:
-            decision = yield from confirmed(desk, decision, outcome)
         if desk.shield.policy.recalls is not None:
             desk.learn(moment, decision)
+        if outcome is not None or decision.findings or len(desk.shield.unsettled):
+            decision = yield from seen_to(desk, event, decision, outcome)
         if not decision.findings and degraded is None:
             return decision, event
-        yield from _aftermath(desk, event, decision)
         if decision.action == Action.QUEUE:
             from stanchion.runtime.queueing import Line
 
@@ -270,7 +262,11 @@ def begin(
         reserved = reserving(desk, event, JUST_ONE, desk.time_left_s(tool.name, tool.timeout_s))
     decision, event = yield from admit(desk, event, reserved, refused)
     if decision.patches:
-        args, kwargs = tool.patched(args, kwargs, took.content, event.args)
+        try:
+            args, kwargs = tool.patched(args, kwargs, took.content, event.args)
+        except BaseException as error:
+            abandoned(desk, decision.id, error)
+            raise
     return decision, event, args, kwargs, reserved
 
 
@@ -367,6 +363,5 @@ def deliver(
             yield from page.keep(desk, last)
         return restored(seen.handed, seen.content, last)
     done = desk.undos.take(decision.id) if answer.action >= STOPS else None
-    if done is not None:
-        yield from undone(desk, done)
-    raise desk.refusal(answer)
+    taken_back = None if done is None else (yield from undone(desk, done))
+    raise desk.refusal(answer, taken_back is not None and not taken_back.error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import msgspec
@@ -17,10 +17,12 @@ from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.flows import begin, deliver, failed, shown
 from stanchion.runtime.ledger import ONCE
+from stanchion.runtime.pacing import END, InTime, Pace, next_in_time
 from stanchion.runtime.recording import left
 from stanchion.runtime.spending import close_hold, used_by
 from stanchion.runtime.streamed import is_stream
-from stanchion.runtime.tool import Shape, Tool
+from stanchion.runtime.tool import Tool
+from stanchion.runtime.under_way import begun as has_begun
 
 
 class Coming(msgspec.Struct, frozen=True):
@@ -34,14 +36,14 @@ class Coming(msgspec.Struct, frozen=True):
     kwargs: dict[str, Any]
     reserved: Amounts
     began_ms: int
+    pace: Pace
 
 
 def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
     """Run a generator tool: judged before its first step, every item judged before the agent gets it."""
     _not_once(desk, tool)
-    decision, event, args, kwargs, reserved = drive(begin(desk, tool, args, kwargs), desk)
-    began_ms = desk.shield.clock()
-    yield from consumed(desk, Coming(tool, tool.fn(*args, **kwargs), event, decision, args, kwargs, reserved, began_ms))
+    begun = drive(begin(desk, tool, args, kwargs), desk)
+    yield from consumed(desk, drive(_opened(desk, tool, begun), desk))
 
 
 async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncGenerator[Any, None]:
@@ -49,20 +51,28 @@ async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
     from stanchion.runtime.loop import adrive
 
     _not_once(desk, tool)
-    decision, event, args, kwargs, reserved = await adrive(begin(desk, tool, args, kwargs), desk)
-    began_ms = desk.shield.clock()
-    source: Any = tool.fn(*args, **kwargs)
-    if tool.shape is Shape.GENERATOR:
-        from stanchion.runtime.aitems import InThreads
-
-        source = InThreads(source)
-    coming = Coming(tool, source, event, decision, args, kwargs, reserved, began_ms)
-    items = aconsumed(desk, coming)
+    begun = await adrive(begin(desk, tool, args, kwargs), desk)
+    items = aconsumed(desk, await adrive(_opened(desk, tool, begun), desk))
     try:
         async for item in items:
             yield item
     finally:
         await items.aclose()
+
+
+def _opened(desk: Desk, tool: Tool, begun: Any) -> Flow[Coming]:
+    """A generator tool's call as it begins. Nothing of the generator itself has run by then."""
+    decision, event, args, kwargs, reserved = begun
+    has_begun(desk, decision, event)
+    desk.under_way.hand(decision.id)
+    began_ms, pace = desk.shield.clock(), Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s))
+    try:
+        source = tool.fn(*args, **kwargs)
+    except Exception as error:
+        yield from failed(desk, event, decision, error, 1, harmless=True)
+        yield from close_hold(desk, decision, used_by(desk, reserved, began_ms))
+        raise
+    return Coming(tool, source, event, decision, args, kwargs, reserved, began_ms, pace)
 
 
 def handed(desk: Desk, coming: Any, awaited: bool) -> Any:
@@ -77,42 +87,54 @@ def consumed(desk: Desk, coming: Coming) -> Iterator[Any]:
     """The items of a call that has begun, judged one by one; what it reserved is settled at the end."""
     part = 0
     tool, event, decision = coming.tool, coming.event, coming.decision
+    source = InTime(desk, coming.source, coming.pace)
+    ended: BaseException | None = None
     try:
-        for value in _made(tool, iter(coming.source)):
+        for value in _made(tool, source):
             part += 1
             yield drive(_delivered(desk, coming, value, part), desk)
-    except (Refused, GeneratorExit):
-        raise
-    except Exception as error:
-        drive(failed(desk, event, decision, error, 1), desk)
+    except BaseException as error:
+        ended = error
         raise
     finally:
-        with working(tool.name):
-            _close(coming.source)
-        left(desk, event, decision, f"it is over after {part} items")
-        drive(close_hold(desk, decision, used_by(desk, coming.reserved, coming.began_ms)), desk)
+        try:
+            with working(tool.name):
+                broke = _closed(source, ended)
+            if broke is not None:
+                drive(failed(desk, event, decision, broke, 1), desk)
+                if broke is not ended:
+                    raise broke
+        finally:
+            left(desk, event, decision, f"it is over after {part} items")
+            drive(close_hold(desk, decision, used_by(desk, coming.reserved, coming.began_ms)), desk)
 
 
 async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
-    """The same for items that are awaited."""
+    """The same for items that are awaited; those of a sync source are made in threads."""
     from stanchion.runtime.loop import adrive
 
     part = 0
     tool, event, decision = coming.tool, coming.event, coming.decision
+    source = _source(coming.source)
+    ended: BaseException | None = None
     try:
-        async for value in _amade(tool, _source(coming.source)):
+        while (value := await _anext(tool, source, coming.pace)) is not END:
             part += 1
             yield await adrive(_delivered(desk, coming, value, part), desk)
-    except (Refused, GeneratorExit):
-        raise
-    except Exception as error:
-        await adrive(failed(desk, event, decision, error, 1), desk)
+    except BaseException as error:
+        ended = error
         raise
     finally:
-        with working(tool.name):
-            await _aclose(coming.source)
-        left(desk, event, decision, f"it is over after {part} items")
-        await adrive(close_hold(desk, decision, used_by(desk, coming.reserved, coming.began_ms)), desk)
+        try:
+            with working(tool.name):
+                broke = await _aclosed(source, coming.source, ended)
+            if broke is not None:
+                await adrive(failed(desk, event, decision, broke, 1), desk)
+                if broke is not ended:
+                    raise broke
+        finally:
+            left(desk, event, decision, f"it is over after {part} items")
+            await adrive(close_hold(desk, decision, used_by(desk, coming.reserved, coming.began_ms)), desk)
 
 
 def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:
@@ -123,42 +145,55 @@ def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:
 
 
 def _source(source: Any) -> Any:
-    """What gives the items of something that is iterated over."""
-    return source if hasattr(type(source), "__anext__") else aiter(source)
+    """What gives the items of something that is iterated over, awaited; a sync source works in threads."""
+    if is_stream(source, awaited=True) or hasattr(type(source), "__aiter__"):
+        return source if hasattr(type(source), "__anext__") else aiter(source)
+    from stanchion.runtime.aitems import InThreads
+
+    return InThreads(source)
 
 
-def _close(source: Any) -> None:
-    close = getattr(source, "close", None)
-    if callable(close):
-        close()
+def _closed(source: InTime, ended: BaseException | None) -> Exception | None:
+    """Close a source; gives what its tool has raised, at work or now. What ended it otherwise goes before that."""
+    try:
+        source.close()
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything
+        return _broke(ended, error)
+    return _broke(ended, None)
 
 
-async def _aclose(source: Any) -> None:
-    close = getattr(source, "aclose", None)
-    if callable(close):
-        await close()
+async def _aclosed(source: Any, whole: Any, ended: BaseException | None) -> Exception | None:
+    """The same for items that are awaited."""
+    try:
+        for end in {id(end): end for end in (source, whole)}.values():
+            close = getattr(end, "aclose", None)
+            if callable(close):
+                await close()
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything
+        return _broke(ended, error)
+    return _broke(ended, None)
 
 
-def _made(tool: Tool, source: Iterator[Any]) -> Iterator[Any]:
+def _broke(ended: BaseException | None, closing: Exception | None) -> Exception | None:
+    if isinstance(ended, Refused):
+        return None
+    return ended if isinstance(ended, Exception) else closing
+
+
+def _made(tool: Tool, source: InTime) -> Iterator[Any]:
     """The items of a tool, which is at work while it makes one, and not while the agent has it."""
     while True:
         with working(tool.name):
-            try:
-                value = next(source)
-            except StopIteration:
-                return
+            value = next(source, END)
+        if value is END:
+            return
         yield value
 
 
-async def _amade(tool: Tool, source: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _anext(tool: Tool, source: Any, pace: Pace) -> Any:
     """The same for an async one."""
-    while True:
-        with working(tool.name):
-            try:
-                value = await anext(source)
-            except StopAsyncIteration:
-                return
-        yield value
+    with working(tool.name):
+        return await next_in_time(source, pace)
 
 
 def _not_once(desk: Desk, tool: Tool) -> None:

@@ -9,8 +9,8 @@ import msgspec
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Failure
-from stanchion.kernel.findings import Finding
 from stanchion.kernel.sizes import CEILING, exceeds, unread
+from stanchion.kernel.soundness import sound_or_none
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.faulting import text_of
 from stanchion.runtime.values import Unreadable, read
@@ -41,10 +41,10 @@ def _redacts(judge: Callable[[Any], Any], event: Failure) -> bool:
     if exceeds(event, CEILING):
         return True
     try:
-        finding = judge(event)
+        finding = sound_or_none(judge(event))
     except Exception:  # noqa: BLE001 - a guard may raise anything; then the error is withheld
         return True
-    return isinstance(finding, Finding) and bool(finding.patches)
+    return finding is not None and bool(finding.patches)
 
 
 def held_by(error: BaseException) -> Iterator[str]:

@@ -15,9 +15,8 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.state import CLOCK, Batch, Put, Reply, Stake, StoreLost, When, key
+from stanchion.kernel.state import CLOCK, Batch, Put, Reply, Stake, When, key
 from stanchion.kernel.words import Words, declare
-from stanchion.runtime.asides import aside
 from stanchion.runtime.drivers import Flow
 
 if TYPE_CHECKING:
@@ -153,11 +152,10 @@ class Entry:
         effect = msgspec.structs.replace(self.effect, state=state, until=0, **more)
         put: Put = (self.key, msgspec.to_builtins(effect), When.JUDGED, 0, 0)
         expects = ((self.key, self.version, self.version + 1),)
-        try:
-            reply: Reply = yield Batch(desk.new_id(), desk.info.tenant, True, expects, puts=(put,))
-        except StoreLost as lost:
-            desk.tell("the state store cannot be used: what came of the last call is not written down there")
-            aside(f"the ledger does not know what came of effect `{self.id}`", lost)
+        batch = Batch(desk.new_id(), desk.info.tenant, True, expects, puts=(put,))
+        reply: Reply | None = yield from desk.shield.unsettled.send(batch)
+        if reply is None:
+            desk.tell("the state store cannot be used: what came of the last call is not written down there yet")
             return False
         desk.shield.records.pop(self.key, None)
         if reply.stale:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved
-from stanchion.runtime.drivers import Flow, T, World, too_late
+from stanchion.runtime.drivers import Flow, T, World, as_lost, too_late
 from stanchion.runtime.effects import Invoke, Pause, Turn
 from stanchion.runtime.turns import PATIENCE_S, Courtesy
 from stanchion.runtime.values.anatomy import awaits
@@ -46,7 +46,7 @@ async def adrive(flow: Flow[T], world: World) -> T:
                 else:
                     raise TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
             except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
-                need = flow.throw(error)
+                need = flow.throw(as_lost(need, error))
             else:
                 need = flow.send(given)
     except StopIteration as done:

@@ -17,12 +17,12 @@ from stanchion.runtime.effects import Invoke
 from stanchion.runtime.flows import RETRY, assess, failed, judge, withhold
 from stanchion.runtime.pricing import Bill
 from stanchion.runtime.reaching_out import Paying
-from stanchion.runtime.recording import left
 from stanchion.runtime.replies import reply_of
 from stanchion.runtime.retrying import again
-from stanchion.runtime.spending import close_hold, settled
+from stanchion.runtime.spending import settled
 from stanchion.runtime.streamed import Account, Streaming, is_stream
 from stanchion.runtime.terms import terms_of
+from stanchion.runtime.under_way import abandoned, begun as has_begun
 from stanchion.runtime.unread import against, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, restored, taken
 from stanchion.runtime.values.words import Words
@@ -44,57 +44,61 @@ def converse(
     """
     said = list(messages)
     options = {} if params is None else dict(params)
-    attempt = 0
-    while True:
-        attempt += 1
-        said += [_system(words) for words in desk.take_notices()]
-        request, refused = _request(desk, said, options)
-        event: Any = marked(desk.event(ModelCall, model=model, **request.content), request)
-        bill = Bill(desk, event, tokens, cost_usd)
-        decision, event = yield from assess(desk, event, bill.reserved, refused, reprice=bill.again)
-        if decision.action == Action.RETRY and not (yield from again(desk, terms_of(decision, RETRY), attempt)):
-            said.append(_guidance(decision))
-            continue
-        if not decision.proceeds:
-            return _stopped(desk, decision)
-        asked = {"messages": event.messages, "params": event.params}
-        given = restored(request.handed, request.content, asked) if decision.patches else request.handed
-        send, keep = given["messages"], given["params"]
-        if event.model != model:
-            keep = {**keep, "model": event.model}
-        began_ms = desk.shield.clock() if desk.measures else 0
-        try:
-            with Paying(bill.reserved):
-                reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
-        except Exception as error:
-            failure = yield from failed(
-                desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True
-            )
-            if (yield from tried_again(desk, failure, error, attempt)):
+    attempt, started = 0, ""
+    try:
+        while True:
+            attempt += 1
+            said += [_system(words) for words in desk.take_notices()]
+            request, refused = _request(desk, said, options)
+            event: Any = marked(desk.event(ModelCall, model=model, **request.content), request)
+            bill = Bill(desk, event, tokens, cost_usd)
+            decision, event = yield from assess(desk, event, bill.reserved, refused, reprice=bill.again)
+            if decision.action == Action.RETRY and not (yield from again(desk, terms_of(decision, RETRY), attempt)):
+                said.append(_guidance(decision))
                 continue
-            withhold(desk, failure, error)
-            raise
-        except BaseException as error:
-            left(desk, event, decision, "it was interrupted: what came of it is not known", error)
-            yield from close_hold(desk, decision, bill.reserved)
-            raise
-        if is_stream(reply):
-            return Streaming(reply, Account(desk, event, decision, bill, began_ms), final)
-        came = reply_of(desk, reply)
-        used, notes = bill.settle(event, came.seen.content, began_ms) if decision.held else (bill.reserved, ())
-        answered: Any = desk.event(
-            ModelReply, call=decision.id, text=came.text, model=event.model, final=_is_final(came.words, final)
-        )
-        answered = marked(answered, came.seen)
-        moment = desk.moment(answered, settles=settled(decision, used), refused=came.refused)
-        answer = yield from judge(desk, moment, notes)
-        if answer.proceeds:
-            desk.last = answer.patched(came.text)
-            return came.handed(answer.patches)
-        if answer.action == Action.RETRY and not (yield from again(desk, terms_of(answer, RETRY), attempt)):
-            said.append(_guidance(answer))
-            continue
-        return _stopped(desk, answer)
+            if not decision.proceeds:
+                return _stopped(desk, decision)
+            started = decision.id
+            asked = {"messages": event.messages, "params": event.params}
+            given = restored(request.handed, request.content, asked) if decision.patches else request.handed
+            send, keep = given["messages"], given["params"]
+            if event.model != model:
+                keep = {**keep, "model": event.model}
+            began_ms = desk.shield.clock() if desk.measures else 0
+            has_begun(desk, decision, event)
+            try:
+                with Paying(bill.reserved):
+                    reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
+            except Exception as error:
+                failure = yield from failed(
+                    desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True
+                )
+                if (yield from tried_again(desk, failure, error, attempt)):
+                    continue
+                withhold(desk, failure, error)
+                raise
+            if is_stream(reply):
+                desk.under_way.hand(started)
+                started = ""
+                return Streaming(reply, Account(desk, event, decision, bill, began_ms), final)
+            came = reply_of(desk, reply)
+            used, notes = bill.settle(event, came.seen.content, began_ms) if decision.held else (bill.reserved, ())
+            answered: Any = desk.event(
+                ModelReply, call=decision.id, text=came.text, model=event.model, final=_is_final(came.words, final)
+            )
+            answered = marked(answered, came.seen)
+            moment = desk.moment(answered, settles=settled(decision, used), refused=came.refused)
+            answer = yield from judge(desk, moment, notes)
+            if answer.proceeds:
+                desk.last = answer.patched(came.text)
+                return came.handed(answer.patches)
+            if answer.action == Action.RETRY and not (yield from again(desk, terms_of(answer, RETRY), attempt)):
+                said.append(_guidance(answer))
+                continue
+            return _stopped(desk, answer)
+    except BaseException as error:
+        abandoned(desk, started, error)
+        raise
 
 
 def _stopped(desk: Desk, decision: Decision) -> str:

@@ -13,9 +13,10 @@ from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
-from stanchion.kernel.findings import Finding
-from stanchion.kernel.state import Batch, StoreLost
+from stanchion.kernel.events import Event, Failure, Moment, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.happened import has_happened
+from stanchion.kernel.state import Batch
 from stanchion.policy.veil import renamed
 from stanchion.runtime.asides import aside
 from stanchion.runtime.desk import Desk
@@ -23,6 +24,8 @@ from stanchion.runtime.discretion import discreet, unseen, wanted
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.faulting import described
+from stanchion.runtime.under_way import NOT_BEGUN
+from stanchion.runtime.unwritten import LATE
 from stanchion.runtime.veiling import hidden_in, hidden_names, veiled
 
 WAITS: Final = Risk.HIGH
@@ -36,15 +39,14 @@ def written(
     desk: Desk, plans: Plans, moment: Moment, decision: Decision, begun_ns: int, notes: tuple[str, ...] = ()
 ) -> AuditLost | int | None:
     """Write a decision down. Gives `None` where all is well, the mark of a record that has to be waited for, or why
-    it could not be written; `confirmed` deals with both.
+    it could not be written; `confirmed` deals with both. The record of what has happened waits for the journal then.
 
     Late answers and cached records are left as the next decision may find them.
     """
     shield = desk.shield
     event = moment.events[0]
+    kind = KINDS[event.stage]
     try:
-        if desk.told is not event.run:
-            desk.announce(event.run)
         took_ns = perf_counter_ns() - begun_ns
         hide = unseen(plans, moment, decision) if decision.skipped else ()
         record = decision
@@ -57,39 +59,82 @@ def written(
         if record is not decision:
             # What is written is not what was judged: judged again, it would not leave what this decision left.
             record = msgspec.structs.replace(record, wrote=())
-        mark: int = shield.journal.write(shown, record, took_ns, notes, hide)
-    except AuditLost as lost:
-        return lost
+        mark = _taken(desk, event.run, (shown, record, took_ns, notes, hide), has_happened(event))
     finally:
         if moment.late:
             desk.owed(moment, decision)
+    if kind == OUTCOME and event.call and not (type(event) is ToolResult and event.part):
+        desk.under_way.over(event.call)
+    if isinstance(mark, AuditLost):
+        return mark
     with desk.counting:
         desk.decided[decision.action] += 1
-    if decision.shadow and KINDS[event.stage] != INTENT:
+    if decision.shadow and kind != INTENT:
         # The agent gets what a guard in shadow mode would have redacted, but no record does.
         desk.veiled = desk.veiled or any(finding.patches for finding in decision.shadow)
     if len(shield.records) > MAX_CACHED:
         shield.records.clear()
-    return mark if event.risk >= WAITS and decision.proceeds and KINDS[event.stage] == INTENT else None
+    return mark if event.risk >= WAITS and decision.proceeds and kind == INTENT else None
 
 
-def confirmed(desk: Desk, decision: Decision, outcome: AuditLost | int) -> Flow[Decision]:
-    """Wait for a record to get to the disk; where it does not, the decision becomes a refusal that keeps nothing."""
+Written = tuple[Moment, Decision, int, tuple[str, ...], tuple[Patch, ...]]
+"""What a journal writes down of a decision."""
+
+
+def _taken(desk: Desk, run: RunInfo, what: Written, happened: bool) -> AuditLost | int:
+    """Have the journal take a record behind those that wait for it: its mark, or why it is not written. That of what
+    has happened waits with them, and notes that it had to."""
+    unwritten = desk.shield.unwritten
+
+    def write(*late: str) -> int:
+        if desk.told is not run:
+            desk.announce(run)
+        moment, decision, took_ns, notes, hide = what
+        mark: int = desk.shield.journal.write(moment, decision, took_ns, (*notes, *late), hide)
+        return mark
+
+    try:
+        if len(unwritten):
+            unwritten.flush()
+        return write()
+    except AuditLost as error:
+        lost = error
+    except Exception as error:  # noqa: BLE001 - whatever a journal raises, nothing is written
+        lost = AuditLost(f"writing it failed with `{type(error).__name__}`")
+    if happened:
+        unwritten.keep(lambda: write(LATE), f"what came of `{what[0].events[0].call}`", lost)
+    return lost
+
+
+def confirmed(desk: Desk, event: Event, decision: Decision, outcome: AuditLost | int) -> Flow[Decision]:
+    """Wait for a record to get to the disk; where it does not, the decision becomes a refusal that keeps nothing.
+
+    What has happened is not refused any more: only what came of it is withheld.
+    """
     lost = outcome
     if isinstance(lost, int):
         try:
             yield Invoke(desk.shield.journal.sync, (lost,))
         except AuditLost as error:
             lost = error
+        except Exception as error:  # noqa: BLE001 - whatever a journal raises, nobody knows that it is safe
+            lost = AuditLost(f"bringing it to the disk failed with `{type(error).__name__}`")
         else:
             return decision
-    refused = unrecorded(desk, decision, lost)
+        if not desk.plans.policy.shadow:
+            left(desk, event, decision, f"{NOT_BEGUN}: its record did not get to the disk")
+    refused = unrecorded(desk, event, decision, lost)
     if decision.held and not refused.held:
-        try:
-            yield Batch(desk.new_id(), desk.info.tenant, settles=((decision.id, None),))
-        except StoreLost:
-            desk.tell("the store could not be reached: what the last call reserved stays charged")
+        yield from give_back(desk, decision)
     return refused
+
+
+def give_back(desk: Desk, decision: Decision) -> Flow[None]:
+    """Give back what an action has reserved that does not happen; without the store, when it is there again."""
+    if decision.held:
+        batch = Batch(desk.new_id(), desk.info.tenant, settles=((decision.id, None),))
+        if (yield from desk.shield.unsettled.send(batch)) is None:
+            desk.tell("the store could not be reached: what the last call reserved stays charged until it is back")
 
 
 def barred(desk: Desk, moment: Moment) -> Decision | None:
@@ -101,26 +146,36 @@ def barred(desk: Desk, moment: Moment) -> Decision | None:
         return None
     try:
         desk.shield.journal.probe()
-    except AuditLost as lost:
-        decision = Decision(moment.id, Action.ALLOW, desk.plans.policy.hash)
-        refused = unrecorded(desk, decision, lost)
-        if refused.proceeds:
-            return None
-        desk.owed(moment, refused)
-        return refused
-    return None
+        return None
+    except AuditLost as error:
+        lost = error
+    except Exception as error:  # noqa: BLE001 - whatever a journal raises, nothing is written
+        lost = AuditLost(f"asking it failed with `{type(error).__name__}`")
+    decision = Decision(moment.id, Action.ALLOW, desk.plans.policy.hash)
+    refused = unrecorded(desk, moment.events[0], decision, lost)
+    if refused.proceeds:
+        return None
+    desk.owed(moment, refused)
+    return refused
 
 
-def unrecorded(desk: Desk, decision: Decision, lost: AuditLost) -> Decision:
+def unrecorded(desk: Desk, event: Event, decision: Decision, lost: AuditLost) -> Decision:
     """What becomes of a decision that could not be recorded; a policy that only watches does not refuse."""
     shadow = desk.plans.policy.shadow
     aside("the audit trail cannot be written", lost)
-    finding = Finding(Action.BLOCK, "kernel.audit_lost", (str(lost),), guard="kernel", shadow=shadow)
+    happened = has_happened(event)
+    code = "kernel.done_unrecorded" if happened else "kernel.audit_lost"
+    finding = Finding(Action.BLOCK, code, (str(lost),), guard="kernel", shadow=shadow)
     if shadow:
         return msgspec.structs.replace(decision, shadow=(*decision.shadow, finding))
-    action = max(decision.action, Action.BLOCK)
-    findings = (finding, *decision.findings)
-    return msgspec.structs.replace(decision, action=action, findings=findings, patches=(), held=False)
+    return msgspec.structs.replace(
+        decision,
+        action=max(decision.action, Action.BLOCK),
+        findings=(finding, *decision.findings),
+        patches=(),
+        held=False,
+        withheld=event.stage if happened else None,
+    )
 
 
 def left(desk: Desk, event: Event, decision: Decision, how: str, error: BaseException | None = None) -> None:
@@ -135,7 +190,6 @@ def left(desk: Desk, event: Event, decision: Decision, how: str, error: BaseExce
         outcome = desk.event(Failure, **about, **(described(desk.shield.policy, error) | {"text": ""}))
     ended = Decision(outcome.id, Action.ALLOW, decision.policy)
     shown, said = veiled(Moment((outcome,)), ended, hidden_names(desk.plans, outcome))
-    try:
-        desk.shield.journal.write(shown, said, 0, (how,))
-    except AuditLost:
-        desk.tell("the audit trail could not be written: the outcome of the last call is not recorded")
+    desk.under_way.over(decision.id)
+    if isinstance(_taken(desk, outcome.run, (shown, said, 0, (how,), ()), happened=True), AuditLost):
+        desk.tell("the audit trail cannot be written: the outcome of the last call is recorded as soon as it can be")

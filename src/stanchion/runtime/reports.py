@@ -21,7 +21,8 @@ from stanchion.runtime.drivers import Flow
 from stanchion.runtime.faulting import reported, told
 from stanchion.runtime.flows import assess, judge
 from stanchion.runtime.reported import beside, failing, failure_in, taken_in
-from stanchion.runtime.spending import book, close_hold, lending, overruns, reserving, unforeseen, used_by
+from stanchion.runtime.spending import book, lending, overruns, reserving, unforeseen, used_by
+from stanchion.runtime.under_way import abandoned
 from stanchion.runtime.undoing import remember_reported, undone
 from stanchion.runtime.unread import against, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, read
@@ -290,7 +291,8 @@ def check(
         was, (took, refused) = took, _taken(desk, tool, args)
         if took.content == was.content:
             break
-        yield from close_hold(desk, decision, NOTHING)
+        abandoned(desk, decision.id)
+        yield from desk.shield.unsettled.carry()
     if decision.proceeds:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)
     return _fitting(decision, call, took.plain) if decision.patches else decision

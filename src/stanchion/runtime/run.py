@@ -336,7 +336,7 @@ class Run(Reporting):
     def close(self) -> None:
         """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
         self._end()
-        if self._desk.carved:
+        if self._desk.carved or len(self._desk.shield.unsettled):
             from stanchion.runtime.children import give_back
 
             drive(give_back(self._desk), self._desk)
@@ -344,7 +344,7 @@ class Run(Reporting):
     async def aclose(self) -> None:
         """`close` for async code."""
         self._end()
-        if self._desk.carved:
+        if self._desk.carved or len(self._desk.shield.unsettled):
             from stanchion.runtime.children import give_back
 
             await self._adrive(give_back(self._desk))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from stanchion.approvals.errors import AnswerRefused
@@ -38,6 +39,8 @@ from stanchion.runtime.tool import Tool
 from stanchion.runtime.toolbox import Toolbox
 from stanchion.runtime.trust import OperatorsTrust, Trust
 from stanchion.runtime.turns import Turns
+from stanchion.runtime.unsettled import Unsettled
+from stanchion.runtime.unwritten import Unwritten
 from stanchion.runtime.waiting import Waiting
 from stanchion.runtime.wrapping import wrapped
 from stanchion.stores.memory import MemoryStore, wall_ms
@@ -103,6 +106,8 @@ class Shield:
         self.trust: Trust = OperatorsTrust(self.store, self.authority.known) if trust is None else trust
         self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
+        self.unwritten, self.unsettled = Unwritten(), Unsettled()
+        """What has happened, and has yet to be written down and to be told to the store."""
         self.waiting = Waiting()
         self._nonces, self.chance = nonces, chance
         self._toolbox = Toolbox()
@@ -367,11 +372,12 @@ class Shield:
         self.answers.close()
         if self.presence is not None:
             self.presence.close()
-        try:
-            self.journal.close()
-            anchor_last(self.store, self.journal, f"anchor-{_random(8)}")
-        finally:
-            self.store.close()
+        with ExitStack() as last_first:
+            last_first.callback(self.store.close)
+            last_first.callback(anchor_last, self.store, self.journal, f"anchor-{_random(8)}")
+            last_first.callback(self.journal.close)
+            last_first.callback(self.unwritten.close)
+            last_first.callback(self.unsettled.close, self.store)
 
     def __enter__(self) -> Shield:
         return self

@@ -7,7 +7,7 @@ from typing import Any, Final
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import Batch, StoreLost
+from stanchion.kernel.state import Batch
 from stanchion.kernel.units import JUST_ONE, MICRO, NOTHING, Amounts, Unit
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
@@ -101,10 +101,9 @@ def settled(decision: Decision, used: Amounts = JUST_ONE) -> tuple[tuple[str, Am
 def close_hold(desk: Desk, decision: Decision, used: Amounts = JUST_ONE) -> Flow[None]:
     """Close a hold at its estimate where the outcome of its action is not known."""
     if decision.held:
-        try:
-            yield Batch(desk.new_id(), desk.info.tenant, settles=settled(decision, used))
-        except StoreLost:
-            desk.tell("the store could not be reached: what the last call reserved stays charged")
+        batch = Batch(desk.new_id(), desk.info.tenant, settles=settled(decision, used))
+        if (yield from desk.shield.unsettled.send(batch)) is None:
+            desk.tell("the store could not be reached: what the last call reserved stays charged until it is back")
 
 
 def unforeseen(desk: Desk, reserved: Amounts, used: Amounts) -> Amounts:
@@ -121,11 +120,11 @@ def unforeseen(desk: Desk, reserved: Amounts, used: Amounts) -> Amounts:
 def book(desk: Desk, event: Event, spent: Amounts) -> Flow[Any]:
     """Count a cost that is known already, whatever it exceeds: refusing it would not make it unspent.
 
-    `event` is what it began with, by which its budgets are found.
+    `event` is what it began with, by which its budgets are found. A lost store counts it when it is back.
     """
     if spent == NOTHING:
         return
     plan = desk.plans.of((event,), "")
     lines = tuple([line._replace(bands=(), hold_ms=0) for line in plan.lines if not line.follows])
     if lines:
-        yield Batch(desk.new_id(), desk.info.tenant, lines=lines, amounts=spent)
+        yield from desk.shield.unsettled.send(Batch(desk.new_id(), desk.info.tenant, lines=lines, amounts=spent))

@@ -164,7 +164,8 @@ def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         for name, signals in finding.terms.to
     ]
     if decision.code in EXHAUSTED:
-        asked.append((f"run:{desk.info.id}", (Signal.EXHAUSTED,), TERMS, decision.message))
+        why = "" if decision.determining is None else decision.determining.message
+        asked.append((f"run:{desk.info.id}", (Signal.EXHAUSTED,), TERMS, why))
     for name, signals, terms, why in asked:
         mark = standing.marks.get(name, Mark()) if name else standing.own
         if any(moved(mark, signal, now, why, terms) is not None for signal in signals):

@@ -16,6 +16,7 @@ from stanchion.runtime.pricing import Bill
 from stanchion.runtime.prompt_size import text_tokens
 from stanchion.runtime.recording import left
 from stanchion.runtime.spending import close_hold, settled
+from stanchion.runtime.under_way import abandoned, begun as has_begun
 from stanchion.runtime.values.anatomy import MISSING, defined
 from stanchion.runtime.values.choosing import OPAQUE, form_of
 
@@ -48,6 +49,11 @@ class Account:
         self._estimated = False
         self._open = decision is not None
 
+    @property
+    def call(self) -> str:
+        """The call that the stream answers; empty where there is none."""
+        return "" if self._decision is None else self._decision.id
+
     def begin(self, model: str, tokens: int | None, cost_usd: float | None) -> Flow[None]:
         """Reserve what a stream may use whose request nobody has judged; raises `Refused` where so much is not left."""
         desk = self._desk
@@ -61,6 +67,8 @@ class Account:
             raise desk.refusal(decision)
         self._event, self._decision, self._bill, self._open = event, decision, bill, True
         self._began_ms = desk.shield.clock()
+        has_begun(desk, decision, event)
+        desk.under_way.hand(decision.id)
 
     def heard(self, content: Any) -> None:
         """Take note of what a piece says was used."""
@@ -106,8 +114,9 @@ class Account:
                 self._desk, self._event, self._decision, error, 1, self._bill.reserved, self._bill.reserved
             )
             return
-        left(self._desk, self._event, self._decision, "it was interrupted: what came of it is not known", error)
-        yield from close_hold(self._desk, self._decision, self._bill.reserved)
+        abandoned(self._desk, self._decision.id, error)
+        if not isinstance(error, GeneratorExit):
+            yield from self._desk.shield.unsettled.carry()
 
     def refused(self) -> Flow[None]:
         """A piece was refused: nothing more comes, and what it reserved is used."""

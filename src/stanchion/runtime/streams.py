@@ -18,8 +18,10 @@ from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.flows import judge
 from stanchion.runtime.holding import Held, Item, Keepers, Piece
+from stanchion.runtime.pacing import END, InTime, Pace, next_in_time
 from stanchion.runtime.replies import others
 from stanchion.runtime.streamed import Account
+from stanchion.runtime.under_way import abandoned
 from stanchion.runtime.unread import against, unreadable
 from stanchion.runtime.values import Unreadable, read, restored
 from stanchion.runtime.values.words import LOGPROBS, TEXT, Path, at, fields_of, words_of
@@ -30,6 +32,8 @@ SHAPES: Final = (str, bytes, Piece)
 ENDS: Final = frozenset({LOGPROBS, "finish_reason", "usage", "stop_reason"})
 """What is said once, with the last piece, and not again with what was held back."""
 NUMBERS: Final = ("output_index", "content_index", "summary_index")
+STREAM: Final = "the stream"
+"""What a model's stream is called where it is late."""
 CONTEXT: Final = 512
 """How much of a field that is no words is remembered."""
 BLOCKS: Final = "content_block"
@@ -44,18 +48,23 @@ def chunks(
     """Pass a streamed reply on; the source is closed as soon as a piece is refused or nobody wants more."""
     drive(account.begin(**about), desk) if about else None
     stream = Stream(desk, channel, account, final)
+    pace = Pace(desk, STREAM, None)
     try:
-        with _closing(source) as items:
-            for item in items:
-                yield from drive(stream.take(item), desk)
-            yield from drive(stream.rest(), desk)
-    except Refused:
-        drive(account.refused(), desk)
-        raise
+        try:
+            with _closing(source if pace.left_s() is None else InTime(desk, source, pace)) as items:
+                for item in items:
+                    yield from drive(stream.take(item), desk)
+                yield from drive(stream.rest(), desk)
+        except Refused:
+            drive(account.refused(), desk)
+            raise
+        except BaseException as error:
+            drive(account.broken(error), desk)
+            raise
+        drive(stream.whole(), desk)
     except BaseException as error:
-        drive(account.broken(error), desk)
+        abandoned(desk, account.call, error)
         raise
-    drive(stream.whole(), desk)
 
 
 async def achunks(
@@ -67,20 +76,25 @@ async def achunks(
     if about:
         await adrive(account.begin(**about), desk)
     stream = Stream(desk, channel, account, final)
+    pace = Pace(desk, STREAM, None)
     try:
-        async with _aclosing(source) as items:
-            async for item in items:
-                for piece in await adrive(stream.take(item), desk):
+        try:
+            async with _aclosing(source) as items:
+                while (item := await next_in_time(items, pace)) is not END:
+                    for piece in await adrive(stream.take(item), desk):
+                        yield piece
+                for piece in await adrive(stream.rest(), desk):
                     yield piece
-            for piece in await adrive(stream.rest(), desk):
-                yield piece
-    except Refused:
-        await adrive(account.refused(), desk)
-        raise
+        except Refused:
+            await adrive(account.refused(), desk)
+            raise
+        except BaseException as error:
+            await adrive(account.broken(error), desk)
+            raise
+        await adrive(stream.whole(), desk)
     except BaseException as error:
-        await adrive(account.broken(error), desk)
+        abandoned(desk, account.call, error)
         raise
-    await adrive(stream.whole(), desk)
 
 
 class Stream:

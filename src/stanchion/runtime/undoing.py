@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
@@ -136,14 +135,12 @@ def undone(desk: Desk, done: Done, what: str = "the action") -> Flow[Undone]:
 
 def write_down(desk: Desk, told: Undone) -> None:
     """Record that a call was undone, or could not be."""
-    info = desk.info
+    info, shield = desk.info, desk.shield
     data = {"call": told.call, **({"error": told.error} if told.error else {})}
     what = "undo.failed" if told.error else "undo.done"
-    try:
-        fact = Fact(desk.shield.clock(), what, f"tool:{told.tool}", info.tenant, info.id, info.agent, data=data)
-        tell(desk.shield, fact)
-    except AuditLost:
-        desk.tell("the audit trail could not be written: that a call was undone is not recorded")
+    fact = Fact(shield.clock(), what, f"tool:{told.tool}", info.tenant, info.id, info.agent, data=data)
+    if not shield.unwritten.put(lambda: tell(shield, fact), f"the undoing of `{told.call}`"):
+        desk.tell("the audit trail cannot be written: that a call was undone is recorded as soon as it can be")
 
 
 def roll_back(desk: Desk) -> Flow[tuple[Undone, ...]]:

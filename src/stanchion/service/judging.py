@@ -48,7 +48,8 @@ class Judging:
             return unknown.reply
         except Refused as refused:
             behind = client.error is not None and refused.__cause__ is client.error
-            return m.Refusal(plain(refused.decision), refused.approvers, refused.partial, refused.ticket, behind=behind)
+            decision = plain(refused.decision)
+            return m.Refusal(decision, refused.approvers, refused.partial, refused.ticket, behind, refused.undone)
         except ToolFailed as failed:
             return m.Withheld(str(failed))
         except Unkept as error:

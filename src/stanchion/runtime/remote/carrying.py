@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from stanchion.kernel.stages import Stage
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.errors import Refused, ToolFailed
@@ -84,7 +85,7 @@ class Carried:
             raise ToolFailed(reply.text) from None
         if isinstance(reply, Refusal):
             behind = self._error if reply.behind else None
-            raise Refused(reply.decision, reply.approvers, reply.partial, reply.ticket) from behind
+            raise Refused(reply.decision, reply.approvers, reply.partial, reply.ticket, reply.undone) from behind
         raise misfit(reply)
 
     def _run(self, go: Go) -> Flow[Outcome]:
@@ -121,4 +122,4 @@ class Carried:
                 return (yield from talk.say(Outcome(fault=unread)))
         except BrokerLost as lost:
             why = f"`{self._tool.name}` has run, and what came of it could not be judged: {lost}"
-        raise Refused(unjudged(why)) from None
+        raise Refused(unjudged(why, Stage.TOOL_RESULT)) from None

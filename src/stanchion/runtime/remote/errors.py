@@ -8,6 +8,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.shown import Shown
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.runtime.errors import StanchionError
 
@@ -29,6 +30,7 @@ class NotThroughBroker(Shown, StanchionError, AttributeError):
     """Something that a program cannot do through a broker; the text says what to do in its place."""
 
 
-def unjudged(why: str) -> Decision:
-    """The refusal of something that no broker has judged."""
-    return Decision("", Action.BLOCK, "", (Finding(Action.BLOCK, "kernel.broker_lost", (why,), guard="kernel"),))
+def unjudged(why: str, stage: Stage | None = None) -> Decision:
+    """The refusal of something that no broker has judged; `stage` is that of an outcome, of what has happened."""
+    code = "kernel.broker_lost" if stage is None else "kernel.done_unjudged"
+    return Decision("", Action.BLOCK, "", (Finding(Action.BLOCK, code, (why,), guard="kernel"),), withheld=stage)

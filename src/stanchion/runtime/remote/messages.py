@@ -231,6 +231,7 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
     partial: tuple[Any, ...] = ()
     ticket: str | None = None
     behind: bool = False
+    undone: bool = False
 
 
 class Misused(msgspec.Struct, frozen=True, tag=True):

@@ -7,6 +7,7 @@ from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any
 
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.at_work import awork, work
 from stanchion.runtime.drivers import Flow, drive
@@ -117,7 +118,8 @@ class RemoteRun(Reporting):
         try:
             reply = yield from self._simply(lambda: Report(**self._named(), stage=stage, fields=value, fault=fault))
         except Refused as lost:
-            return lost.decision
+            why = lost.decision.findings[0].args[0]
+            return unjudged(str(why), stage) if stage in OUTCOMES else lost.decision
         if isinstance(reply, Decided):
             return reply.decision
         error = misfit(reply)

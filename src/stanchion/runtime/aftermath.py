@@ -1,0 +1,69 @@
+"""The aftermath of a decision: its record is waited for, and what it means for the run as a whole is carried out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.audit.errors import AuditLost
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import ASK, ROLLBACK, Isolate
+from stanchion.kernel.state import Batch
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.recording import confirmed
+from stanchion.runtime.standing import end_run, isolate, repeated, signalled
+from stanchion.runtime.terms import terms_of
+from stanchion.runtime.under_way import abandoned
+from stanchion.runtime.undoing import roll_back
+
+ISOLATE: Final = Isolate()
+
+
+def owe(desk: Desk, moment: Moment) -> None:
+    """Leave to the next trip what a moment was to settle and nobody knows to be settled; one that begins something
+    gives back what it may have taken."""
+    settles = moment.settles if moment.settles else ((moment.id, None),)
+    desk.shield.unsettled.keep(Batch(desk.new_id(), desk.info.tenant, settles=settles))
+
+
+def seen_to(desk: Desk, event: Event, decision: Decision, outcome: AuditLost | int | None) -> Flow[Decision]:
+    """Wait for the record of a start, and carry out what concerns the run as a whole. Whoever is interrupted meanwhile
+    leaves a call that was not begun."""
+    try:
+        if outcome is not None:
+            decision = yield from confirmed(desk, event, decision, outcome)
+        if len(desk.shield.unsettled) and decision.inputs.reply is not None:
+            yield from desk.shield.unsettled.carry()
+        yield from aftermath(desk, event, decision)
+    except BaseException as error:
+        abandoned(desk, decision.id, error)
+        raise
+    if not decision.proceeds:
+        desk.under_way.over(decision.id)
+    return decision
+
+
+def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+    """Carry out what a decision means for its run: warnings, states, its end, what is undone, whom it asks."""
+    for finding in decision.findings:
+        if finding.action == Action.WARN:
+            desk.notice(event, finding)
+    yield from signalled(desk, event, decision)
+    determining = decision.determining
+    if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
+        yield from end_run(desk, "kernel.ended", decision.message)
+    elif decision.action == Action.QUARANTINE:
+        terms = terms_of(decision, ISOLATE)
+        why = "" if determining is None else determining.message
+        whole = terms.what == "agent" or not event.tool
+        name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
+        if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
+            yield from isolate(desk, name, terms.for_ms, why)
+    if decision.effects and ROLLBACK in decision.effects:
+        yield from roll_back(desk)
+    if decision.effects and ASK in decision.effects and decision.action != Action.ESCALATE:
+        from stanchion.runtime.escalating import report
+
+        yield from report(desk, event, decision)

@@ -1,0 +1,159 @@
+"""Time limits of tools that yield, and of streams: they bound all items together, not the host's own time."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from stanchion import DeadlineExceeded, Shield, Tool
+from stanchion.audit.journal import MemoryJournal
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.pacing import Pace
+from stanchion.testing.clock import FakeClock
+from stanchion.testing.shields import shield_for
+
+BARE = {"name": "bare"}
+
+
+class Stuck:
+    """Tools that hang until the test lets them go on."""
+
+    def __init__(self) -> None:
+        self.free, self.closed = threading.Event(), threading.Event()
+
+    def pages(self) -> Iterator[int]:
+        try:
+            self.free.wait(60)
+            yield 1
+        finally:
+            self.closed.set()
+
+    def listed(self) -> Any:
+        return iter(self.pages())
+
+    async def apages(self) -> AsyncIterator[int]:
+        try:
+            await asyncio.Event().wait()
+            yield 1
+        finally:
+            self.closed.set()
+
+
+def outcomes(journal: MemoryJournal) -> list[tuple[str, str]]:
+    """What is written of how calls ended: the error, and the note."""
+    entries = [kept.read() for kept in journal.kept()]
+    return [(e.beside.get("error", ""), e.notes[-1] if e.notes else "") for e in entries if e.kind == "outcome"]
+
+
+@pytest.mark.parametrize("of", [lambda stuck: stuck.pages, lambda stuck: stuck.listed])
+def test_a_sync_generator_that_hangs_is_left(of: Callable[[Stuck], Any]) -> None:
+    """The caller is kept to the limit; the generator is closed by its own thread once it goes on."""
+    stuck, journal = Stuck(), MemoryJournal()
+    run = Shield.load(BARE, journal=journal).run("ann")
+    items = run.call(Tool(of(stuck), "pages", timeout_s=0.05))
+    with pytest.raises(DeadlineExceeded, match="`pages` did not give all its items within 0\\.05 s"):
+        next(items)
+    assert not stuck.closed.is_set()
+    stuck.free.set()
+    assert stuck.closed.wait(60)
+    failed, over = outcomes(journal)
+    assert (failed[0], over) == ("DeadlineExceeded", ("", "it is over after 0 items"))
+
+
+@pytest.mark.parametrize("of", [lambda stuck: stuck.pages, lambda stuck: stuck.apages])
+def test_a_generator_that_hangs_in_async_code_is_left(of: Callable[[Stuck], Any]) -> None:
+    """An async one is cancelled and closed, a sync one goes on in its thread."""
+    stuck, journal = Stuck(), MemoryJournal()
+    run = Shield.load(BARE, journal=journal).run("ann")
+
+    async def host() -> None:
+        items = run.acall(Tool(of(stuck), "pages", timeout_s=0.05))
+        with pytest.raises(DeadlineExceeded, match="`pages` did not give all its items within 0\\.05 s"):
+            await anext(items)
+        stuck.free.set()
+
+    asyncio.run(host())
+    assert stuck.closed.wait(60)
+    assert [error for error, _ in outcomes(journal)] == ["DeadlineExceeded", ""]
+
+
+def test_the_policys_limit_holds_for_generators() -> None:
+    """As it does for functions."""
+    stuck = Stuck()
+    items = Shield.load({"name": "x", "tools": {"pages": {"timeout_s": 0.05}}}).run("ann").call(stuck.pages)
+    with pytest.raises(DeadlineExceeded):
+        next(items)
+    stuck.free.set()
+
+
+@pytest.mark.parametrize("streams", [lambda run, source: run.stream(source), lambda run, s: run.model(lambda _: s, [])])
+def test_a_stream_that_hangs_ends_at_the_runs_deadline(streams: Callable[[Any, Any], Any]) -> None:
+    """A model's stream, or one of the host's own."""
+    stuck = Stuck()
+
+    def words() -> Iterator[str]:
+        for number in stuck.pages():
+            yield f"{number} "
+
+    chunks = streams(shield_for(BARE).run("ann", deadline_s=0.05), words())
+    with pytest.raises(DeadlineExceeded, match="before the run's deadline"):
+        list(chunks)
+    stuck.free.set()
+
+
+def test_an_async_stream_that_hangs_ends_at_the_runs_deadline() -> None:
+    """The same on an event loop."""
+    stuck = Stuck()
+
+    async def words() -> AsyncIterator[str]:
+        async for number in stuck.apages():
+            yield f"{number} "
+
+    async def host() -> None:
+        async for _ in shield_for(BARE).run("ann", deadline_s=0.05).astream(words()):
+            pass
+
+    with pytest.raises(DeadlineExceeded, match="before the run's deadline"):
+        asyncio.run(host())
+
+
+def desk_of(clock: FakeClock, **options: Any) -> Desk:
+    """A run's desk on a clock of its own."""
+    return shield_for(BARE, clock=clock).run("ann", **options).desk
+
+
+def test_items_share_one_limit_and_the_hosts_time_counts_for_the_deadline_alone() -> None:
+    """What each took is taken off; what passes between them is not, unless the run itself has a deadline."""
+    clock = FakeClock()
+    pace = Pace(desk_of(clock), "pages", 10.0)
+    assert pace.left_s() == 10.0
+    pace.took(4.0)
+    clock.advance(3_600_000)
+    assert pace.left_s() == 6.0
+    pace.took(9.0)
+    assert pace.left_s() == 0.0
+    pace = Pace(desk_of(clock, deadline_s=5), "pages", 10.0)
+    assert pace.left_s() == 5.0
+    clock.advance(4_000)
+    assert pace.left_s() == 1.0
+    clock.advance(4_000)
+    assert pace.left_s() == 0.0
+    assert Pace(desk_of(clock), "pages", None).left_s() is None
+
+
+def test_a_generator_in_time_gives_all_its_items_in_order() -> None:
+    """With a limit items are made in threads, and nothing else changes: errors, ends, what closing it raises."""
+
+    def counted(upto: int) -> Iterator[int]:
+        yield from range(upto)
+        raise LookupError("at the end")
+
+    items = Shield.load(BARE).run("ann").call(Tool(counted, "counted", timeout_s=60), 3)
+    assert [next(items), next(items), next(items)] == [0, 1, 2]
+    with pytest.raises(LookupError, match="at the end"):
+        next(items)
+    assert list(items) == []
