@@ -13,17 +13,22 @@ from stanchion.stores.redis.link import CHUNK, CUT, Link
 class Stream:
     """A link in the hands of an event loop. All commands of one turn of the loop go out together.
 
-    Where it fails, `lost` says why, and so does what everybody who waits for an answer is given: an error of `CUT`.
+    Where it fails, `lost` says why, and so does what everybody who waits for an answer is given: an error of `CUT`. A
+    server does one command after the other, so it has `timeout_s` for each from when it is through with the one before.
+    A loop that was held up reads what has come before it says that something is late.
     """
 
-    def __init__(self, link: Link, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, link: Link, loop: asyncio.AbstractEventLoop, timeout_s: float) -> None:
         self.lost: BaseException | None = None
         self._loop = loop
         self._link = link
         self._fd = link.sock.fileno()
         self._not_yet = _not_yet(link)
         self._pending = getattr(link.sock, "pending", None)
-        self._asked: deque[tuple[asyncio.Future[Any], int, float]] = deque()
+        self._timeout_s = timeout_s
+        self._asked: deque[tuple[asyncio.Future[Any], int]] = deque()
+        self._began = 0.0
+        self._due = 0.0
         self._came: list[Any] = []
         self._out: list[bytes] = []
         self._unsent = b""
@@ -31,19 +36,18 @@ class Stream:
         link.sock.setblocking(False)
         loop.add_reader(self._fd, self._receive)
 
-    def ask(self, data: bytes, count: int, deadline: float) -> asyncio.Future[Any]:
-        """Send a command; for several commands, all their answers are awaited. Deadlines never go back."""
+    def ask(self, data: bytes, count: int) -> asyncio.Future[Any]:
+        """Send a command; for several commands, all their answers are awaited."""
         answer = self._loop.create_future()
         if self.lost is not None:
             answer.set_exception(self.lost)
             return answer
-        self._asked.append((answer, count, deadline))
+        if not self._asked:
+            self._began = 0.0
+        self._asked.append((answer, count))
         if not self._out:
             self._loop.call_soon(self._send)
         self._out.append(data)
-        if not self._is_watched:
-            self._is_watched = True
-            self._loop.call_at(deadline, self._watch)
         return answer
 
     def lose(self, error: BaseException) -> None:
@@ -54,7 +58,7 @@ class Stream:
         if not self._loop.is_closed():
             self._loop.remove_reader(self._fd)
             self._loop.remove_writer(self._fd)
-            for answer, _, _ in self._asked:
+            for answer, _ in self._asked:
                 if not answer.done():
                     answer.set_exception(error)
         self._asked.clear()
@@ -72,6 +76,11 @@ class Stream:
         """Send what was asked for in this turn of the loop."""
         data = b"".join(self._out)
         self._out.clear()
+        if not self._began:
+            self._began = self._loop.time()
+        if not self._is_watched and self.lost is None:
+            self._is_watched = True
+            self._watch_until(self._began + self._timeout_s)
         if self._unsent:
             self._unsent += data
         elif self.lost is None:
@@ -93,7 +102,7 @@ class Stream:
         except OSError as error:
             self.lose(error)
 
-    def _receive(self) -> None:
+    def _receive(self, everything: bool = False) -> None:
         link = self._link
         try:
             while True:
@@ -103,7 +112,7 @@ class Stream:
                 link.reader.feed(chunk)
                 while (reply := link.reader.gets()) is not False:
                     self._give(reply)
-                if self._pending is None or not self._pending():
+                if not everything and (self._pending is None or not self._pending()):
                     return
         except self._not_yet:
             return
@@ -114,26 +123,38 @@ class Stream:
         """Give an answer to whoever has waited longest; who does not wait any more misses nothing."""
         if not self._asked:
             raise EOFError
-        answer, count, _ = self._asked[0]
+        answer, count = self._asked[0]
         if count > 1:
             self._came.append(reply)
             if len(self._came) < count:
                 return
             reply, self._came = self._came, []
         self._asked.popleft()
+        self._began = self._loop.time()
         if not answer.done():
             answer.set_result(reply)
 
     def _watch(self) -> None:
         """Give up the connection where an answer is late."""
         self._is_watched = False
-        if self._asked and self.lost is None:
-            deadline = self._asked[0][2]
-            if deadline <= self._loop.time():
-                self.lose(TimeoutError())
-            else:
-                self._is_watched = True
-                self._loop.call_at(deadline, self._watch)
+        if not self._asked or self.lost is not None:
+            return
+        now = self._loop.time()
+        if self._unsent and now - self._due > self._timeout_s:
+            self._began = now  # the loop was held up, and has not even sent everything
+            self._go_on_sending()
+        self._receive(everything=True)
+        if not self._asked or self.lost is not None:
+            return
+        if self._began and self._began + self._timeout_s <= now:
+            self.lose(TimeoutError())
+            return
+        self._is_watched = True
+        self._watch_until((self._began or now) + self._timeout_s)
+
+    def _watch_until(self, due: float) -> None:
+        self._due = due
+        self._loop.call_at(due, self._watch)
 
 
 def _is_here(loop: asyncio.AbstractEventLoop) -> bool:
