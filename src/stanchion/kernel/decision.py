@@ -36,8 +36,8 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     `lost` says why the store could not be asked, where it could not. `can` is what the host could carry out, where
     that was not everything. `taken` is the record that somebody else was first to change, or by which the store is
     known to have lost what it held. `crowd` is how many waited for the store and for how many milliseconds this did,
-    where it was not asked for that reason. `confirmed` is when the gates were last confirmed, by the host's clock and by
-    the store's, where the store was lost. `refused` are the records that guards which watch for refusals have judged
+    where it was not asked for that reason. `confirmed` is when the gates were last confirmed, by the host's clock and
+    by the store's, where the store was lost. `refused` are the records that guards which watch for refusals have judged
     on; empty where nothing was entered.
     """
 

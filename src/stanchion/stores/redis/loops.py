@@ -146,21 +146,20 @@ class Loops:
 
 def _opened(own: Own, opening: asyncio.Future[Stream], made: Link | BaseException, timeout_s: float) -> None:
     """Hand a connection to all who wait for it, or what became of it."""
-    if own.opening is opening:
-        own.opening = None
-    if isinstance(made, Link):
-        try:
-            stream = Stream(made, own.loop, timeout_s)
-        except BaseException as error:  # noqa: BLE001 - told to those who wait for the connection
+    try:
+        if isinstance(made, BaseException):
+            raise made
+        stream = Stream(made, own.loop, timeout_s)
+        if own.stream is not None:
+            own.stream.end()
+        own.stream = stream
+        opening.set_result(stream)
+    except BaseException as error:  # noqa: BLE001 - told to those who wait for the connection
+        if isinstance(made, Link):
             made.close()
-            made = error
-        else:
-            if own.stream is not None:
-                own.stream.end()
-            own.stream = stream
-            if not opening.done():
-                opening.set_result(stream)
-            return
-    if not opening.done():
-        opening.set_exception(made)
-        opening.exception()  # looked at, so that nobody has to
+        if not opening.done():
+            opening.set_exception(error)
+            opening.exception()  # looked at, so that nobody has to
+    finally:
+        if own.opening is opening:
+            own.opening = None
