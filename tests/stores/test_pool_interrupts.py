@@ -73,8 +73,9 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 def test_tasks_on_redis(server: Server, loop: asyncio.AbstractEventLoop) -> None:
-    """All on one loop, so that what was cut off and what follows share a connection."""
-    store = RedisStore(server.url, timeout_s=FOREVER_S)
+    """All on one loop, so that what was cut off and what follows share a connection. Where a loop is cut off before it
+    begins with what it was told to do, that is noticed when the server should have answered."""
+    store = RedisStore(server.url, timeout_s=0.5)
 
     async def three() -> None:
         await asyncio.gather(*[store.acarry(counted("b")) for _ in range(3)], return_exceptions=True)

@@ -80,11 +80,12 @@ class Carrying:
         place = Place()
         try:
             try:
-                return await self._acarry(place, batch)
+                reply = await self._acarry(place, batch)
             finally:
                 self._pool.leave(place)
         finally:
             self._pool.leave(place)
+        return reply
 
     def ask(self, sql: bytes, given: list[bytes | None], kinds: list[int]) -> list[list[bytes | None]]:
         """The rows of one statement that only reads."""
@@ -99,11 +100,12 @@ class Carrying:
         place = Place()
         try:
             try:
-                return work(place)
+                done = work(place)
             finally:
                 self._pool.leave(place)
         finally:
             self._pool.leave(place)
+        return done  # not from within: a step between the two would belong to neither
 
     def _first(self, place: Place) -> None:
         self._pool.enter(place)

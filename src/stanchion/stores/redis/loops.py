@@ -52,11 +52,12 @@ class Loops:
         place = Place()
         try:
             try:
-                return await self._ask(own, place, data, count, finishes)
+                reply = await self._ask(own, place, data, count, finishes)
             finally:
                 own.queue.leave(place)
         finally:
             own.queue.leave(place)
+        return reply
 
     def close(self) -> None:
         """Close all connections."""
@@ -118,6 +119,8 @@ class Loops:
                 threading.Thread(target=self._connect, args=(own, opening), name="stanchion-redis", daemon=True).start()
             except RuntimeError as error:
                 raise self._pool.lost(error) from None
+            # Where the loop is cut off while it is told of the connection, nobody waits for it for ever.
+            own.loop.call_later(2 * self._pool.timeout_s, _opened, own, opening, TimeoutError(), 0.0)
             own.opening = opening
         return await asyncio.shield(opening)
 
@@ -146,6 +149,10 @@ class Loops:
 
 def _opened(own: Own, opening: asyncio.Future[Stream], made: Link | BaseException, timeout_s: float) -> None:
     """Hand a connection to all who wait for it, or what became of it."""
+    if opening.done():
+        if isinstance(made, Link):
+            made.close()
+        return
     try:
         if isinstance(made, BaseException):
             raise made

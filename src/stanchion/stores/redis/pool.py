@@ -42,11 +42,12 @@ class Pool:
         place, queue = Place(), self.queue
         try:
             try:
-                return self._ask(place, data, count, finishes)
+                reply = self._ask(place, data, count, finishes)
             finally:
                 _leave(queue, place)
         finally:
             _leave(queue, place)
+        return reply
 
     def connect(self, deadline: float) -> Link:
         """A connection that does not count among those of the pool; for whoever looks after it."""

@@ -56,6 +56,8 @@ class Stream:
         if not self._will_send:
             self._loop.call_soon(self._whole, self._send)
             self._will_send = True
+        if not self._is_watched:
+            self._watch_until(self._loop.time() + self._timeout_s)
         return answer
 
     def lose(self, error: BaseException) -> None:
@@ -104,16 +106,14 @@ class Stream:
         if not self._asked:
             self._began = now
         many = list(self._out)
-        self._out.clear()
         self._asked.extend(many)
+        self._out.clear()
         is_under_way = bool(self._unsent)
         self._unsent += b"".join([asked.data for asked in many])
         if not is_under_way:
             self._go_on_sending()
             if self._unsent:
                 self._loop.add_writer(self._fd, self._whole, self._write)
-        if not self._is_watched:
-            self._watch_until(self._began + self._timeout_s)
 
     def _write(self) -> None:
         self._go_on_sending()
@@ -156,6 +156,8 @@ class Stream:
         """Give up the connection where an answer is late."""
         self._is_watched = False
         now = self._loop.time()
+        if self._out:
+            self._send()  # that was about to be done, and was cut off
         if self._unsent and now - self._due > self._timeout_s:
             self._began = now  # the loop was held up, and has not even sent everything
             self._go_on_sending()
