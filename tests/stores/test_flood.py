@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from stanchion import Refused, Shield
+from stanchion.kernel.decision import Decision
 from stanchion.kernel.state import Batch, Crowded, Line, StoreLost, key
 from stanchion.stores.leasing import LeasingStore
 from stanchion.stores.memory import MemoryStore
@@ -73,13 +74,16 @@ class Flood:
             assert await self._run.acall(self._tool, number=number) == number
         except Refused as refused:
             self.said[refused.decision.code] += 1
-            crowd = refused.decision.inputs.crowd
-            if crowd is not None:
-                assert refused.decision.message.startswith(f"{crowd[0]:,} others wait for the state store, and this ")
-                assert refused.decision.advice == "try again in a moment"
-                self.crowded.append(crowd)
+            self._heard(refused.decision)
         else:
             self.said["went"] += 1
+
+    def _heard(self, decision: Decision) -> None:
+        if decision.inputs.crowd is not None:
+            others, _ = decision.inputs.crowd
+            assert decision.message.startswith(f"{others:,} others wait for the state store, and this has waited ")
+            assert decision.advice == "try again in a moment"
+            self.crowded.append(decision.inputs.crowd)
 
     async def _all(self) -> None:
         await asyncio.gather(*[self._one(number) for number in range(self._tasks)])

@@ -1,7 +1,6 @@
-"""A queue before a store: in order, bounded, with a deadline; whoever leaves, however that comes, makes room at once."""
+"""A queue before a store: in order, bounded, with a deadline; whoever leaves, however it comes, makes room at once."""
 
 import asyncio
-
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -131,7 +130,7 @@ def test_a_full_queue_refuses_at_once_and_still_lets_in_who_finishes() -> None:
         places += [Place() for _ in range(3)]
         tasks += [asyncio.create_task(queue.atake(place, True)) for place in places[3:]]
         await waiting(queue, 6)
-        with pytest.raises(Crowded, match="^6 others"):
+        with pytest.raises(Crowded, match=r"^6 others"):
             await queue.atake(Place(), True)
         queue.leave(first)
         for task, place in [*zip(tasks[3:], places[3:], strict=True), *zip(tasks[:3], places[:3], strict=True)]:
@@ -154,7 +153,7 @@ def test_all_queues_of_a_room_share_its_bound() -> None:
         await asyncio.sleep(0)
         with pytest.raises(Crowded, match=r"^1 others .* waited 0 s"):
             await queues[1].atake(Place())
-        with pytest.raises(Crowded, match="^0 others"):
+        with pytest.raises(Crowded, match=r"^0 others"):
             await waits
 
     asyncio.run(two())
@@ -215,9 +214,10 @@ def test_a_loop_that_is_gone_holds_nobody_up() -> None:
     queue = a_queue()
     first = taken(queue)
     gone = asyncio.new_event_loop()
+    tasks: list[asyncio.Task[None]] = []
 
     async def waits() -> None:
-        gone.create_task(queue.atake(Place()))
+        tasks.append(gone.create_task(queue.atake(Place())))
         await waiting(queue, 1)
 
     gone.run_until_complete(waits())

@@ -137,6 +137,8 @@ class Queue:
         place.over = True
 
     def _at_once(self, place: Place) -> bool:
+        if self._rest:
+            return False
         with self.room.lock:
             if self._first or self._rest or len(self.seated) >= self.places:
                 return False
@@ -166,9 +168,9 @@ class Queue:
 
     def _served(self, place: Place, began: float) -> None:
         """Go on where there is a place."""
+        if place in self.seated:
+            return
         with self.room.lock:
-            if place in self.seated:
-                return
             self._serve()
             if place in self.seated:
                 return

@@ -15,7 +15,7 @@ class Asked(NamedTuple):
     """A command, and who waits for so many answers to it."""
 
     answer: asyncio.Future[Any]
-    count: int
+    answers: int
     data: bytes
 
 

@@ -1,0 +1,101 @@
+"""Crowds: thousands of tasks that call a tool at once on each store, beside sixty-four of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import ExitStack
+from statistics import median
+from typing import Final, NamedTuple
+
+from stanchion.lab.bench.servers import Missing
+from stanchion.lab.bench.stores import OPENED
+from stanchion.lab.bench.table import Effort, Row, Section
+from stanchion.runtime.errors import Refused
+from stanchion.runtime.places import MEMORY
+from stanchion.runtime.shield import Shield
+from stanchion.stores.protocol import Store
+
+FEW: Final = 64
+MANY: Final = 10_000
+CALLS: Final = 2
+"""How many calls each of the many makes."""
+POLICY: Final = {
+    "name": "crowd",
+    "guards": [{"use": "budget", "calls": 1_000_000_000}, {"use": "step_limit", "max_steps": 1_000_000_000}],
+}
+
+
+class Went(NamedTuple):
+    """What came of a crowd: how many calls went ahead and were refused, in which time, and the longest wait."""
+
+    served: int
+    refused: int
+    seconds: float
+    longest_s: float
+
+    @property
+    def rate(self) -> float:
+        """Calls that went ahead in a second."""
+        return self.served / self.seconds
+
+
+def crowds(effort: Effort) -> Section:
+    """Calls a second of many tasks, beside few, in rounds that take turns."""
+    many, rounds = (MANY, 3) if effort.rounds > 4 else (MANY // 10, 1)
+    rows: list[Row] = []
+    missing: list[str] = []
+    for name, opened in OPENED.items():
+        with ExitStack() as stack:
+            try:
+                store = stack.enter_context(opened()).store
+            except Missing as error:
+                missing.append(f"{name} is left out, because {error}")
+                continue
+            rows += _measured(name, store, many, rounds)
+    note = "every task calls an async tool; `refused` is told that it is crowded; the ratio is to 64 tasks"
+    return Section("thousands of tasks at once", "\n  ".join([note, *missing]), rows)
+
+
+def _measured(name: str, store: Store, many: int, rounds: int) -> list[Row]:
+    took: dict[int, list[Went]] = {FEW: [], many: []}
+    for turn in range(rounds + 1):
+        for tasks, went in took.items():
+            # As many calls in both, so that neither has the longer history.
+            one = asyncio.run(_crowd(store, tasks, CALLS * -(-many // tasks)))
+            if turn:
+                went.append(one)
+    base = median([one.rate for one in took[FEW]])
+    rows: list[Row] = []
+    for tasks, went in took.items():
+        rate = median([one.rate for one in went])
+        ratio = None if tasks == FEW else round(rate / base, 2)
+        rows.append(Row(f"{name}: {tasks:,} tasks", amount=rate, unit="calls/s", ratio=ratio))
+        rows.append(Row(f"{name}: {tasks:,} tasks, refused", amount=sum([one.refused for one in went]), unit="calls"))
+        longest_ms = 1000 * max([one.longest_s for one in went])
+        rows.append(Row(f"{name}: {tasks:,} tasks, the longest took", amount=longest_ms, unit="ms"))
+    return rows
+
+
+async def _crowd(store: Store, tasks: int, calls: int) -> Went:
+    run = Shield.load(POLICY, store=store, journal=MEMORY).run("a1", "t1")
+    took: list[float] = []
+    refused: list[Refused] = []
+
+    async def tool(path: str) -> str:
+        return path
+
+    async def one(name: str) -> None:
+        for _ in range(calls):
+            begun = time.perf_counter()
+            try:
+                await run.acall(tool, path=name)
+            except Refused as error:
+                if error.decision.code != "kernel.crowded":
+                    raise AssertionError(error.decision.message) from error
+                refused.append(error)
+            took.append(time.perf_counter() - begun)
+
+    begun = time.perf_counter()
+    await asyncio.gather(*[one(f"src/{number}.py") for number in range(tasks)])
+    return Went(len(took) - len(refused), len(refused), time.perf_counter() - begun, max(took))
