@@ -308,3 +308,12 @@ def test_whatever_is_cut_off_leaves_the_queue_as_it_was(work: Callable[[Queue], 
         held[:] = [taken(queue) for _ in held]
 
     assert everywhere(lambda: work(queue), check, files("locks.py", "stores/queue.py"), every=3) > 20
+
+
+def test_who_is_collected_as_garbage_where_the_lock_is_held_is_taken_out_later() -> None:
+    queue = a_queue()
+    place = taken(queue)
+    with queue.room.lock:
+        queue.leave(place)
+    last = taken(queue)
+    assert queue.seated == {last}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from _thread import LockType, allocate_lock
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final
@@ -23,6 +23,9 @@ MOST: Final = 10_000
 """How many wait for a store in one process."""
 PATIENCE_S: Final = 10.0
 """How long each of them waits."""
+PATIENT_S: Final = 1.0
+"""How long one who leaves waits for the lock. It may be a coroutine that is collected as garbage in the thread that
+has the lock, and then it waits in vain: whoever comes next takes it out."""
 
 
 class Place:
@@ -61,6 +64,8 @@ class Room:
         self.lock: Final = Lock()
         self.waiting: Final[dict[Place, Line]] = {}
         """Who waits, and in which line."""
+        self.left: Final[deque[tuple[Queue, Place]]] = deque()
+        """Who has left, and is still to be taken out."""
         self._name = name
 
     def turn_away(self, why: str) -> None:
@@ -130,16 +135,18 @@ class Queue:
         """Give a place up, wherever it is, and let the next one have it. To leave twice does no harm."""
         if place.over:
             return
-        with self.room.lock:
-            self.seated.discard(place)
-            self.room.drop(place)
-            self._serve()
+        with self.room.lock.within(PATIENT_S) as held:
+            self.room.left.append((self, place))
+            if held:
+                self._serve()
         place.over = True
 
     def _at_once(self, place: Place) -> bool:
         if self._rest:
             return False
         with self.room.lock:
+            if self.room.left:
+                self._serve()
             if self._first or self._rest or len(self.seated) >= self.places:
                 return False
             self.seated.add(place)
@@ -158,6 +165,11 @@ class Queue:
 
     def _serve(self) -> None:
         """Give what is free to those who wait. Whoever was about to be told, when that was cut off, is told now."""
+        while self.room.left:
+            queue, gone = self.room.left[0]
+            queue.seated.discard(gone)
+            self.room.drop(gone)
+            self.room.left.popleft()
         for line in (self._first, self._rest):
             while line and len(self.seated) < self.places:
                 place = next(iter(line))

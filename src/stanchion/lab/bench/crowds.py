@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import ExitStack
-from statistics import median
+from statistics import fmean
 from typing import Final, NamedTuple
 
 from stanchion.lab.bench.servers import Missing
@@ -41,8 +41,8 @@ class Went(NamedTuple):
 
 
 def crowds(effort: Effort) -> Section:
-    """Calls a second of many tasks, beside few, in rounds that take turns."""
-    many, rounds = (MANY, 3) if effort.rounds > 4 else (MANY // 10, 1)
+    """Calls a second of many tasks, beside few."""
+    many = MANY if effort.rounds > 4 else MANY // 10
     rows: list[Row] = []
     missing: list[str] = []
     for name, opened in OPENED.items():
@@ -52,29 +52,25 @@ def crowds(effort: Effort) -> Section:
             except Missing as error:
                 missing.append(f"{name} is left out, because {error}")
                 continue
-            rows += _measured(name, store, many, rounds)
+            rows += _measured(name, store, many)
     note = "every task calls an async tool; `refused` is told that it is crowded; the ratio is to 64 tasks"
     return Section("thousands of tasks at once", "\n  ".join([note, *missing]), rows)
 
 
-def _measured(name: str, store: Store, many: int, rounds: int) -> list[Row]:
-    took: dict[int, list[Went]] = {FEW: [], many: []}
-    for turn in range(rounds + 1):
-        for tasks, went in took.items():
-            # As many calls in both, so that neither has the longer history.
-            one = asyncio.run(_crowd(store, tasks, CALLS * -(-many // tasks)))
-            if turn:
-                went.append(one)
-    base = median([one.rate for one in took[FEW]])
-    rows: list[Row] = []
-    for tasks, went in took.items():
-        rate = median([one.rate for one in went])
-        ratio = None if tasks == FEW else round(rate / base, 2)
-        rows.append(Row(f"{name}: {tasks:,} tasks", amount=rate, unit="calls/s", ratio=ratio))
-        rows.append(Row(f"{name}: {tasks:,} tasks, refused", amount=sum([one.refused for one in went]), unit="calls"))
-        longest_ms = 1000 * max([one.longest_s for one in went])
-        rows.append(Row(f"{name}: {tasks:,} tasks, the longest took", amount=longest_ms, unit="ms"))
-    return rows
+def _measured(name: str, store: Store, many: int) -> list[Row]:
+    """The few before the many and after them, with as many calls together: what else the machine does meets both."""
+    asyncio.run(_crowd(store, FEW, 2))
+    calls = -(-CALLS * many // FEW // 2)
+    few = [asyncio.run(_crowd(store, FEW, calls))]
+    crowd = asyncio.run(_crowd(store, many, CALLS))
+    few.append(asyncio.run(_crowd(store, FEW, calls)))
+    base = fmean([one.rate for one in few])
+    return [
+        Row(f"{name}: {FEW} tasks", amount=base, unit="calls/s"),
+        Row(f"{name}: {many:,} tasks", amount=crowd.rate, unit="calls/s", ratio=round(crowd.rate / base, 2)),
+        Row(f"{name}: {many:,} tasks, refused", amount=crowd.refused, unit=f"of {crowd.served + crowd.refused:,}"),
+        Row(f"{name}: {many:,} tasks, the longest took", amount=1000 * crowd.longest_s, unit="ms"),
+    ]
 
 
 async def _crowd(store: Store, tasks: int, calls: int) -> Went:

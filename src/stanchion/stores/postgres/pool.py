@@ -17,7 +17,7 @@ from stanchion.locks import Lock
 from stanchion.stores.postgres.circuit import Circuit
 from stanchion.stores.postgres.link import Link
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import Place, Queue, Room, ring, tell
+from stanchion.stores.queue import PATIENT_S, Place, Queue, Room, ring, tell
 
 
 class Words:
@@ -99,17 +99,19 @@ class Pool:
         link, place.link = place.link, None
         if link is not None:
             link.close()
-        with self._lock:
-            if self._wanting:
-                self._grow()
-            lost = self._hopeless()
+        lost = ""
+        with self._lock.within(PATIENT_S) as held:
+            if held:
+                if self._wanting:
+                    self._grow()
+                lost = self._hopeless()
         self._turn_away(lost)
 
     def leave(self, place: Place) -> None:
         """Give up a place with whatever goes with it. To leave twice does no harm."""
         if place.over:
             return
-        with self._lock:
+        with self._lock.within(PATIENT_S):
             self._wanting.pop(place, None)
         if place.link is not None:
             self.drop(place)
