@@ -27,7 +27,7 @@ __all__ = ["place"]
 server = redis_server.server
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 TASKS: Final = 10_000 if SOAK else 1_500
-PATIENCE_S: Final = 10.0 if SOAK else 3_600.0
+PATIENCE_S: Final = 30.0 if SOAK else 3_600.0
 """The usual patience is for the usual machine; where few come, they are all to be served however slow it is."""
 SHARE: Final = 3
 """One in so many calls is more than the budget allows."""

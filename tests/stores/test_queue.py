@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion.kernel.state import Batch, Crowded, Line, StoreLost, key
+from stanchion.stores.beat import BEATS
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import Place, Queue, Room, finishes
 from stanchion.testing.clock import FakeClock
@@ -181,6 +182,38 @@ def test_a_refusal_says_how_many_wait_and_how_long_it_was() -> None:
     assert said.said[1] == "2.5"
     assert said.others == int(said.said[0])
     assert isinstance(said, StoreLost)
+
+
+def test_a_loop_that_was_held_up_refuses_nobody_for_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long one turn of it took: those who wait have had no chance."""
+    queue = a_queue(patience_s=10)
+    first = taken(queue)
+
+    async def held_up() -> None:
+        loop = asyncio.get_running_loop()
+        real, ahead = loop.time, 0.0
+        monkeypatch.setattr(loop, "time", lambda: real() + ahead)
+        place = Place()
+        tasks = [asyncio.create_task(queue.atake(one)) for one in (place, Place())]
+        await waiting(queue, 2)
+
+        async def later(seconds: float) -> None:
+            nonlocal ahead
+            ahead += seconds
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+        await later(3_600)
+        assert not tasks[0].done()
+        queue.leave(first)
+        await tasks[0]
+        for _ in range(BEATS):
+            await later(1.01)
+        with pytest.raises(Crowded, match=r"^0 others"):
+            await tasks[1]
+        queue.leave(place)
+
+    asyncio.run(held_up())
 
 
 def test_whoever_is_cancelled_makes_room_at_once() -> None:

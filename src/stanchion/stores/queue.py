@@ -17,11 +17,12 @@ from typing import Any, Final
 
 from stanchion.kernel.state import Batch, Crowded, StoreLost
 from stanchion.locks import Lock
+from stanchion.stores.beat import Beat
 from stanchion.stores.protocol import StoreError
 
 MOST: Final = 10_000
 """How many wait for a store in one process."""
-PATIENCE_S: Final = 10.0
+PATIENCE_S: Final = 30.0
 """How long each of them waits."""
 PATIENT_S: Final = 1.0
 """How long one who leaves waits for the lock. It may be a coroutine that is collected as garbage in the thread that
@@ -66,7 +67,17 @@ class Room:
         """Who waits, and in which line."""
         self.left: Final[deque[tuple[Queue, Place]]] = deque()
         """Who has left, and is still to be taken out."""
+        self._beats: Final[dict[asyncio.AbstractEventLoop, Beat]] = {}
         self._name = name
+
+    def beat(self, loop: asyncio.AbstractEventLoop) -> Beat:
+        """The beat by which those wait who are on a loop."""
+        beat = self._beats.get(loop)
+        if beat is None:
+            for other in [other for other, its in list(self._beats.items()) if its.is_over]:
+                self._beats.pop(other, None)
+            beat = self._beats.setdefault(loop, Beat(loop, self.patience_s))
+        return beat
 
     def turn_away(self, why: str) -> None:
         """Tell everybody who waits that the store is lost."""
@@ -124,11 +135,12 @@ class Queue:
         place.wake = lambda: tell(loop, woken)
         began = self.room.clock()
         self._join(place, finishes)
-        limit = loop.call_later(self.room.patience_s, _done, woken)
+        beat = self.room.beat(loop)
+        beat.watch(place, place.wake)
         try:
             await woken
         finally:
-            limit.cancel()
+            beat.forget(place)
         self._served(place, began)
 
     def leave(self, place: Place) -> None:
