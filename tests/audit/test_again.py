@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -29,10 +29,10 @@ from stanchion.kernel.decision import Decision, Inputs
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo
 from stanchion.kernel.findings import Finding, Patch, Wait
-from stanchion.kernel.lookups import Answer, Lookup
+from stanchion.kernel.lookups import Answer, Ask, Lookup
 from stanchion.kernel.replay import replay
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import Batch, Reply
+from stanchion.kernel.state import Batch, Crowded, Reply
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.interleave import interleave
@@ -154,6 +154,33 @@ def test_a_record_of_contention_gives_the_same_decision() -> None:
         policy, step = DrawnPolicy(case), as_the_runtime_makes_it(draw_step(case, 0, 1_000_000))
         deciding = decide(Processes(policy, NO_AGE).plans(step), step.moment, {})
         check(policy, step.moment, drive(deciding, _Moving(), step.answers))
+
+
+def test_a_record_of_a_crowd_gives_the_same_decision() -> None:
+    """Nobody was asked, because too many wait: that is another refusal than a store that is lost."""
+    told = 0
+    for case in drawn_cases(40, (1, 1)):
+        policy, step = DrawnPolicy(case), as_the_runtime_makes_it(draw_step(case, 0, 1_000_000))
+        deciding = decide(Processes(policy, NO_AGE).plans(step), step.moment, {})
+        decision = _crowded_out(deciding, step.answers)
+        check(policy, step.moment, decision)
+        if decision.inputs.crowd == (4_812, 2_000):
+            told += "kernel.crowded" in [finding.code for finding in (*decision.findings, *decision.shadow)]
+    assert told > 10
+
+
+def _crowded_out(deciding: Any, answers: Mapping[str, Answer]) -> Decision:
+    """The decision where too many wait for the store."""
+    try:
+        need = next(deciding)
+        while True:
+            if isinstance(need, Ask):
+                need = deciding.send(tuple(answers[lookup.name] for lookup in need.lookups))
+            else:
+                need = deciding.throw(Crowded("4,812 others wait", 4_812, 2_000))
+    except StopIteration as stop:
+        made: Decision = stop.value
+        return made
 
 
 class _Moving(MemoryStore):

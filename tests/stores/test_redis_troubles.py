@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.state import Batch, Line, StoreLost, When, key
+from stanchion.kernel.state import Batch, Crowded, Line, StoreLost, When, key
 from stanchion.stores.protocol import StoreError
+from stanchion.stores.queue import Place
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.redis.address import parse
 from stanchion.stores.redis.link import command
@@ -425,13 +426,15 @@ def test_settings_that_make_no_sense(settings: dict[str, Any], server: Server) -
         RedisStore(server.url, **settings)
 
 
-def test_threads_wait_for_a_connection_no_longer_than_for_an_answer(server: Server) -> None:
-    pool = Pool(parse(server.url), SHORT_S, 1)
+def test_threads_wait_for_a_connection_no_longer_than_said(server: Server) -> None:
+    pool = Pool(parse(server.url), FOREVER_S, 1, patience_s=SHORT_S)
     assert pool.ask(command("PING")) == b"PONG"
-    link = pool._idle.pop()
-    with pytest.raises(StoreLost, match=r"all 1 connections to .* are in use for more than 0\.05 s: allow more"):
+    taken = Place()
+    pool.queue.take(taken)
+    with pytest.raises(Crowded, match=r"^0 others in this process wait for `.*`, and this has waited 0\.0"):
         pool.ask(command("PING"))
-    pool._idle.append(link)
+    assert not pool.rest.why
+    pool.queue.leave(taken)
     assert pool.ask(command("PING")) == b"PONG"
     pool.close()
 

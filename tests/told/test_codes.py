@@ -19,6 +19,7 @@ ELSEWHERE: Final = {
     "kernel.bad_event": "tests/runtime/values",
     "kernel.broker_lost": "tests/service",
     "kernel.contention": "tests/kernel",
+    "kernel.crowded": "tests/stores",
     "kernel.late_answer": "tests/runtime",
     "kernel.lookup_expired": "tests/runtime",
     "kernel.lookup_late": "tests/runtime",

@@ -132,6 +132,7 @@ def inputs_of(entry: Entry) -> Inputs:
         entry.taken,
         entry.confirmed,
         entry.refused,
+        entry.crowd,
     )
 
 

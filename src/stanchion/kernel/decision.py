@@ -21,6 +21,7 @@ ERRORS: Final = frozenset(
         "kernel.lookup_failed",
         "kernel.lookup_late",
         "kernel.store_lost",
+        "kernel.crowded",
         "kernel.store_forgot",
         "kernel.audit_lost",
         "kernel.broker_lost",
@@ -57,9 +58,10 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     `lost` says why the store could not be asked, where it could not. `can` is what the host could carry out, where
     that was not everything. `taken` is the record that somebody else was first to change, or by which the store is
-    known to have lost what it held. `confirmed` is when the gates were last confirmed, by the host's clock and by the
-    store's, where the store was lost. `refused` are the records that guards which watch for refusals have judged on;
-    empty where nothing was entered.
+    known to have lost what it held. `crowd` is how many waited for the store and for how many milliseconds this did,
+    where it was not asked for that reason. `confirmed` is when the gates were last confirmed, by the host's clock and
+    by the store's, where the store was lost. `refused` are the records that guards which watch for refusals have judged
+    on; empty where nothing was entered.
     """
 
     records: tuple[Known, ...] = ()
@@ -73,6 +75,7 @@ class Inputs(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     taken: str = ""
     confirmed: tuple[int, int] | None = None
     refused: tuple[Known, ...] = ()
+    crowd: tuple[int, int] | None = None
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):

@@ -38,6 +38,7 @@ from stanchion.kernel.state import (
     FOREVER,
     STANDING,
     Batch,
+    Crowded,
     Moved,
     Put,
     Records,
@@ -187,7 +188,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 ceiling,
             )
         except StoreLost as lost:
-            found, cut = _store_lost(plans, plan, first, found, cut, lost.why)
+            found, cut = _store_lost(plans, plan, first, found, cut, lost)
             inputs = Inputs(
                 tuple(used),
                 asked,
@@ -198,6 +199,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
                 stale,
                 plans.limited,
                 confirmed=(plans.confirmed, plans.told),
+                crowd=(lost.others, lost.waited_ms) if isinstance(lost, Crowded) else None,
             )
             return _resolve(plan, moment, found, cut, inputs)
         if reply.stale:
@@ -267,24 +269,25 @@ def _gate(plans: Plans, watch: Watch, event: Event, now: int) -> Gate:
     return pass_gates([known[1] for _, known in watch[0][: len(plans.gates)]], event, now)
 
 
-def _store_lost(plans: Plans, plan: Plan, event: Event, found: Found, cut: int, why: str) -> tuple[Found, int]:
-    """Without the store nothing can be counted: refuse, unless every guard that needs it may fail open.
+def _store_lost(plans: Plans, plan: Plan, event: Event, found: Found, cut: int, lost: StoreLost) -> tuple[Found, int]:
+    """Without the store nothing can be counted: refuse, unless every guard that needs it may fail open. Nothing opens
+    because many came at once: whoever floods the store would open it.
 
     The gates stand before that. What was closed when they were last confirmed stays closed; and nothing opens where
     that is too long ago, because somebody may have closed a gate since.
     """
-    code = UNSETTLED if has_happened(event) else "kernel.store_lost"
+    code, said = (UNSETTLED, (lost.why,)) if has_happened(event) else (lost.code, lost.said)
     closed = [*found] if cut < 0 else []
     if plans.watch[3] and not closed and plans.confirmed >= 0:
         finding = _gate(plans, plans.watch, event, plans.told).finding
         closed = [] if finding is None else [(-1, finding)]
     if closed:
-        return [*closed, (-1, _refused(code, (why,), plan))], -1
+        return [*closed, (-1, _refused(code, said, plan))], -1
     needing = [pos for pos in (*[m[0] for m in plan.meters], *[r[0] for r in plan.records]) if pos <= cut]
     enforced = [plan.guards[pos] for pos in needing if not plan.guards[pos].shadow]
     recent = plans.confirmed >= 0 and 0 <= event.at - plans.confirmed <= BLIND_MS
     opens = bool(enforced) and all(placed.fail_open for placed in enforced) and event.risk < Risk.CRITICAL and recent
-    return _opened(code, (why,), plan, found, cut, opens)
+    return _opened(code, said, plan, found, cut, opens and not isinstance(lost, Crowded))
 
 
 def _forgot(watch: Watch, records: Records, reply: Reply) -> str:

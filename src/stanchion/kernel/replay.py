@@ -10,7 +10,7 @@ from stanchion.kernel.events import Moment, RunInfo
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.lookups import Answer, Ask, Expired
 from stanchion.kernel.refusals import is_entry
-from stanchion.kernel.state import Batch, Fresh, Records, Reply, StoreLost
+from stanchion.kernel.state import Batch, Crowded, Fresh, Records, Reply, StoreLost
 
 
 class ReplayError(ValueError):
@@ -50,11 +50,16 @@ def replay(
                 need = deciding.send(Reply(inputs.now, stale=True))
             else:
                 sent = False
-                need = deciding.throw(StoreLost(inputs.lost)) if inputs.lost else deciding.send(_reply(inputs))
+                need = deciding.throw(_lost(inputs)) if inputs.lost else deciding.send(_reply(inputs))
     except StopIteration as stop:
         made: Decision = stop.value
         return made
     raise ReplayError(f"the inputs of `{moment.id}` do not answer what it asks: give those recorded with it")
+
+
+def _lost(inputs: Inputs) -> StoreLost:
+    """Why the store could not be asked."""
+    return StoreLost(inputs.lost) if inputs.crowd is None else Crowded(inputs.lost, *inputs.crowd)
 
 
 def could(inputs: Inputs) -> tuple[Action, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import msgspec
 
@@ -163,10 +163,35 @@ class StoreLost(Shown):
     """The store could not carry a batch out, or its answer did not come. Its text says why, to operators: it names
     hosts and files that no agent may see."""
 
+    code: ClassVar[str] = "kernel.store_lost"
+    """The code of a refusal for which this is the reason."""
+
     @property
     def why(self) -> str:
         """The reason in words."""
         return str(self) if self.args and str(self) else UNREACHED
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The arguments of such a refusal."""
+        return (self.why,)
+
+
+class Crowded(StoreLost):
+    """The store was not asked, because too many in this process wait for it: nothing is wrong with it, and nothing was
+    carried out. `others` is how many wait, `waited_ms` how long this one has."""
+
+    code: ClassVar[str] = "kernel.crowded"
+
+    def __init__(self, why: str, others: int, waited_ms: int) -> None:
+        super().__init__(why)
+        self.others: Final = others
+        self.waited_ms: Final = waited_ms
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """How many wait, for how long this one has, and the reason in words."""
+        return (f"{self.others:,}", f"{self.waited_ms / 1000:.3g}", self.why)
 
 
 def key(tenant: str, *parts: str) -> str:

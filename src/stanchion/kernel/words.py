@@ -96,6 +96,11 @@ KERNEL: Final = declare(
             "wait until the store is back, then try again",
             "{}",
         ),
+        "kernel.crowded": Words(
+            "{} others wait for the state store, and this has waited {} s, so the action is refused",
+            "try again in a moment",
+            "{2}",
+        ),
         "kernel.store_forgot": Words(
             "the state store has lost what it held, halts, budgets and approvals with it, so only reads go ahead",
             "stop, and report it: a person has to look at the store before anything else goes ahead",

@@ -32,6 +32,7 @@ KERNEL: Final = {
     "kernel.lookup_failed": "the guard's code has to give an answer: correct it, or let it `fail_open`",
     "kernel.lookup_expired": "the guard's code has to answer in time: make it faster, or raise its `deadline_ms`",
     "kernel.store_lost": "the store has to be within reach",
+    "kernel.crowded": "fewer actions at once, or a store that answers faster",
     "kernel.audit_lost": "the audit trail has to be writable",
     "kernel.broker_lost": "the broker has to be within reach",
     "kernel.done_unrecorded": "the audit trail has to be writable",

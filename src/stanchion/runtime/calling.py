@@ -256,7 +256,7 @@ def looked_up(desk: Desk, page: Entry) -> Flow[tuple[Finding, ...]]:
     try:
         yield from page.look(desk)
     except StoreLost as lost:
-        return (Finding(Action.BLOCK, "kernel.store_lost", (lost.why,), guard="kernel"),)
+        return (Finding(Action.BLOCK, lost.code, lost.said, guard="kernel"),)
     return page.against()
 
 

@@ -199,6 +199,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "a batch on each store": batches_on_stores,
     "decisions on each store": decisions_on_stores,
     "hot counters through leases": _of("leases", "leases"),
+    "thousands of tasks at once": _of("crowds", "crowds"),
     "import": lambda _: _import(),
 }
 """What makes each section, by its title."""

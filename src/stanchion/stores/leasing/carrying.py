@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.kernel.state import CLOCK, FOREVER, IDLE, Batch, Line, Reply, StoreLost, When
+from stanchion.kernel.state import CLOCK, FOREVER, IDLE, Batch, Crowded, Line, Reply, StoreLost, When
 from stanchion.stores.leasing.judging import judge
 from stanchion.stores.leasing.lending import TRIES, Flow, Lending
 from stanchion.stores.leasing.parting import Parting, Terms
@@ -41,13 +41,17 @@ class Carrying:
             known, trip = self._replies.get(batch.id), self._doubt.pop(batch.id, None)
         if known is not None:
             return known
+        was_sent = trip is not None
         for _ in range(TRIES):
             if trip is None:
                 trip = yield from self._prepare(batch)
             try:
                 reply: Reply = yield trip.batch
-            except BaseException:
+            except BaseException as error:
                 with self._lending.lock:
+                    if isinstance(error, Crowded) and not was_sent:
+                        self._undo(trip)
+                        raise
                     self._doubt[batch.id] = trip
                     if len(self._doubt) > MOST_KNOWN:
                         self._doubt.popitem(last=False)[1].write_off()

@@ -104,10 +104,11 @@ class Lease:
             self.holds.pop(hold, None)
             self.lost.discard(hold)
 
-    def unanswered(self, batch: Batch) -> None:
-        """Enter that it is not known whether a slice was taken."""
+    def unanswered(self, batch: Batch, sent: bool) -> None:
+        """Enter that it is not known whether a slice was taken; what was not even sent has taken none."""
         self.asked -= 1
-        self.lost.add(batch.id)
+        if sent:
+            self.lost.add(batch.id)
 
     def enter(self, batch: Batch, now: int, at: float) -> None:
         """Enter another slice."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any, Final, TypeVar
 
-from stanchion.kernel.state import Batch, Line, Reply, StoreLost
+from stanchion.kernel.state import Batch, Crowded, Line, Reply, StoreLost
 from stanchion.stores.leasing.counter import Counter, looking
 from stanchion.stores.leasing.lease import Lease
 from stanchion.stores.leasing.parting import Terms
@@ -80,9 +80,9 @@ class Lending:
                 asked = counter.answers
             try:
                 reply: Reply = yield request
-            except BaseException:
+            except BaseException as error:
                 with self.lock:
-                    lease.unanswered(request)
+                    lease.unanswered(request, sent=not isinstance(error, Crowded))
                 raise
             with self.lock:
                 then = counter.answered(lease, request, reply, asked, self._monotonic())

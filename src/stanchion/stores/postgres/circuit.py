@@ -27,13 +27,20 @@ class Circuit:
         """Whether the last attempt failed."""
         return self._pause_s > 0
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether the last attempt failed, and it is too early for another."""
+        return self._pause_s > 0 and self._monotonic() < self._retry_at
+
     def may_try(self) -> bool:
-        """Whether to attempt it now; while it is open that is one caller's turn, who must tell how it went."""
+        """Whether to attempt it now; while it is open that is one caller's turn, who tells how it went. One who does
+        not has had its turn after a while."""
         if not self.is_open:
             return True
-        if self._trying or self._monotonic() < self._retry_at:
+        if self.is_resting:
             return False
         self._trying = True
+        self._retry_at = self._monotonic() + LONGEST_S
         return True
 
     def failed(self, reason: str) -> None:

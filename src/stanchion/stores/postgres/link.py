@@ -71,8 +71,7 @@ class Link:
         try:
             while True:
                 sending = next(exchange)
-                left_s = until - monotonic()
-                if left_s <= 0 or not _ready(self._pg.socket, sending, left_s):
+                if not _ready(self._pg.socket, sending, max(until - monotonic(), 0)):
                     raise Late
         except StopIteration as stop:
             answer: PGresult = stop.value
@@ -85,7 +84,12 @@ class Link:
             while True:
                 sending = next(exchange)
                 left_s = until - monotonic()
-                if left_s <= 0 or not await _soon_ready(loop, self._pg.socket, sending, left_s):
+                # A loop that was held up looks at what has come before it says that nothing has.
+                if not (
+                    _ready(self._pg.socket, sending, 0)
+                    if left_s <= 0
+                    else await _soon_ready(loop, self._pg.socket, sending, left_s)
+                ):
                     raise Late
         except StopIteration as stop:
             answer: PGresult = stop.value

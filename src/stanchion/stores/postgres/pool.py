@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import weakref
+from _thread import allocate_lock
 from asyncio import get_running_loop
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
-from threading import Lock, Thread
+from threading import Thread, current_thread
 from time import monotonic
 from typing import Final
 
 from stanchion.kernel.state import StoreLost
+from stanchion.locks import Lock
 from stanchion.stores.postgres.circuit import Circuit
-from stanchion.stores.postgres.link import Link, tell
+from stanchion.stores.postgres.link import Link
 from stanchion.stores.protocol import StoreError
+from stanchion.stores.queue import PATIENT_S, Place, Queue, Room, ring, tell
 
 
 class Words:
@@ -28,72 +31,91 @@ class Words:
         self.closed: Final = closed
 
 
-class _Waiter:
-    """Somebody who waits. `wake` is called once, when there is a connection, or a reason why there is none."""
-
-    __slots__ = ("made", "wake")
-
-    def __init__(self, wake: Callable[[], object]) -> None:
-        self.made: Link | str | None = None
-        self.wake: Final = wake
-
-
 class Pool:
-    """Hands connections out to threads and to tasks. `connect` gives a new one or raises `StoreLost`."""
+    """Hands connections out to those who have a place. `connect` gives a new one or raises `StoreLost`.
 
-    def __init__(self, connect: Callable[[], Link], size: int, words: Words) -> None:
+    As many have a place as there may be connections, so nobody in here waits for anything but the server. Who has which
+    connection is written in its place alone, and nothing is counted: what is cut off in the middle leaves no wrong sum.
+    """
+
+    def __init__(self, connect: Callable[[], Link], size: int, words: Words, room: Callable[[], Room]) -> None:
         self._connect: Final = connect
         self._size: Final = size
         self._words: Final = words
+        self._room: Final = room
         self._closed = False
         self._idle: list[Link] = []
-        self._waiting: deque[_Waiter] = deque()
+        self.queue: Queue
         self._begin()
         _pools.add(self)
 
-    def take(self, until: float) -> Link:
+    def enter(self, place: Place, finishes: bool = False) -> None:
+        """Wait for a place in the calling thread. `Crowded` where none gets free in time, `StoreLost` at once where the
+        server is known to be lost."""
+        self._check()
+        self.queue.take(place, finishes)
+
+    async def aenter(self, place: Place, finishes: bool = False) -> None:
+        """The same for the running task."""
+        self._check()
+        await self.queue.atake(place, finishes)
+
+    def take(self, place: Place, until: float) -> Link:
         """A connection for the calling thread; `StoreLost` where there is none until then."""
-        link = self._at_once()
-        if link is not None:
-            return link
-        woken = Lock()
-        woken.acquire()
-        waiter = self._join(woken.release)
-        woken.acquire(timeout=max(until - monotonic(), 0))
-        return self._given(waiter)
+        link = self._at_once(place)
+        if link is None:
+            woken = allocate_lock()
+            woken.acquire()
+            place.wake = lambda: ring(woken)
+            self._want(place)
+            woken.acquire(timeout=max(until - monotonic(), 0))
+            link = self._given(place)
+        return link
 
-    async def atake(self, until: float) -> Link:
+    async def atake(self, place: Place, until: float) -> Link:
         """A connection for the running task."""
-        link = self._at_once()
-        if link is not None:
-            return link
-        loop = get_running_loop()
-        woken = loop.create_future()
-        waiter = self._join(lambda: loop.call_soon_threadsafe(tell, woken, True))
-        limit = loop.call_later(max(until - monotonic(), 0), tell, woken, True)
-        try:
-            await woken
-        except BaseException:
-            self._leave(waiter)
-            raise
-        finally:
-            limit.cancel()
-        return self._given(waiter)
+        link = self._at_once(place)
+        if link is None:
+            loop = get_running_loop()
+            woken = loop.create_future()
+            place.wake = lambda: tell(loop, woken)
+            self._want(place)
+            limit = loop.call_later(max(until - monotonic(), 0), tell, loop, woken)
+            try:
+                await woken
+            finally:
+                limit.cancel()
+            link = self._given(place)
+        return link
 
-    def give(self, link: Link) -> None:
+    def give(self, place: Place) -> None:
         """Give a connection back that is ready for the next statement."""
+        link, place.link = place.link, None
         with self._lock:
-            self._busy -= 1
             self._hand(link)
 
-    def drop(self, link: Link) -> None:
+    def drop(self, place: Place) -> None:
         """Give a connection back that is no longer good."""
-        link.close()
-        with self._lock:
-            self._busy -= 1
-            if self._waiting:
-                self._grow()
-                self._turn_away()
+        link, place.link = place.link, None
+        if link is not None:
+            link.close()
+        lost = ""
+        with self._lock.within(PATIENT_S) as held:
+            if held:
+                if self._wanting:
+                    self._grow()
+                lost = self._hopeless()
+        self._turn_away(lost)
+
+    def leave(self, place: Place) -> None:
+        """Give up a place with whatever goes with it. To leave twice does no harm."""
+        if place.over:
+            return
+        with self._lock.within(PATIENT_S):
+            self._wanting.pop(place, None)
+        if place.link is not None:
+            self.drop(place)
+        self.queue.leave(place)
 
     def clear(self, lost: str = "") -> None:
         """Close what is idle: it is as old as one that broke. With `lost` the server cannot be reached at all."""
@@ -103,107 +125,107 @@ class Pool:
                 self._circuit.failed(lost)
         for link in idle:
             link.close()
+        if lost:
+            self.queue.room.turn_away(lost)
 
     def close(self) -> None:
         """Close everything; connections that are in use are closed when they are given back."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-            while self._waiting:
-                self._answer(self._words.closed)
+        self._turn_away(self._words.closed)
         for link in idle:
             link.close()
 
     def after_fork(self) -> None:
         """Begin anew in a child. Its parent's connections are never closed here, which would end the parent's work."""
         _inherited.extend(self._idle)
+        _inherited.extend([place.link for place in self.queue.seated if place.link is not None])
         self._begin()
 
     def _begin(self) -> None:
         self._lock = Lock()
         self._circuit = Circuit(monotonic)
         self._idle = []
-        self._waiting = deque()
-        self._busy = 0
-        self._connecting = 0
+        self._wanting: OrderedDict[Place, None] = OrderedDict()
+        self._making: list[Thread] = []
+        self.queue = Queue(self._size, self._room())
         self._owner = os.getpid()
 
-    def _at_once(self) -> Link | None:
+    def _check(self) -> None:
+        """Refuse at once where waiting is in vain."""
         if self._owner != os.getpid():
             self.after_fork()
+        if self._closed:
+            raise StoreLost(self._words.closed)
+        if self._circuit.is_resting and not self._idle and not self._links():
+            raise StoreLost(self._circuit.reason)
+
+    def _links(self) -> int:
+        """How many connections are in use."""
+        return sum([place.link is not None for place in list(self.queue.seated)])
+
+    def _at_once(self, place: Place) -> Link | None:
         with self._lock:
             if self._closed:
                 raise StoreLost(self._words.closed)
-            if not self._idle:
-                return None
-            self._busy += 1
-            return self._idle.pop()
+            if self._idle:
+                place.link = self._idle.pop()
+            link: Link | None = place.link
+            return link
 
-    def _join(self, wake: Callable[[], object]) -> _Waiter:
-        """Wait in the queue; `StoreLost` at once where the server is known to be lost and others are trying."""
-        waiter = _Waiter(wake)
+    def _want(self, place: Place) -> None:
+        """Wait for a connection; `StoreLost` at once where the server is known to be lost and others are trying."""
         with self._lock:
-            self._waiting.append(waiter)
+            self._wanting[place] = None
             if self._idle:
                 self._hand(self._idle.pop())
-            elif not self._grow() and self._circuit.is_open and not self._busy:
-                self._waiting.remove(waiter)
+            elif not self._grow() and self._circuit.is_open and not self._links():
                 raise StoreLost(self._circuit.reason)
-        return waiter
 
-    def _given(self, waiter: _Waiter) -> Link:
-        """What a waiter got by now."""
+    def _given(self, place: Place) -> Link:
+        """What somebody got by now."""
         with self._lock:
-            made = waiter.made
-            if made is None:
-                self._waiting.remove(waiter)
-                if self._busy:
-                    raise StoreLost(self._words.busy)
-                self._circuit.failed(self._words.late)
-                raise StoreLost(self._words.late)
-        if isinstance(made, str):
-            raise StoreLost(made)
-        return made
-
-    def _leave(self, waiter: _Waiter) -> None:
-        with self._lock:
-            if waiter.made is None:
-                self._waiting.remove(waiter)
-            elif isinstance(waiter.made, Link):
-                self._busy -= 1
-                self._hand(waiter.made)
+            self._wanting.pop(place, None)
+            if place.link is not None:
+                link: Link = place.link
+                return link
+            if place.why:
+                raise StoreLost(place.why)
+            if self._links():
+                raise StoreLost(self._words.busy)
+            self._circuit.failed(self._words.late)
+            raise StoreLost(self._words.late)
 
     def _hand(self, link: Link) -> None:
-        """Hand a connection to whoever waits longest, or keep it."""
+        """Hand a connection to whoever wants one for longest, or keep it."""
         if self._closed:
             link.close()
             return
-        while self._waiting:
-            if self._answer(link):
-                self._busy += 1
+        while self._wanting:
+            place = next(iter(self._wanting))
+            is_new = place.link is None
+            if is_new:
+                place.link = link
+            told = place.wake()
+            self._wanting.pop(place, None)
+            if is_new and told:
                 return
+            if is_new:
+                place.link = None
         self._idle.append(link)
-
-    def _answer(self, made: Link | str) -> bool:
-        """Tell the first in the queue; `False` where its event loop is gone."""
-        waiter = self._waiting.popleft()
-        waiter.made = made
-        try:
-            waiter.wake()
-        except RuntimeError:
-            return False
-        return True
 
     def _grow(self) -> bool:
         """Begin to make a connection where one is wanted and may be made."""
-        there = self._busy + len(self._idle) + self._connecting
-        if there >= self._size or self._connecting >= len(self._waiting) or not self._circuit.may_try():
+        self._making = [thread for thread in self._making if thread.is_alive()]
+        there = self._links() + len(self._idle) + len(self._making)
+        if there >= self._size or len(self._making) >= len(self._wanting) or not self._circuit.may_try():
             return False
-        self._connecting += 1
+        thread = Thread(target=self._make, name="stanchion-postgres", daemon=True)
+        self._making.append(thread)
         try:
-            Thread(target=self._make, name="stanchion-postgres", daemon=True).start()
+            thread.start()
         except RuntimeError as error:
-            self._connecting -= 1
             self._circuit.failed(str(error))
             return False
         return True
@@ -218,20 +240,33 @@ class Pool:
             self._arrived(made)
 
     def _arrived(self, made: Link | str) -> None:
+        lost = ""
         with self._lock:
-            self._connecting -= 1
+            me = current_thread()
+            self._making = [thread for thread in self._making if thread is not me and thread.is_alive()]
             if isinstance(made, Link):
                 self._circuit.worked()
                 self._hand(made)
             else:
                 self._circuit.failed(made)
-                self._turn_away()
+                lost = self._hopeless()
+        self._turn_away(lost)
 
-    def _turn_away(self) -> None:
-        """Tell everybody who waits why there is nothing to wait for."""
-        if self._busy == 0 and self._connecting == 0:
-            while self._waiting:
-                self._answer(self._circuit.reason)
+    def _hopeless(self) -> str:
+        """Why there is nothing to wait for; empty where there is."""
+        is_lost = self._circuit.is_open and not self._links() and not self._making
+        return self._circuit.reason if is_lost else ""
+
+    def _turn_away(self, why: str) -> None:
+        """Tell everybody who waits why there is nothing to wait for, where there is not."""
+        if not why:
+            return
+        with self._lock:
+            for place in list(self._wanting):
+                place.why = why
+                place.wake()
+                self._wanting.pop(place, None)
+        self.queue.room.turn_away(why)
 
     def __del__(self) -> None:
         if getattr(self, "_owner", 0) == os.getpid():

@@ -7,6 +7,7 @@ from typing import Any
 
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.protocol import StoreError
+from stanchion.stores.queue import MOST, PATIENCE_S, Room
 from stanchion.stores.seen import Hold, Seen
 
 
@@ -27,12 +28,15 @@ class PostgresStore:
         pool_size: int = 8,
         clock: Callable[[], int] | None = None,
         reading: bool = False,
+        queue: int = MOST,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         """Open the schema, and make it where there is none.
 
         `url` is a libpq URL with all its options (`sslmode`, `target_session_attrs` …). `pool_size` is how many
         connections are open at the most. `clock` replaces the server's clock in tests. With `reading` the store is for
-        looking only: it makes no schema and carries nothing out.
+        looking only: it makes no schema and carries nothing out. Where there are more at once than connections, up to
+        `queue` of them wait in this process for `patience_s`; the others are told that it is `Crowded`.
         """
         if timeout_s <= 0 or pool_size < 1:
             raise StoreError(f"timeout_s is `{timeout_s}` and pool_size `{pool_size}`: both must be above zero")
@@ -46,7 +50,11 @@ class PostgresStore:
         address = Address(url, timeout_s)
         self._name, self._schema = address.name, schema
         self._reading = reading
-        self._carrying = Carrying(address, checked(schema), timeout_s, pool_size, clock, reading)
+
+        def room() -> Room:
+            return Room(address.name, queue, patience_s)
+
+        self._carrying = Carrying(address, checked(schema), timeout_s, pool_size, clock, reading, room)
         self._listing = Listing(self._carrying.ask, schema, clock)
         try:
             self._carrying.open()

@@ -65,11 +65,11 @@ def unreached(server: str, reason: str) -> str:
     return f"the PostgreSQL server `{server}` cannot be reached ({reason}): see that it runs and takes connections"
 
 
-def busy(server: str, limit_s: float, size: int) -> str:
-    """What to say where all connections are in use for too long."""
+def busy(server: str, limit_s: float) -> str:
+    """What to say where there are connections, and the server gives no further one in time."""
     return (
-        f"all {size} connections to the PostgreSQL server `{server}` were in use for {limit_s:g} s: "
-        "open the store with a larger pool_size, or see what slows the server down"
+        f"the PostgreSQL server `{server}` gave no further connection within {limit_s:g} s: raise its max_connections, "
+        "open the store with a smaller pool_size, or see what slows the server down"
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import time
 from typing import Any, Final
 
 from stanchion.kernel.state import StoreLost
+from stanchion.stores.queue import MOST, PATIENCE_S, Place, Queue, Room
 from stanchion.stores.redis import troubles
 from stanchion.stores.redis.address import Address
 from stanchion.stores.redis.connecting import connect
@@ -17,46 +17,36 @@ from stanchion.stores.redis.resting import Rest
 
 
 class Pool:
-    """Gives every command a connection to itself while it is under way; `StoreLost` where there is none in time."""
+    """Gives every command a connection to itself while it is under way. `StoreLost` where the server does not answer in
+    time; `Crowded` where no connection gets free while others wait, too."""
 
-    def __init__(self, address: Address, timeout_s: float, most: int) -> None:
+    def __init__(
+        self, address: Address, timeout_s: float, most: int, queue: int = MOST, patience_s: float = PATIENCE_S
+    ) -> None:
         self.address: Final = address
         self.timeout_s: Final = timeout_s
         self.most: Final = most
         self.closed = False
+        self._bounds = (queue, patience_s)
         self._begin()
 
-    def ask(self, data: bytes, count: int = 1) -> Any:
-        """Send a command and wait for its answer; for several commands, the list of all their answers.
+    def ask(self, data: bytes, count: int = 1, finishes: bool = False) -> Any:
+        """Send a command and wait for its answer; for several commands, the list of all their answers. What `finishes`
+        something waits for no connection that others need to begin.
 
         On a connection that was cut while nobody used it the command is sent once more, on another one: it may be
         carried out twice.
         """
         if self._pid != os.getpid():
             self._begin()
-        deadline = time.monotonic() + self.timeout_s
-        rest = self.rest
-        if rest.why:
-            rest.check(self.timeout_s)
+        place, queue = Place(), self.queue
         try:
-            link = self._idle.pop()
-        except IndexError:
-            return self._ask_another(data, count, deadline)
-        try:
-            if count == 1 and len(data) < CHUNK:
-                reply = link.ask(data, deadline)
-            else:
-                reply = _only(link.ask_all(data, count, deadline))
-        except CUT as error:
-            self._drop(link)
-            if isinstance(error, TimeoutError):
-                raise self.lost(error) from None
-            self.let_go()
-            return self._ask_another(data, count, deadline)
-        except BaseException:
-            self._drop(link)
-            raise
-        self._give_back(link)
+            try:
+                reply = self._ask(place, data, count, finishes)
+            finally:
+                _leave(queue, place)
+        finally:
+            _leave(queue, place)
         return reply
 
     def connect(self, deadline: float) -> Link:
@@ -66,7 +56,7 @@ class Pool:
         try:
             link = connect(self.address, self.timeout_s, deadline)
         except StoreLost as lost:
-            self.rest.failed(str(lost))
+            self._failed(str(lost))
             raise
         self.rest.worked()
         return link
@@ -74,82 +64,86 @@ class Pool:
     def lost(self, error: BaseException) -> StoreLost:
         """What to raise where a connection failed; the server is left alone for a moment."""
         why = troubles.unreached(self.address.name, error, self.timeout_s)
-        self.rest.failed(why)
+        self._failed(why)
         return StoreLost(why)
 
     def let_go(self) -> None:
         """Close the connections that nobody uses: the server has gone, or has become a replica."""
         with contextlib.suppress(IndexError):
             while True:
-                self._drop(self._idle.pop())
+                self._idle.pop().close()
 
     def close(self) -> None:
         """Close for good."""
         self.closed = True
         if self._pid == os.getpid():
+            self.room.turn_away(troubles.closed(self.address.name))
             self.let_go()
 
     def _begin(self) -> None:
         """Start with nothing, in the process that is running now."""
         self._pid = os.getpid()
         self._idle: list[Link] = []
-        self._made = 0
-        self._waiting = 0
-        self._ready = threading.Condition()
+        self.room = Room(self.address.name, *self._bounds)
+        self.queue = Queue(self.most, self.room)
         self.rest = Rest()
 
-    def _ask_another(self, data: bytes, count: int, deadline: float) -> Any:
-        """The same on a connection that is new, or that had to be waited for."""
-        link = self._take(deadline)
+    def _failed(self, why: str) -> None:
+        """Leave the server alone; nobody waits for it in vain."""
+        self.rest.failed(why)
+        self.room.turn_away(why)
+
+    def _ask(self, place: Place, data: bytes, count: int, finishes: bool) -> Any:
+        rest = self.rest
+        if rest.why:
+            rest.check(self.timeout_s)
+        self.queue.take(place, finishes)
+        deadline = time.monotonic() + self.timeout_s
+        try:
+            place.link = link = self._idle.pop()
+        except IndexError:
+            return self._ask_another(place, data, count, deadline)
+        try:
+            if count == 1 and len(data) < CHUNK:
+                reply = link.ask(data, deadline)
+            else:
+                reply = _only(link.ask_all(data, count, deadline))
+        except CUT as error:
+            if isinstance(error, TimeoutError):
+                raise self.lost(error) from None
+            link.close()
+            self.let_go()
+            return self._ask_another(place, data, count, deadline)
+        self._give_back(place)
+        return reply
+
+    def _ask_another(self, place: Place, data: bytes, count: int, deadline: float) -> Any:
+        """The same on a connection that is new."""
+        place.link = link = self.connect(deadline)
         try:
             reply = _only(link.ask_all(data, count, deadline))
         except CUT as error:
-            self._drop(link)
             raise self.lost(error) from None
-        except BaseException:
-            self._drop(link)
-            raise
-        self._give_back(link)
+        self._give_back(place)
         return reply
 
-    def _take(self, deadline: float) -> Link:
-        with self._ready:
-            self._waiting += 1
-            try:
-                while True:
-                    with contextlib.suppress(IndexError):
-                        return self._idle.pop()
-                    if self._made < self.most:
-                        self._made += 1
-                        break
-                    if not self._ready.wait(deadline - time.monotonic()):
-                        raise StoreLost(troubles.crowded(self.address.name, self.most, self.timeout_s))
-            finally:
-                self._waiting -= 1
-        try:
-            return self.connect(deadline)
-        except BaseException:
-            self._unmake()
-            raise
-
-    def _give_back(self, link: Link) -> None:
+    def _give_back(self, place: Place) -> None:
+        """Keep a connection that is ready for the next command."""
         if self.rest.why:
             self.rest.worked()
+        # A connection is idle before its place is free, so there are never more of them than places.
+        link, place.link = place.link, None
         self._idle.append(link)
         if self.closed:
             self.let_go()
-        if self._waiting:
-            with self._ready:
-                self._ready.notify()
 
-    def _drop(self, link: Link) -> None:
+
+def _leave(queue: Queue, place: Place) -> None:
+    """Leave; a connection that was not given back is in the middle of something, and of no use."""
+    link = place.link
+    if link is not None:
         link.close()
-        self._unmake()
-
-    def _unmake(self) -> None:
-        with self._ready:
-            self._made -= 1
-            self._ready.notify()
+    queue.leave(place)
 
 
 def _only(replies: list[Any]) -> Any:

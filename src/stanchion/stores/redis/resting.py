@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Final
 
 from stanchion.kernel.state import StoreLost
+from stanchion.locks import Lock
 
 FIRST_S: Final = 0.05
 LONGEST_S: Final = 1.0
@@ -20,7 +20,7 @@ class Rest:
         self.why = ""
         """Why the server is left alone; empty while it works."""
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._pause_s = FIRST_S
         self._until = 0.0
 

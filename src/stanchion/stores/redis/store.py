@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.protocol import StoreError
+from stanchion.stores.queue import MOST, PATIENCE_S, finishes
 from stanchion.stores.redis import troubles
 from stanchion.stores.redis.address import Address, check_prefix, parse
 from stanchion.stores.redis.keys import Keys
@@ -42,12 +43,15 @@ class RedisStore:
         remember_s: int = 3_600,
         wait_replicas: int = 0,
         prefix: str = PREFIX,
+        queue: int = MOST,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         """Open a server by its URL, which can also give `timeout_s`, `wait_replicas` and `prefix`.
 
         Threads share up to that many `connections`. An answer is remembered for `remember_s`, a hold until it is
         settled or has lapsed for a week. With `wait_replicas` a batch waits for that many replicas to have it. `clock`
-        is for tests: the time is what it says.
+        is for tests: the time is what it says. Where there are more at once than the server can take, up to `queue` of
+        them wait in this process for `patience_s`; the others are told that it is `Crowded`.
         """
         address = parse(url)
         timeout_s = timeout_s if address.timeout_s is None else address.timeout_s
@@ -59,7 +63,7 @@ class RedisStore:
         self._clock = clock
         keys = Keys(check_prefix(prefix) if address.prefix is None else address.prefix)
         self._packing = Packing(keys, Script(source(), remember_s, self._replicas > 0))
-        self._pool = Pool(address, timeout_s, connections)
+        self._pool = Pool(address, timeout_s, connections, queue, patience_s)
         self._listing = Listing(self._pool, keys, clock)
         self._loops: Loops | None = None
         self._lock = threading.Lock()
@@ -80,21 +84,21 @@ class RedisStore:
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the server cannot."""
-        answer = self._pool.ask(self._pack(batch), self._answers)
+        answer = self._pool.ask(self._pack(batch), self._answers, finishes(batch))
         if type(answer) is bytes:
             return unpack_reply(answer)
         if _knows_not(answer):
-            answer = self._pool.ask(self._pack(batch, whole=True), self._answers)
+            answer = self._pool.ask(self._pack(batch, whole=True), self._answers, finishes(batch))
         return self._reply(batch, answer)
 
     async def acarry(self, batch: Batch) -> Reply:
         """Carry a batch out; the batches of an event loop follow one another on one connection."""
         loops = self._loops or self._first_loop()
-        answer = await loops.ask(self._pack(batch), self._answers)
+        answer = await loops.ask(self._pack(batch), self._answers, finishes(batch))
         if type(answer) is bytes:
             return unpack_reply(answer)
         if _knows_not(answer):
-            answer = await loops.ask(self._pack(batch, whole=True), self._answers)
+            answer = await loops.ask(self._pack(batch, whole=True), self._answers, finishes(batch))
         return self._reply(batch, answer)
 
     def read(self, key: str) -> tuple[int, Any]:

@@ -5,59 +5,75 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from stanchion.stores.redis.link import CHUNK, CUT, Link
+
+
+class Asked(NamedTuple):
+    """A command, and who waits for so many answers to it."""
+
+    answer: asyncio.Future[Any]
+    answers: int
+    data: bytes
 
 
 class Stream:
     """A link in the hands of an event loop. All commands of one turn of the loop go out together.
 
-    Where it fails, `lost` says why, and so does what everybody who waits for an answer is given: an error of `CUT`.
+    Where it fails, `lost` says why, and so does what everybody who waits for an answer is given: an error of `CUT`. A
+    server does one command after the other, so it has `timeout_s` for each from when it is through with the one before.
+    A loop that was held up reads what has come before it says that something is late. Where something is cut off in
+    the middle the connection is given up: no answer ever goes to somebody who asked for another.
     """
 
-    def __init__(self, link: Link, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, link: Link, loop: asyncio.AbstractEventLoop, timeout_s: float) -> None:
         self.lost: BaseException | None = None
         self._loop = loop
         self._link = link
+        self._timeout_s = timeout_s
         self._fd = link.sock.fileno()
         self._not_yet = _not_yet(link)
         self._pending = getattr(link.sock, "pending", None)
-        self._asked: deque[tuple[asyncio.Future[Any], int, float]] = deque()
+        self._out: deque[Asked] = deque()
+        self._asked: deque[Asked] = deque()
         self._came: list[Any] = []
-        self._out: list[bytes] = []
         self._unsent = b""
+        self._will_send = False
+        self._began = self._due = 0.0
         self._is_watched = False
         link.sock.setblocking(False)
-        loop.add_reader(self._fd, self._receive)
+        loop.add_reader(self._fd, self._whole, self._receive)
 
-    def ask(self, data: bytes, count: int, deadline: float) -> asyncio.Future[Any]:
-        """Send a command; for several commands, all their answers are awaited. Deadlines never go back."""
+    def ask(self, data: bytes, count: int) -> asyncio.Future[Any]:
+        """Send a command; for several commands, all their answers are awaited."""
         answer = self._loop.create_future()
         if self.lost is not None:
             answer.set_exception(self.lost)
             return answer
-        self._asked.append((answer, count, deadline))
-        if not self._out:
-            self._loop.call_soon(self._send)
-        self._out.append(data)
+        self._out.append(Asked(answer, count, data))
+        if not self._will_send:
+            self._loop.call_soon(self._whole, self._send)
+            self._will_send = True
         if not self._is_watched:
-            self._is_watched = True
-            self._loop.call_at(deadline, self._watch)
+            self._watch_until(self._loop.time() + self._timeout_s)
         return answer
 
     def lose(self, error: BaseException) -> None:
-        """Give up the connection."""
-        if self.lost is not None:
-            return
-        self.lost = error
+        """Give up the connection. What was cut off in the middle of that can be done again."""
+        if self.lost is None:
+            self.lost = error
         if not self._loop.is_closed():
-            self._loop.remove_reader(self._fd)
-            self._loop.remove_writer(self._fd)
-            for answer, _, _ in self._asked:
-                if not answer.done():
-                    answer.set_exception(error)
+            if self._fd >= 0:
+                self._loop.remove_reader(self._fd)
+                self._loop.remove_writer(self._fd)
+                self._fd = -1
+            for asked in (*self._asked, *self._out):
+                if not asked.answer.done():
+                    asked.answer.set_exception(self.lost)
         self._asked.clear()
+        self._out.clear()
         self._link.close()
 
     def end(self) -> None:
@@ -68,34 +84,49 @@ class Stream:
         else:
             self.lose(EOFError())
 
+    def _whole(self, work: Callable[[], None]) -> None:
+        """Do something wholly, or give up the connection."""
+        if self.lost is not None:
+            return
+        try:
+            try:
+                work()
+            except BaseException as error:
+                self.lose(error if isinstance(error, CUT) else EOFError())
+                if not isinstance(error, CUT):
+                    raise
+        except BaseException:
+            self.lose(EOFError())
+            raise
+
     def _send(self) -> None:
         """Send what was asked for in this turn of the loop."""
-        data = b"".join(self._out)
+        self._will_send = False
+        now = self._loop.time()
+        if not self._asked:
+            self._began = now
+        many = list(self._out)
+        self._asked.extend(many)
         self._out.clear()
-        if self._unsent:
-            self._unsent += data
-        elif self.lost is None:
-            self._unsent = data
+        is_under_way = bool(self._unsent)
+        self._unsent += b"".join([asked.data for asked in many])
+        if not is_under_way:
             self._go_on_sending()
-            if self._unsent and self.lost is None:
-                self._loop.add_writer(self._fd, self._write)
+            if self._unsent:
+                self._loop.add_writer(self._fd, self._whole, self._write)
 
     def _write(self) -> None:
         self._go_on_sending()
-        if not self._unsent and self.lost is None:
+        if not self._unsent:
             self._loop.remove_writer(self._fd)
 
     def _go_on_sending(self) -> None:
-        try:
+        with contextlib.suppress(*self._not_yet):
             self._unsent = self._unsent[self._link.sock.send(self._unsent) :]
-        except self._not_yet:
-            return
-        except OSError as error:
-            self.lose(error)
 
-    def _receive(self) -> None:
+    def _receive(self, everything: bool = False) -> None:
         link = self._link
-        try:
+        with contextlib.suppress(*self._not_yet):
             while True:
                 chunk = link.sock.recv(CHUNK)
                 if not chunk:
@@ -103,12 +134,8 @@ class Stream:
                 link.reader.feed(chunk)
                 while (reply := link.reader.gets()) is not False:
                     self._give(reply)
-                if self._pending is None or not self._pending():
+                if not everything and (self._pending is None or not self._pending()):
                     return
-        except self._not_yet:
-            return
-        except CUT as error:
-            self.lose(error)
 
     def _give(self, reply: Any) -> None:
         """Give an answer to whoever has waited longest; who does not wait any more misses nothing."""
@@ -120,20 +147,30 @@ class Stream:
             if len(self._came) < count:
                 return
             reply, self._came = self._came, []
-        self._asked.popleft()
         if not answer.done():
             answer.set_result(reply)
+        self._asked.popleft()
+        self._began = self._loop.time()
 
     def _watch(self) -> None:
         """Give up the connection where an answer is late."""
         self._is_watched = False
-        if self._asked and self.lost is None:
-            deadline = self._asked[0][2]
-            if deadline <= self._loop.time():
-                self.lose(TimeoutError())
-            else:
-                self._is_watched = True
-                self._loop.call_at(deadline, self._watch)
+        now = self._loop.time()
+        if self._out:
+            self._send()  # that was about to be done, and was cut off
+        if self._unsent and now - self._due > self._timeout_s:
+            self._began = now  # the loop was held up, and has not even sent everything
+            self._go_on_sending()
+        self._receive(everything=True)
+        if self._asked:
+            if self._began + self._timeout_s <= now:
+                raise TimeoutError
+            self._watch_until(self._began + self._timeout_s)
+
+    def _watch_until(self, due: float) -> None:
+        self._due = due
+        self._loop.call_at(due, self._whole, self._watch)
+        self._is_watched = True
 
 
 def _is_here(loop: asyncio.AbstractEventLoop) -> bool:

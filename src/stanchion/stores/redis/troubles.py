@@ -76,11 +76,6 @@ def late(name: str, timeout_s: float) -> str:
     return f"`{name}` did not answer within {timeout_s:g} s: look at the server's load and the network"
 
 
-def crowded(name: str, connections: int, timeout_s: float) -> str:
-    """What to say where no connection gets free in time."""
-    return f"all {connections} connections to `{name}` are in use for more than {timeout_s:g} s: allow more of them"
-
-
 def closed(name: str) -> str:
     """What to say to whoever uses a store that was closed."""
     return f"the store `{name}` was closed: open it again"
