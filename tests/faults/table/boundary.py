@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from stanchion.audit.errors import AuditLost
@@ -70,8 +71,11 @@ class FaultyJournal:
         return getattr(self._journal, method)(*given)
 
     def write(self, *given: Any) -> int:
-        """Write a decision down."""
+        """Write a decision down, and let the journal's own thread see to the disk, so that it is not left to chance
+        which of them comes first."""
         mark: int = self._write("write", *given)
+        with suppress(AuditLost):
+            self._journal.sync(mark)
         return mark
 
     def begin(self, *given: Any) -> None:

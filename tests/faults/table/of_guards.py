@@ -76,6 +76,7 @@ FAULTS: Final = (
     Fault(name="a guard never answers", guards=lambda world: (Impatient(world, ends=False),), stages=ASKING),
     Fault(
         name="an isolated guard holds the interpreter",
+        over=lambda world: world.warmed(world.shield.run("ann", "between")),
         isolated="tests.faults.table.of_guards:holds_on",
         stages=ASKING,
     ),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from typing import Final
 
 from stanchion.kernel.state import StoreLost
+from tests.faults.table.elsewhere import Locking, emptied_log
 from tests.faults.table.fault import Fault
 from tests.faults.table.world import World
 
@@ -35,12 +35,12 @@ def _slow(world: World) -> None:
 
 
 def _locked(world: World) -> None:
-    world.other = sqlite3.connect(world.state, isolation_level=None)
-    world.other.execute("BEGIN IMMEDIATE")
+    world.other = Locking(world.state)
 
 
 def _unlocked(world: World) -> None:
-    world.other.close()
+    assert world.other is not None
+    world.other.end()
 
 
 def _removed(world: World) -> None:
@@ -55,7 +55,8 @@ def _restored(world: World) -> None:
 
 
 def _copied_over(world: World) -> None:
-    """As `cp` does it: into the file that is open, whatever its log holds."""
+    """As `cp` does it: into the file that is open."""
+    emptied_log(world.state)
     world.state.write_bytes((world.folder / "old.db").read_bytes())
     world.store_clock.advance(LOOKED_FOR_MS)
 
@@ -71,7 +72,8 @@ FAULTS: Final = (
     Fault(name="the store takes ten seconds for each batch", strike=_slow),
     Fault(name="the store is locked by another program", strike=_locked, over=_unlocked),
     Fault(name="the store is wiped under the live process", strike=_removed),
-    Fault(name="the store is restored from a backup", strike=_restored),
+    Fault(name="the store is restored from a backup of ten minutes ago", strike=_restored),
+    Fault(name="the store is restored from a backup of a moment ago", strike=_restored, backup_ms=0),
     Fault(name="an old state.db is copied over the one in use", strike=_copied_over),
     Fault(name="the state folder is deleted, trail included", strike=_state_removed),
 )

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stanchion import Shield, Tool
+from stanchion import Refused, Shield, Tool
+from stanchion.audit.options import Options
 from stanchion.audit.reading import Reader, Stub
 from stanchion.audit.trail import Trail
 from stanchion.policy.load import load_policy
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock
 from tests.faults.table.boundary import FaultyJournal, FaultyStore, nothing
+from tests.faults.table.elsewhere import Locking, copied
 from tests.operators import KNOWN
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 BEGIN_MS = 1_700_000_000_000
 BUSY_S = 0.05
+STILL = Options(head_ms=3_600_000, checkpoint_s=3_600)
+"""The trail's thread has work only where something was written."""
 AGAIN = "list_files"
 """The tool of the ordinary calls before and after."""
 
@@ -44,13 +47,13 @@ class World:
         self.calls = 0
         self.code = ""
         """The code of the decision, where the action is the host's own."""
-        self.other: Any = None
+        self.other: Locking | None = None
         """Another program at the same store."""
 
     def open(self) -> None:
         """Open the shield: in this process, or in the next one."""
         self.state.parent.mkdir(exist_ok=True)
-        journal = Trail(self.trail, clock=self.clock)
+        journal = Trail(self.trail, STILL, clock=self.clock)
         self.store = FaultyStore(SqliteStore(self.state, self.store_clock, busy_s=BUSY_S))
         self.journal = FaultyJournal(journal)
         self.shield = Shield(
@@ -67,10 +70,11 @@ class World:
     def begin(self) -> None:
         """Do ordinary work, before and after backups are made, and begin the run of the cell."""
         before = self.shield.run("ann", "before", id="before")
-        self.ordinary(before)
+        self.warmed(before)
         shutil.copytree(self.trail, self.folder / "trail-backup", ignore=shutil.ignore_patterns("*.new"))
-        with closing(sqlite3.connect(self.state)) as now, closing(sqlite3.connect(self.folder / "old.db")) as old:
-            now.backup(old)
+        copied(self.state, self.folder / "old.db")
+        self.clock.advance(self.fault.backup_ms)
+        self.store_clock.advance(self.fault.backup_ms)
         self.ordinary(before)
         self.run = self.shield.run("ann", "cell", id="cell")
 
@@ -78,6 +82,13 @@ class World:
         """An ordinary call; raises what it raises."""
         self.calls += 1
         run.call(Tool(lambda folder: f"nothing in {folder}", AGAIN), folder=f"folder-{self.calls}")
+
+    def warmed(self, run: Any) -> None:
+        """An ordinary call, tried until a guard in a process of its own has started."""
+        for _ in range(200 if self.fault.isolated else 0):
+            with suppress(Refused):
+                return self.ordinary(run)
+        return self.ordinary(run)
 
     def strike(self) -> None:
         """The moment of the fault."""
@@ -110,5 +121,5 @@ def policy_for(pack: str, stage: str, isolated: str) -> Any:
     """A pack, with a guard of its own process at a stage where the fault is in one."""
     if not isolated:
         return load_policy(pack)
-    guard = {"use": "python", "id": "apart", "call": isolated, "deadline_ms": 250, "isolated": True, "stages": [stage]}
+    guard = {"use": "python", "id": "apart", "call": isolated, "deadline_ms": 400, "isolated": True, "stages": [stage]}
     return load_policy({"extends": pack, "name": pack, "guards": [guard]})

@@ -1,0 +1,3 @@
+PATH = "docs/reference/faults.md"
+def render() -> str:
+    return "# Faults\n"
