@@ -13,10 +13,10 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from tests.faults.table import found
-from tests.faults.table.cells import Cell
-from tests.faults.table.measuring import CELLS, measured
+from tests.faults.table.cells import Cell, Outcome
+from tests.faults.table.measuring import CELLS, GROUPS, measured
 from tools.docs import ROOT, write
-from tools.pages import Page, faults
+from tools.pages import Page, faults as page
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,11 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ["STANCHION_STATE_DIR"] = state
         with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
             fresh = dict(zip(wanted, pool.map(measured, wanted, chunksize=20), strict=True))
-    whole: dict[Cell, found.Outcome] = {cell: fresh[cell] if cell in fresh else known[cell] for cell in CELLS}
+    whole: dict[Cell, Outcome] = {cell: fresh[cell] if cell in fresh else known[cell] for cell in CELLS}
     changed = [cell for cell in CELLS if known.get(cell) != whole[cell]]
-    found.keep(whole)
+    found.keep(whole, {fault.name: group for group, faults in GROUPS.items() for fault in faults})
     print(f"measured {len(fresh)} cells, {len(changed)} are not as they were")
-    for path in write([Page(faults.PATH, faults.render)], ROOT):
+    for path in write([Page(page.PATH, page.render)], ROOT):
         print(f"wrote {path}")
     return 0
 

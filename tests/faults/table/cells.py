@@ -26,6 +26,9 @@ PACKS: Final = ("default", "strict", "coding-agent", "database", "finance", "mcp
 WATCHES: Final = "shadow-start"
 """The pack that only watches, and refuses nothing."""
 
+RESTART: Final = "after a restart"
+ACCEPTED: Final = "when an operator accepts the store"
+
 Recorded = Literal["yes", "later", "no"]
 
 

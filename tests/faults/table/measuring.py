@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import Any, Final, NoReturn
 from stanchion import Refused
 from stanchion.audit.errors import TrailError
 from tests.faults.table import of_clocks, of_guards, of_processes, of_stores, of_trails
-from tests.faults.table.cells import PACKS, RUN_BY_US, Cell, Outcome, Recorded
+from tests.faults.table.cells import ACCEPTED, PACKS, RESTART, RUN_BY_US, Cell, Outcome, Recorded
 from tests.faults.table.fault import Fault
 from tests.faults.table.scenes import SCENES
 from tests.faults.table.world import World
@@ -33,7 +34,7 @@ GROUPS: Final[dict[str, tuple[Fault, ...]]] = {
 }
 FAULTS: Final = {fault.name: fault for faults in GROUPS.values() for fault in faults}
 CELLS: Final = [Cell(fault.name, stage, pack) for fault in FAULTS.values() for stage in fault.stages for pack in PACKS]
-PLACE: Final = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - folders of its own, for speed
+PLACE: Final = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where files are that need not outlive the machine."""
 PATIENCE_S: Final = 120.0
 """After so long a process that has not ended hangs."""
@@ -139,7 +140,7 @@ def _again(world: World) -> str:
         if _goes(lambda run=run: world.ordinary(run())):  # type: ignore[misc]
             return when
     if _accepted(world):
-        return "when an operator accepts the store"
+        return ACCEPTED
     return ""
 
 
@@ -159,9 +160,9 @@ def _restart(world: World, told: Callable[[str], None]) -> None:
     world.store_clock.advance(60_000)
     world.open()
     if _goes(lambda: world.ordinary(world.shield.run("ann", "cell", id="cell"))):
-        when = "after a restart"
+        when = RESTART
     elif _accepted(world):
-        when = "after a restart, when an operator accepts the store"
+        when = f"{RESTART}, {ACCEPTED}"
     told("recovered " + json.dumps({"when": when}))
     world.shield.close()
 
@@ -221,6 +222,7 @@ def _apart(work: Callable[[Callable[[str], None]], None]) -> tuple[list[str], st
 def _forked(work: Callable[[Callable[[str], None]], None], tell: int) -> NoReturn:
     status = 1
     try:
+        faulthandler.disable()
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 2)
         work(lambda line: (os.write(tell, f"{line}\n".encode()), None)[1])

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from tests.faults.table.cells import AFTER, RUN_BY_US, WATCHES, Cell, Outcome
+from tests.faults.table.cells import ACCEPTED, AFTER, RESTART, RUN_BY_US, WATCHES, Cell, Outcome
 
 STARTS: Final = "Nothing starts that cannot be recorded or counted."
 TRUTH: Final = "Nothing that happened is reported as refused."
@@ -40,21 +40,24 @@ FORGOTTEN: Final = frozenset(
 
 
 class Words(msgspec.Struct, frozen=True):
-    """Where a rule does not hold, and why: faults, and stages and packs where it is not all of them."""
+    """Where a rule does not hold, and why: under which faults, at which stages and packs unless that is all of them, and
+    how it has to recover all the same."""
 
     rule: str
     faults: frozenset[str]
     why: str
     stages: frozenset[str] = frozenset()
     packs: frozenset[str] = frozenset()
+    recovered: str = ""
 
-    def covers(self, rule: str, cell: Cell) -> bool:
+    def covers(self, rule: str, cell: Cell, outcome: Outcome) -> bool:
         """Whether they are about a cell."""
         return (
             rule == self.rule
             and cell.fault in self.faults
             and (not self.stages or cell.stage in self.stages)
             and (not self.packs or cell.pack in self.packs)
+            and (not self.recovered or outcome.recovered == self.recovered)
         )
 
 
@@ -75,9 +78,9 @@ def broken(cell: Cell, outcome: Outcome) -> list[str]:
     return [rule for rule in RULES if not holds[rule]]
 
 
-def words_for(rule: str, cell: Cell, of: Iterable[Words]) -> Words | None:
+def words_for(rule: str, cell: Cell, outcome: Outcome, of: Iterable[Words]) -> Words | None:
     """What is said of a rule that does not hold in a cell."""
-    return next((words for words in of if words.covers(rule, cell)), None)
+    return next((words for words in of if words.covers(rule, cell, outcome)), None)
 
 
 EXCEPTED: Final = (
@@ -96,14 +99,15 @@ EXCEPTED: Final = (
     Words(
         OUTCOMES,
         ENDED,
-        "nobody is left to write it. Its start is recorded; a call that happens once is refused as unknown until a person "
-        "settles it",
+        "nobody is left to write it. Its start is recorded, and a call that happens once is refused until a person says "
+        "what came of it",
     ),
-    Words(RECOVERS, ENDED, "the process has ended: the next one goes on"),
+    Words(RECOVERS, ENDED, "the process has ended, and the next one goes on", recovered=RESTART),
     Words(
         RECOVERS,
         FORGOTTEN,
-        "a store that has lost what it held may have lost a halt: an operator has to accept it (`stanchion store`)",
+        "a store that has lost what it held may have lost a halt: an operator has to accept it, with `stanchion store`",
+        recovered=ACCEPTED,
     ),
 )
 """Where a rule is not meant to hold."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 BEGIN_MS = 1_700_000_000_000
 BUSY_S = 0.05
-STILL = Options(head_ms=3_600_000, checkpoint_s=3_600)
-"""The trail's thread has work only where something was written."""
+STILL = Options(sync_ms=60_000, head_ms=3_600_000, checkpoint_s=3_600)
+"""The trail's thread works only where somebody waits for it, so that nothing is left to chance."""
 AGAIN = "list_files"
 """The tool of the ordinary calls before and after."""
 
