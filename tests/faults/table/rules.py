@@ -40,8 +40,8 @@ FORGOTTEN: Final = frozenset(
 
 
 class Words(msgspec.Struct, frozen=True):
-    """Where a rule does not hold, and why: under which faults, at which stages and packs unless that is all of them, and
-    how it has to recover all the same."""
+    """Where a rule does not hold, and why: under which faults, at which stages and under which packs unless that is all
+    of them, and how it has to recover all the same."""
 
     rule: str
     faults: frozenset[str]
