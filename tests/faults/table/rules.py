@@ -99,8 +99,8 @@ EXCEPTED: Final = (
     Words(
         OUTCOMES,
         ENDED,
-        "nobody is left to write it. Its start is recorded, and a call that happens once is refused until a person says "
-        "what came of it",
+        "nobody is left to write it. Its start is recorded, and a call that happens once is refused until a person "
+        "says what came of it",
     ),
     Words(RECOVERS, ENDED, "the process has ended, and the next one goes on", recovered=RESTART),
     Words(

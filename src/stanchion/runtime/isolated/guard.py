@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -15,6 +16,9 @@ from stanchion.runtime.isolated.wire import AnswerTooLarge, AnswerUnreadable, Pr
 
 HEARD_S: Final = 1.0
 """How long code that is ended waits at the most for its caller to have noticed that it is late."""
+
+
+STEP_S: Final = 0.01
 
 
 class Closed(Exception):
@@ -46,14 +50,15 @@ class IsolatedGuard:
         self._process: GuardProcess | None = None
 
     def ready(self) -> None:
-        """Start the process, where there is none and nobody is at it; does not wait until it can answer."""
-        if self._process is None and not self._closed and self._turn.acquire(blocking=False):
-            try:
-                self._living()
-            except OSError:  # the system cannot start one now: whoever asks fails, or finds it can
-                pass
-            finally:
-                self._turn.release()
+        """Have the process started, where there is none and nobody is at it; waits for nothing."""
+        if self._process is None and not self._closed and not self._turn.locked():
+            # In a thread, which no signal interrupts between taking the turn and giving it back.
+            threading.Thread(target=self._start, name="stanchion-isolated", daemon=True).start()
+
+    def _start(self) -> None:
+        # Where the system cannot start one now, whoever asks fails, or finds that it can.
+        with self._turn, suppress(OSError, Closed):
+            self._living()
 
     def __call__(self, event: Event, stop: threading.Event) -> Any:
         """What the code says of an event. Raises what the code raises, by name, and says by which failure there is no
@@ -82,11 +87,15 @@ class IsolatedGuard:
     def close(self) -> None:
         """End the process; who waits for its answer is told that it died."""
         self._closed = True
-        process = self._process
-        if process is not None:
-            process.stop()
-            with self._turn:
-                self._end()
+        while not self._turn.acquire(timeout=STEP_S):
+            # Whoever has the turn may just have started it.
+            process = self._process
+            if process is not None:
+                process.stop()
+        try:
+            self._end()
+        finally:
+            self._turn.release()
 
     def _living(self) -> GuardProcess:
         """The process; the caller holds the turn."""
