@@ -24,20 +24,13 @@ from stanchion.kernel.names import names
 from stanchion.runtime.isolated.wire import event_received, event_sent
 from stanchion.testing import shield_for
 from tests.guards.house_rules import no_force
-from tests.guards.isolated_rules import JUDGES
+from tests.guards.isolated_rules import JUDGES, policy, process_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 LONG_MS: Final = 60_000
 SHORT_MS: Final = 300
 ENDLESS: Final = {"text": "a" * 60 + "b"}
-
-
-def policy(call: str, deadline_ms: int = LONG_MS, isolated: bool = True, **guard: Any) -> dict[str, Any]:
-    """A policy with one guard, whose code may have a process of its own."""
-    code = f"tests.guards.isolated_rules:{call}"
-    entry = {"use": "python", "id": "g", "call": code, "deadline_ms": deadline_ms, "isolated": isolated, **guard}
-    return {"name": "apart", "tools": {"door": {"risk": "high"}}, "guards": [entry]}
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -57,9 +50,11 @@ def gone(pid: int) -> bool:
     return False
 
 
-def process_of(run: Any) -> int:
-    """The process in which the guard `tells` judges."""
-    return int(run.check("t", {}).message.split()[0])
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[Shield, Shield]]:
+    """A shield that isolates a guard, and one that does not."""
+    with shield_for(policy("judges")) as apart, shield_for(policy("judges", isolated=False)) as beside:
+        yield apart, beside
 
 
 def test_a_call_that_holds_the_interpreter_ends_at_the_deadline_and_other_guards_count() -> None:
@@ -97,42 +92,30 @@ def test_after_it_was_ended_it_answers_again_from_another_process() -> None:
         assert run.check("t", {"refuse": True}).code == "python.refused"
 
 
-@pytest.mark.parametrize(
-    ("guard", "tool", "proceeds", "code"),
-    [
-        ({"deep": True}, "t", True, "kernel.lookup_late"),
-        ({"deep": True}, "door", False, "kernel.lookup_expired"),
-        ({"fail_open": True}, "door", True, "kernel.lookup_expired"),
-    ],
-)
-def test_being_late_means_what_it_means_for_every_guard(
-    guard: dict[str, bool], tool: str, proceeds: bool, code: str
-) -> None:
-    with shield_for(policy("stuck", 100, **guard)) as shield:
-        decision = shield.run("a").check(tool, ENDLESS)
-        assert decision.proceeds is proceeds
-        assert [finding.code for finding in decision.errors] == [code]
+def test_being_late_means_what_it_means_for_every_guard() -> None:
+    with shield_for(policy("stuck", 100, deep=True)) as shield:
+        low, high = (shield.run("a").check(tool, ENDLESS) for tool in ("t", "door"))
+    assert (low.proceeds, [finding.code for finding in low.errors]) == (True, ["kernel.lookup_late"])
+    assert (high.proceeds, [finding.code for finding in high.errors]) == (False, ["kernel.lookup_expired"])
 
 
-@pytest.mark.parametrize(
-    ("how", "error"),
-    [
-        ("exit", "ProcessDied"),
-        ("kill", "ProcessDied"),
-        ("raise", "SystemExit"),
-        ("large", "AnswerTooLarge"),
-        ("announced", "AnswerTooLarge"),
-        ("garbage", "AnswerUnreadable"),
-        ("odd", "AnswerUnreadable"),
-    ],
-)
-def test_a_process_that_does_not_answer_is_a_guard_that_failed(how: str, error: str) -> None:
+def test_a_process_that_does_not_answer_is_a_guard_that_failed() -> None:
+    ways = {
+        "exit": "ProcessDied",
+        "kill": "ProcessDied",
+        "raise": "SystemExit",
+        "large": "AnswerTooLarge",
+        "announced": "AnswerTooLarge",
+        "garbage": "AnswerUnreadable",
+        "odd": "AnswerUnreadable",
+    }
     with shield_for(policy("dies")) as shield:
         run = shield.run("a")
-        decision = run.check("t", {"how": how})
-        assert (decision.action, decision.code) == (Action.BLOCK, "kernel.lookup_failed")
-        assert f"`{error}`" in decision.message
-        assert run.check("t", {}).proceeds
+        for how, error in ways.items():
+            decision = run.check("t", {"how": how})
+            assert (decision.action, decision.code) == (Action.BLOCK, "kernel.lookup_failed"), how
+            assert f"`{error}`" in decision.message, how
+            assert run.check("t", {}).proceeds, how
 
 
 def test_where_the_guard_fails_open_a_process_that_died_lets_the_call_proceed() -> None:
@@ -149,9 +132,13 @@ def test_a_process_that_was_killed_between_two_questions_is_replaced() -> None:
         assert process_of(run) != first
 
 
-def test_it_stays_for_many_questions_and_ends_with_the_shield() -> None:
+def test_it_stays_for_many_questions_sees_no_secret_and_ends_with_the_shield(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_KEY", "sk-12345")
     shield = shield_for(policy("tells"))
-    first = process_of(shield.run("a"))
+    told = shield.run("a").check("t", {}).message
+    assert "API_KEY" not in told
+    first, parent = (int(word) for word in told.split()[:2])
+    assert parent == os.getpid()
     assert process_of(shield.run("b")) == first
     shield.close()
     assert gone(first)
@@ -174,7 +161,7 @@ def test_a_shield_that_nobody_closed_leaves_nothing_either() -> None:
     shield = shield_for(policy("tells"))
     pid = process_of(shield.run("a"))
     program = (
-        "import sys; from stanchion import Shield; from tests.guards.test_isolated import policy, process_of; "
+        "import sys; from stanchion import Shield; from tests.guards.isolated_rules import policy, process_of; "
         "print(process_of(Shield.load(policy('tells'), store='memory:', journal='memory:').run('a')))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -187,7 +174,7 @@ def test_a_shield_that_nobody_closed_leaves_nothing_either() -> None:
 HOST = """
 import os, sys
 from stanchion import Shield
-from tests.guards.test_isolated import LONG_MS, policy, process_of
+from tests.guards.isolated_rules import policy
 shield = Shield.load(policy(sys.argv[1], int(sys.argv[2])), store="memory:", journal="memory:")
 run = shield.run("a")
 run.check("t", {})
@@ -235,20 +222,26 @@ def test_a_fork_of_the_host_has_a_process_of_its_own() -> None:
         assert process_of(run) == first
 
 
-def test_it_sees_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("API_KEY", "sk-12345")
-    with shield_for(policy("tells")) as shield:
-        told = shield.run("a").check("t", {}).message
-    assert "API_KEY" not in told
-    assert f"{os.getpid()} " in told
+@pytest.mark.skipif(not SOAK, reason="an interpreter that optimizes compiles everything anew")
+@pytest.mark.parametrize(("flags", "code"), [([], "kernel.lookup_failed"), (["-O"], "python.refused")])
+def test_it_is_started_as_its_host_was(flags: list[str], code: str) -> None:
+    program = (
+        "from stanchion import Shield; from tests.guards.isolated_rules import policy; "
+        "shield = Shield.load(policy('asserts'), store='memory:', journal='memory:'); "
+        "print(shield.run('a').check('t', {}).code)"
+    )
+    command = [sys.executable, *flags, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{code}\n"
 
 
-def test_many_threads_each_get_their_own_answer() -> None:
-    with shield_for(policy("graded")) as shield, ThreadPoolExecutor(8) as pool:
+def test_many_threads_each_get_their_own_answer(pair: tuple[Shield, Shield]) -> None:
+    shield = pair[0]
+    with ThreadPoolExecutor(8) as pool:
         asked = ["allow", "warn", "block", "escalate"] * 20
 
         def said(number: int) -> list[str]:
-            decision = shield.run("a", task=f"task-{number}").check("t", {"action": asked[number]})
+            decision = shield.run("a", task=f"task-{number}").check("graded", {"action": asked[number]})
             return [finding.text for finding in decision.findings]
 
         assert list(pool.map(said, range(len(asked)))) == [[f"the house says {name}"] for name in asked]
@@ -277,19 +270,6 @@ def test_what_cannot_be_isolated_is_an_error_at_once(monkeypatch: pytest.MonkeyP
         shield_for({"name": "x"}, guards=[handed_in])
 
 
-@pytest.fixture(scope="module")
-def pairs() -> Iterator[dict[str, tuple[Shield, Shield]]]:
-    """For each guard a shield that isolates it and one that does not."""
-    made = {
-        name: (shield_for(policy(name)), shield_for(policy(name, isolated=False)))
-        for name in [*JUDGES, "stops", "echoes"]
-    }
-    yield made
-    for pair in made.values():
-        for shield in pair:
-            shield.close()
-
-
 WORDS = st.sampled_from(["--force", "warn", "block", "redact", "allow", "/house/x", "***", "\ud800", "né\u202e", ""])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | WORDS,
@@ -309,12 +289,10 @@ ARGS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=2_000 if SOAK else 25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(args=ARGS, name=st.sampled_from([*JUDGES, "stops"]))
-def test_the_answer_is_the_same_isolated_or_not(
-    pairs: dict[str, tuple[Shield, Shield]], args: dict[str, Any], name: str
-) -> None:
-    apart, beside = (shield.run("a").check("t", args) for shield in pairs[name])
+@settings(max_examples=2_000 if SOAK else 15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(args=ARGS, name=st.sampled_from(sorted(JUDGES)))
+def test_the_answer_is_the_same_isolated_or_not(pair: tuple[Shield, Shield], args: dict[str, Any], name: str) -> None:
+    apart, beside = (shield.run("a").check(name, args) for shield in pair)
     assert (apart.action, apart.findings, apart.errors) == (beside.action, beside.findings, beside.errors)
 
 

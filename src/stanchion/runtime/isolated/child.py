@@ -28,6 +28,7 @@ ORPHAN_S: Final = 5.0
 
 def main(call: str, deadline_ms: str) -> None:
     """Judge with the code at `call` until the host has gone."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a host's thread may have had some blocked
     channel = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -40,7 +40,7 @@ class GuardProcess:
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", BEGIN, path, call, str(deadline_ms)],
+                [sys.executable, "-I", *_flags(), "-c", BEGIN, path, call, str(deadline_ms)],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 env=environment,
@@ -91,6 +91,13 @@ class GuardProcess:
         self._end.detach()
         self._channel.close()
         self._process.returncode = 0  # nobody here can wait for it
+
+
+def _flags() -> list[str]:
+    """How this interpreter was started, as far as its code would see a difference."""
+    optimized = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []
+    compiled = ["-B"] if sys.flags.dont_write_bytecode else []
+    return [*optimized, *compiled, "-X", f"utf8={sys.flags.utf8_mode}"]
 
 
 def _end(process: subprocess.Popen[bytes], channel: socket.socket, owner: int) -> None:
