@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs pages wheel test-sdks soak mutants clean
+.PHONY: help demo test check format bench docs pages wheel test-sdks soak faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -61,8 +61,11 @@ test-sdks: .venv-sdks/.made ## check replies of real SDKs, in an environment of 
 
 soak: .venv/.dev ## long property runs, 500 kills and every mutant
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
-		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores tests/audit
+		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores tests/audit tests/faults tests/guards/test_isolated.py
 	@$(BIN)/python -m model.mutants
+
+faults: .venv/.dev ## measure what comes of each fault anew, and write its page
+	@$(BIN)/python -m tools.faults
 
 mutants: .venv/.dev ## show that each seeded fault is caught
 	@$(BIN)/python -m model.mutants

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-HEAVY = ("argparse", "asyncio", "http", "logging", "platformdirs", "sqlite3", "ssl", "urllib.request", "yaml")
+HEAVY = (
+    "argparse", "asyncio", "http", "logging", "platformdirs", "socket", "sqlite3", "ssl", "subprocess",
+    "urllib.request", "yaml",
+)  # fmt: skip
 
 PROBE = """
 import json, signal, sys

@@ -22,7 +22,8 @@ class PythonGuard(msgspec.Struct, frozen=True):
 
     The code gives None to pass, a text to refuse with that reason, or a Finding. It may block or be a coroutine:
     no answer within the deadline refuses, and the answer that comes later enters the run's next event. A `deep`
-    guard that is late lets calls of low and medium risk proceed.
+    guard that is late lets calls of low and medium risk proceed. The code of an `isolated` guard works in a process of
+    its own, which is ended at the deadline.
     """
 
     name: ClassVar[str] = "python"
@@ -34,6 +35,7 @@ class PythonGuard(msgspec.Struct, frozen=True):
     call: str
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
     deep: bool = False
+    isolated: bool = False
 
     def ask(self, event: Event, /) -> Lookup:
         """The question is the event itself."""

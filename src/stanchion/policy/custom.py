@@ -40,7 +40,7 @@ def with_guards(
         seats.append(Seat(placed, place=f"guard {placed.id}"))
         if answerer is not None:
             answerers[placed.id] = answerer
-    answerers |= {guard_id: _imported(guard_id, call) for guard_id, call in policy.calls.items()}
+    answerers |= {guard_id: answerer_of(guard_id, call) for guard_id, call in policy.calls.items()}
     if not seats:
         return policy, answerers
     told = "".join(f"{seat.placed.id}={type(seat.placed.guard).__qualname__};" for seat in seats)
@@ -51,6 +51,9 @@ def with_guards(
 
 def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
     own = hasattr(guard, "kind")
+    if getattr(guard, "isolated", False) and not own:
+        hint = "name it in the policy, as `use: python` with its `call: module:name`"
+        raise PolicyError([Fault("guards", f"`{guard!r}` was handed in and cannot be `isolated`: {hint}")])
     judge = None if own else _judgement(guard, "guards", f"`{guard!r}`")
     name = getattr(guard, "id", None) or getattr(guard, "__name__", None) or type(guard).__name__
     kernel: Any = guard
@@ -74,7 +77,8 @@ def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
     return placed, judge
 
 
-def _imported(guard_id: str, call: str) -> Answerer:
+def answerer_of(guard_id: str, call: str) -> Answerer:
+    """The code at `call`, by which a guard of a policy judges."""
     try:
         found = imported(call)
     except ValueError as error:

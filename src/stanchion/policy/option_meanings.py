@@ -157,6 +157,7 @@ OPTIONS: Final[dict[str, str]] = {
     "task_scope.action": "What becomes of a tool that the task is not about.",
     "python.call": "The code that judges, as `module:name`.",
     "python.deadline_ms": "No answer within so many milliseconds refuses.",
+    "python.isolated": "The code works in a process of its own, which is ended at its deadline.",
     "python.deep": "Being late lets calls of low and medium risk proceed.",
     "egress.allowed_hosts": "The only hosts that may be reached: names, `*.example.com`, addresses, ranges, "
     "each with `:port` or without.",

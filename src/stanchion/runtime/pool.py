@@ -93,12 +93,7 @@ class Lane:
         """Whether code takes a `stop`; looked up once for as long as it is the same code."""
         known, takes = self._known
         if known is not call:
-            import inspect
-
-            try:
-                takes = "stop" in inspect.signature(call).parameters
-            except (TypeError, ValueError):
-                takes = False
+            takes = takes_stop(call)
             self._known = (call, takes)
         return takes
 
@@ -214,6 +209,16 @@ class Lane:
                 self._calls.get(timeout=IDLE_S)
             except Empty:
                 called = False
+
+
+def takes_stop(call: Callable[..., Any]) -> bool:
+    """Whether code takes a `stop`."""
+    import inspect
+
+    try:
+        return "stop" in inspect.signature(call).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 _pools: Final[WeakSet[Pool]] = WeakSet()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from stanchion.policy.compiled import CompiledPolicy
     from stanchion.runtime.ingesting import Ingesting
+    from stanchion.runtime.isolated.isolation import Isolation
     from stanchion.runtime.resolving import Resolver, Resolving
 
 REMEMBERED: Final = 16
@@ -49,6 +50,7 @@ class Policies:
         self._settled: tuple[CompiledPolicy, CompiledPolicy] | None = None
         self._resolver = resolver
         self._resolving: Resolving | None = None
+        self._isolation: Isolation | None = None
         self.brake = brake
         self._ingesting = ingesting
         self._known: OrderedDict[str, tuple[CompiledPolicy, dict[str, Answerer]]] = OrderedDict()
@@ -63,6 +65,7 @@ class Policies:
         asking = [guard for guard, call in policy.calls.items() if call == RESOLVES]
         if asking:
             answerers |= dict.fromkeys(asking, self._resolves())
+        answerers |= self._isolated(policy)
         if self._ingesting is not None:
             whole, hooks = self._ingesting.apply(whole)
             answerers = {**answerers, **hooks}
@@ -70,6 +73,8 @@ class Policies:
         self._known.move_to_end(whole.hash)
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
+            if self._isolation is not None:
+                self._isolation.keep([code for known in self._known.values() for code in known[1].values()])
         return whole
 
     def _at_home(self, policy: CompiledPolicy) -> CompiledPolicy:
@@ -80,6 +85,26 @@ class Policies:
         if self._settled is None or self._settled[0] is not policy:
             self._settled = (policy, self._settle(policy))
         return self._settled[1]
+
+    def _isolated(self, policy: CompiledPolicy) -> dict[str, Answerer]:
+        """What answers for the guards whose code has a process of its own."""
+        isolated = [seat.placed for seat in policy.seats if getattr(seat.placed.guard, "isolated", False)]
+        if isolated and self._isolation is None:
+            from stanchion.runtime.isolated.isolation import Isolation
+
+            self._isolation = Isolation()
+        return {} if self._isolation is None else dict(self._isolation.answerers(isolated))
+
+    def ready(self, policy: str) -> None:
+        """Have the processes of a policy's guards started, without waiting for them."""
+        known = None if self._isolation is None else self._known.get(policy)
+        if self._isolation is not None and known is not None:
+            self._isolation.ready(known[1].values())
+
+    def close(self) -> None:
+        """End the processes of guards."""
+        if self._isolation is not None:
+            self._isolation.close()
 
     def _resolves(self) -> Answerer:
         if self._resolving is None:

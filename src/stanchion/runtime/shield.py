@@ -230,6 +230,7 @@ class Shield:
         """
         self._ingesting.begin()
         self.authority.begin()
+        self._policies.ready(self.policy.hash)
         above = None if parent is None else parent.desk
         if deadline_s is not None and not 0 < deadline_s < 1e9:
             raise ValueError(f"deadline_s is `{deadline_s}`: give a positive number of seconds")
@@ -370,6 +371,7 @@ class Shield:
         if self._watcher is not None:
             self._watcher.stop()
         self.answers.close()
+        self._policies.close()
         if self.presence is not None:
             self.presence.close()
         with ExitStack() as last_first:

@@ -1,0 +1,126 @@
+"""What goes between a host and the process of an isolated guard: events one way, answers the other, as JSON.
+
+A frame is four bytes that give its length, and so many bytes. The standard library's JSON is used because it keeps what
+an event may hold: whole numbers of any size, numbers that are not finite, halves of surrogate pairs.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.events import OF_STAGE, Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.stages import Stage
+
+HEAD: Final = 4
+LONGEST: Final = 16 << 20
+"""How many bytes an answer may have."""
+
+
+class AnswerTooLarge(Exception):
+    """The process announced an answer that is longer than any may be."""
+
+
+class AnswerUnreadable(Exception):
+    """The process sent something that is no answer."""
+
+
+class ProcessDied(Exception):
+    """The process ended before it had answered."""
+
+
+class OtherShape:
+    """Stands for an answer that no guard may give, so that the guard fails on it as on the answer itself."""
+
+
+def event_sent(event: Event) -> bytes:
+    """An event as the process is sent it."""
+    return json.dumps([event.stage.value, msgspec.to_builtins(event)]).encode()
+
+
+def event_received(body: bytes) -> Event:
+    """The event that was sent."""
+    stage, fields = json.loads(body)
+    return msgspec.convert(fields, OF_STAGE[Stage(stage)])
+
+
+def answer_sent(value: Any) -> bytes:
+    """What a guard's code answered, as the host is sent it."""
+    match value:
+        case None:
+            said: list[Any] = ["passed"]
+        case str():
+            said = ["refused", str(value)]
+        case Finding():
+            said = ["found", msgspec.to_builtins(value)]
+        case _:
+            said = ["other"]
+    return json.dumps(said).encode()
+
+
+def raised_sent(error: BaseException) -> bytes:
+    """That a guard's code raised; only the error's type leaves the process, its words may hold secrets."""
+    return json.dumps(["raised", type(error).__name__]).encode()
+
+
+def answer_received(body: bytes) -> Any:
+    """What the code answered; raises an error of the same name where it raised one."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        raise AnswerUnreadable from None
+    match said:
+        case ["passed"]:
+            return None
+        case ["refused", str(text)]:
+            return text
+        case ["found", dict(fields)]:
+            try:
+                return msgspec.convert(fields, Finding)
+            except msgspec.ValidationError:
+                return OtherShape()
+        case ["other"]:
+            return OtherShape()
+        case ["raised", str(name)] if name.isidentifier() and len(name) <= 200:
+            raise type(name, (Exception,), {})
+        case _:
+            raise AnswerUnreadable
+
+
+def send(channel: socket.socket, body: bytes, until: float | None = None) -> None:
+    """Send a frame; `TimeoutError` where it is not taken until then, by the monotonic clock."""
+    channel.settimeout(_left(until))
+    channel.sendall(len(body).to_bytes(HEAD, "big") + body)
+
+
+def receive(channel: socket.socket, until: float | None = None, longest: int | None = None) -> bytes:
+    """Receive a frame; `TimeoutError` where it does not come until then, `AnswerTooLarge` where it is longer."""
+    length = int.from_bytes(_exactly(channel, HEAD, until), "big")
+    if longest is not None and length > longest:
+        raise AnswerTooLarge
+    return _exactly(channel, length, until)
+
+
+def _exactly(channel: socket.socket, count: int, until: float | None) -> bytes:
+    parts = bytearray()
+    while len(parts) < count:
+        channel.settimeout(_left(until))
+        part = channel.recv(min(count - len(parts), 1 << 16))
+        if not part:
+            raise ProcessDied
+        parts += part
+    return bytes(parts)
+
+
+def _left(until: float | None) -> float | None:
+    if until is None:
+        return None
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
