@@ -99,6 +99,10 @@ class LeasingStore:
         """Every hold that is not settled; slices are among them."""
         return self.inner.holds()
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """The hold with that id; what it took of the fleet's counters is part of a slice, and not in it."""
+        return self.inner.held(tenant, hold_id)
+
     def give_back(self) -> None:
         """Give back all that this process does not need at the moment; `StoreLost` where the store cannot take it."""
         _drive(self._lending.tidy(0.0), self.inner.carry)
