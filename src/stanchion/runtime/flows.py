@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 RETRY: Final = Retry()
 ISOLATE: Final = Isolate()
 
+AGAIN: Final = "again"
+"""What a store says of a hold that was settled before."""
+
 HARMLESS: Final = "harmless"
 """What a failure is called of which it is known that nothing has happened."""
 
@@ -70,6 +73,10 @@ def judge(
     outcome = written(desk, plans, moment, decision, begun, notes)
     if outcome is not None:
         decision = yield from confirmed(desk, decision, outcome)
+    if moment.settles and decision.inputs.reply is not None and AGAIN in decision.inputs.reply.settled:
+        from stanchion.runtime.overtaking import overtaken
+
+        yield from overtaken(desk, moment, decision.inputs.reply)
     if desk.shield.policy.recalls is not None:
         desk.learn(moment, decision)
     if decision.findings:

@@ -313,6 +313,7 @@ class Shield:
         commanding.resume,
     )
     reset_tool, signal = commanding.reset_tool, commanding.signal
+    release_call, top_up = commanding.release_call, commanding.top_up
     tickets, ticket, grants, ticketing = people.tickets, people.ticket, people.grants, people.ticketing
     approve, deny, answer, revoke = people.approve, people.deny, people.answer, people.revoke
     act, wish, enrol = carry_out, wish_for, enrol

@@ -13,9 +13,11 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any, Final, TypeVar
 
+from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, Line, Reply, StoreLost
 from stanchion.stores.leasing.counter import Counter, looking
-from stanchion.stores.leasing.lease import Lease
+from stanchion.stores.leasing.lease import Lease, beating
+from stanchion.stores.leasing.leased import slice_prefix
 from stanchion.stores.leasing.parting import Terms
 
 TRIES: Final = 8
@@ -33,7 +35,9 @@ class Lending:
         self.lock: Final = threading.Lock()
         self._monotonic = monotonic
         self._counters: dict[str, Counter] = {}
-        self._prefix = f"lease-{os.urandom(8).hex()}-"
+        self._lender = os.urandom(8).hex()
+        self._prefix = slice_prefix(self._lender)
+        self._beat = (beating(self._lender),)
         self._count = itertools.count(1)
 
     @property
@@ -65,6 +69,11 @@ class Lending:
             with self.lock:
                 counter = self._counter(terms.key)
                 lease = counter.lease(terms)
+                crowded = not turn and lease.free < amount and lease.crowds(counter.lent)
+            if crowded:
+                yield from self.give_back(counter, lease)
+            with self.lock:
+                lease = counter.lease(terms)
                 drawn = min(amount, credit.get(lease, 0))
                 own = amount - drawn
                 known = counter.value(credit)
@@ -76,7 +85,7 @@ class Lending:
                 else:
                     counts = 0
                 need = own - counts
-                request = lease.asking(self._new_id(), need, counter.total, exactly)
+                request = lease.asking(self._new_id(), need, counter.total, counter.lent, exactly)
                 asked = counter.answers
             try:
                 reply: Reply = yield request
@@ -130,6 +139,10 @@ class Lending:
             if lease.at <= since:
                 yield from self.give_back(counter, lease)
         with self.lock:
+            holds = any(lease.holds for counter in self._counters.values() for lease in counter.leases)
+        if holds:
+            yield Batch(self._new_id(), FLEET, lines=self._beat)
+        with self.lock:
             for name in [name for name, counter in self._counters.items() if counter.forget(since)]:
                 del self._counters[name]
 
@@ -148,7 +161,7 @@ class Lending:
     def _counter(self, name: str) -> Counter:
         counter = self._counters.get(name)
         if counter is None:
-            counter = self._counters[name] = Counter()
+            counter = self._counters[name] = Counter(self._lender)
         return counter
 
     def _new_id(self) -> str:
