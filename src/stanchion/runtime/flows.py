@@ -153,7 +153,7 @@ def assess(
     granted: Granted | None = None
     first = event.id
     while True:
-        begun = perf_counter_ns()
+        begun, awake_ns = perf_counter_ns(), desk.shield.awake_ns()
         plans = desk.plans
         if granted is not None and not granted.covers(plans.policy.hash):
             granted = None
@@ -186,6 +186,8 @@ def assess(
             decision = yield from confirmed(desk, decision, outcome)
         if desk.shield.policy.recalls is not None:
             desk.learn(moment, decision)
+        if decision.proceeds:
+            desk.allowed(decision, awake_ns)
         if not decision.findings and degraded is None:
             return decision, event
         yield from _aftermath(desk, event, decision)

@@ -19,6 +19,7 @@ from stanchion.runtime.flows import begin, deliver, failed, shown
 from stanchion.runtime.ledger import ONCE
 from stanchion.runtime.recording import left
 from stanchion.runtime.spending import close_hold, used_by
+from stanchion.runtime.starting import lapsed
 from stanchion.runtime.streamed import is_stream
 from stanchion.runtime.tool import Shape, Tool
 
@@ -40,6 +41,8 @@ def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any])
     """Run a generator tool: judged before its first step, every item judged before the agent gets it."""
     _not_once(desk, tool)
     decision, event, args, kwargs, reserved = drive(begin(desk, tool, args, kwargs), desk)
+    if desk.leave(decision).over:
+        raise desk.refusal(drive(lapsed(desk, decision, event, reserved), desk))
     began_ms = desk.shield.clock()
     yield from consumed(desk, Coming(tool, tool.fn(*args, **kwargs), event, decision, args, kwargs, reserved, began_ms))
 
@@ -50,6 +53,8 @@ async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
 
     _not_once(desk, tool)
     decision, event, args, kwargs, reserved = await adrive(begin(desk, tool, args, kwargs), desk)
+    if desk.leave(decision).over:
+        raise desk.refusal(await adrive(lapsed(desk, decision, event, reserved), desk))
     began_ms = desk.shield.clock()
     source: Any = tool.fn(*args, **kwargs)
     if tool.shape is Shape.GENERATOR:

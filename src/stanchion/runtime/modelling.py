@@ -21,6 +21,7 @@ from stanchion.runtime.recording import left
 from stanchion.runtime.replies import reply_of
 from stanchion.runtime.retrying import again
 from stanchion.runtime.spending import close_hold, settled
+from stanchion.runtime.starting import Lapsed, lapsed
 from stanchion.runtime.streamed import Account, Streaming, is_stream
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.unread import against, marked, unreadable
@@ -65,7 +66,9 @@ def converse(
         began_ms = desk.shield.clock() if desk.measures else 0
         try:
             with Paying(bill.reserved):
-                reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
+                reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None), desk.leave(decision))
+        except Lapsed:
+            return _stopped(desk, (yield from lapsed(desk, decision, event, bill.reserved)))
         except Exception as error:
             failure = yield from failed(
                 desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True

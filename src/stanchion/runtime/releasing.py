@@ -15,14 +15,14 @@ from stanchion.kernel.units import Amounts, Unit
 from stanchion.runtime.authority import told
 from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.open_calls import reserved_by, run_of, spends
-from stanchion.stores.leasing.lease import LEASE_MS
+from stanchion.runtime.starting import START_MS
 from stanchion.stores.leasing.leased import POOLS, is_slice, lender_key, lender_of
 from stanchion.stores.seen import Hold
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
 
-QUIET_MS: Final = 2 * LEASE_MS
+QUIET_MS: Final = 2 * START_MS
 """How long a call must be open, and a process silent, before it can be released: nothing starts that late any more."""
 
 SETTLED: Final = frozenset({"settled", "late"})

@@ -23,6 +23,7 @@ from stanchion.runtime.flows import assess, judge
 from stanchion.runtime.open_calls import adopt
 from stanchion.runtime.reported import beside, failing, failure_in, taken_in
 from stanchion.runtime.spending import book, close_hold, lending, overruns, reserving, unforeseen, used_by
+from stanchion.runtime.starting import lapsed
 from stanchion.runtime.undoing import remember_reported, undone
 from stanchion.runtime.unread import against, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, read
@@ -113,6 +114,8 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
     if stage in STARTS and spent[Unit.DURATION_MS]:
         event = msgspec.structs.replace(event, duration_ms=spent[Unit.DURATION_MS])
     decision, judged = yield from assess(desk, event, reserved.amounts, refused, reprice=reserved.again)
+    if decision.proceeds and desk.leave(decision).over:
+        decision = yield from lapsed(desk, decision, judged, reserved.amounts)
     if decision.proceeds and stage in STARTS:
         desk.opened(decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent)
     return _fitting(decision, event, plain)
@@ -294,6 +297,8 @@ def check(
         if took.content == was.content:
             break
         yield from close_hold(desk, decision, NOTHING)
+    if decision.proceeds and desk.leave(decision).over:
+        decision = yield from lapsed(desk, decision, event, reserved)
     if decision.proceeds:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)
     return _fitting(decision, call, took.plain) if decision.patches else decision

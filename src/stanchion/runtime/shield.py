@@ -32,6 +32,7 @@ from stanchion.runtime.remarks import remark_on
 from stanchion.runtime.remembering import memory_of
 from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import asked_for_safe_mode
+from stanchion.runtime.starting import awake_ns
 from stanchion.runtime.tenancy import tenancy_of
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.toolbox import Toolbox
@@ -63,6 +64,7 @@ class Shield:
         store: Store | None = None,
         journal: Journal | None = None,
         clock: Callable[[], int] = wall_ms,
+        awake_ns: Callable[[], int] = awake_ns,
         guards: Iterable[Any] = (),
         safe_mode: bool | None = None,
         nonces: Callable[[], str] = lambda: _random(4),
@@ -95,6 +97,7 @@ class Shield:
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
         self.answers = Pool(answer_threads)
         self.clock = clock
+        self.awake_ns = awake_ns
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
         self.authority = Authority(self, operators)
