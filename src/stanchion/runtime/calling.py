@@ -70,7 +70,7 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
             try:
                 limit_s = desk.time_left_s(tool.name, tool.timeout_s)
                 invoke = Invoke(
-                    tool.fn, given, options, limit_s, desk.leave(decision, None if page is None else limit_s)
+                    tool.fn, given, options, limit_s, desk.allowed.leave(decision, None if page is None else limit_s)
                 )
                 with Paying(reserved):
                     value = yield invoke

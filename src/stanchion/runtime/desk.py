@@ -22,14 +22,14 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.shown import visible
 from stanchion.kernel.sizes import bounded
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import FOREVER, Settle, Stake
+from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.policy.veil import renamed
 from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.hosts import streamed
 from stanchion.runtime.partial import PartialResults
-from stanchion.runtime.starting import Leave, leave_ms
+from stanchion.runtime.starting import Allowed
 from stanchion.runtime.undoing import Undos
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 MAX_OPEN: Final = 10_000
 """How many judged calls a run remembers until their results are reported; the oldest is forgotten first."""
-MAX_ALLOWED: Final = 100_000
-"""How many actions can be about to start at the same time; more than that and the oldest does not."""
 MAX_NOTICES: Final = 100
 """How many notices wait for the agent; the oldest is forgotten first."""
 
@@ -114,7 +112,8 @@ class Desk:
         self._tickets: OrderedDict[str, str] = OrderedDict()
         self._open: OrderedDict[str, Open] = OrderedDict()
         self._streaming: set[str] = set()
-        self._allowed: OrderedDict[str, int] = OrderedDict()
+        self.allowed = Allowed(shield)
+        """When what goes ahead was judged, until it starts."""
         self.told: RunInfo | None = None
         self.decided = [0] * len(Action)
         self.counting = threading.Lock()
@@ -324,29 +323,8 @@ class Desk:
         return call.startswith(self._prefix)
 
     def adopted(self, call: str, reserved: Amounts) -> None:
-        """Remember a call that another process of this run has made and that is still to be settled."""
-        if len(self._open) >= MAX_OPEN:
-            self._streaming.discard(self._open.popitem(last=False)[0])
+        """Remember a call that another process of this run has made, until it is settled in the next step."""
         self._open[call] = Open("", {}, True, reserved, adopted=True)
-
-    def allowed(self, decision: Decision, awake_ns: int) -> None:
-        """Remember when the judgement began by which an action goes ahead, until it starts."""
-        if len(self._allowed) >= MAX_ALLOWED:
-            self._allowed.popitem(last=False)
-        self._allowed[decision.id] = awake_ns
-
-    def leave(self, decision: Decision, kept_s: float | None = None) -> Leave:
-        """Until when an action may start that goes ahead; `kept_s` is how long something else is kept for it. A policy
-        that only watches keeps nothing from starting."""
-        now_ns = self.shield.awake_ns
-        began = self._allowed.pop(decision.id, None)
-        if self.shield.policy.shadow:
-            return Leave(FOREVER, now_ns)
-        if began is None:
-            return Leave(0, now_ns)
-        lease_ms: int = self.shield.policy.lease_ms
-        kept_ms = lease_ms if kept_s is None else min(lease_ms, int(kept_s * 1000))
-        return Leave(began + leave_ms(kept_ms) * 1_000_000, now_ns)
 
     def streams_for(self) -> bool:
         """Whether a stream brings the reply to a model call that was judged and has not reported back; each such call

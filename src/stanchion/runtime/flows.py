@@ -187,7 +187,7 @@ def assess(
         if desk.shield.policy.recalls is not None:
             desk.learn(moment, decision)
         if decision.proceeds:
-            desk.allowed(decision, awake_ns)
+            desk.allowed.enter(decision, awake_ns)
         if not decision.findings and degraded is None:
             return decision, event
         yield from _aftermath(desk, event, decision)

@@ -41,7 +41,7 @@ def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any])
     """Run a generator tool: judged before its first step, every item judged before the agent gets it."""
     _not_once(desk, tool)
     decision, event, args, kwargs, reserved = drive(begin(desk, tool, args, kwargs), desk)
-    if desk.leave(decision).over:
+    if desk.allowed.leave(decision).over:
         raise desk.refusal(drive(lapsed(desk, decision, event, reserved), desk))
     began_ms = desk.shield.clock()
     yield from consumed(desk, Coming(tool, tool.fn(*args, **kwargs), event, decision, args, kwargs, reserved, began_ms))
@@ -53,7 +53,7 @@ async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
 
     _not_once(desk, tool)
     decision, event, args, kwargs, reserved = await adrive(begin(desk, tool, args, kwargs), desk)
-    if desk.leave(decision).over:
+    if desk.allowed.leave(decision).over:
         raise desk.refusal(await adrive(lapsed(desk, decision, event, reserved), desk))
     began_ms = desk.shield.clock()
     source: Any = tool.fn(*args, **kwargs)

@@ -66,7 +66,7 @@ def converse(
         began_ms = desk.shield.clock() if desk.measures else 0
         try:
             with Paying(bill.reserved):
-                reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None), desk.leave(decision))
+                reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None), desk.allowed.leave(decision))
         except Lapsed:
             return _stopped(desk, (yield from lapsed(desk, decision, event, bill.reserved)))
         except Exception as error:

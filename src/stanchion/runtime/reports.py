@@ -114,7 +114,7 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
     if stage in STARTS and spent[Unit.DURATION_MS]:
         event = msgspec.structs.replace(event, duration_ms=spent[Unit.DURATION_MS])
     decision, judged = yield from assess(desk, event, reserved.amounts, refused, reprice=reserved.again)
-    if decision.proceeds and desk.leave(decision).over:
+    if decision.proceeds and desk.allowed.leave(decision).over:
         decision = yield from lapsed(desk, decision, judged, reserved.amounts)
     if decision.proceeds and stage in STARTS:
         desk.opened(decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent)
@@ -297,7 +297,7 @@ def check(
         if took.content == was.content:
             break
         yield from close_hold(desk, decision, NOTHING)
-    if decision.proceeds and desk.leave(decision).over:
+    if decision.proceeds and desk.allowed.leave(decision).over:
         decision = yield from lapsed(desk, decision, event, reserved)
     if decision.proceeds:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)

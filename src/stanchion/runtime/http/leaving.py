@@ -81,7 +81,7 @@ def leave(terms: Terms, request: Outgoing) -> Flow[Cleared]:
             covering.give_back()
         raise
     judged = cast(Egress, now)
-    if desk.leave(decision).over:
+    if desk.allowed.leave(decision).over:
         raise desk.refusal((yield from lapsed(desk, decision, judged, spent)))
     addresses = () if request.proxy else _judged_addresses(decision, event.url)
     if addresses is None and _hosts_are_judged(desk, event):
