@@ -53,8 +53,15 @@ class Carrying:
                         self._doubt.popitem(last=False)[1].write_off()
                 raise
             with self._lending.lock:
-                if not reply.stale and len(reply.values) == len(batch.lines):
-                    return self._finish(batch, trip, reply)
+                finished = not reply.stale and len(reply.values) == len(batch.lines)
+                if finished:
+                    reply = self._finish(batch, trip, reply)
+                    over = {part.lease for claim in trip.claims for part in claim.held.parts if part.lease.overflows}
+            if finished:
+                for lease in over:
+                    yield from self._lending.returned(lease)
+                return reply
+            with self._lending.lock:
                 late = reply.now >= trip.until
                 self._undo(trip)
                 for lease in {take.lease for take in trip.takes if take.lease.until <= reply.now}:

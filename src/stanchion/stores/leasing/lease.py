@@ -91,6 +91,11 @@ class Lease:
         """Whether something is charged that nobody has reserved."""
         return self.free > 0 or bool(self.lost) or self.stuck
 
+    @property
+    def overflows(self) -> bool:
+        """Whether more is free than it has of the pool: what calls did not use of their estimates came on top."""
+        return self.free > sum(self._pooled.values())
+
     def crowds(self, lent: int) -> bool:
         """Whether slices that are reserved, and so cannot be closed, take more of the pool than is left in it: they are
         better taken anew, as no more than what is reserved."""

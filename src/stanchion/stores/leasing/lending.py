@@ -6,6 +6,7 @@ loops share it.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import threading
@@ -129,6 +130,14 @@ class Lending:
             raise
         with self.lock:
             counter.gave_back(lease)
+
+    def returned(self, lease: Lease) -> Flow[None]:
+        """Give back at once what is free beyond the pool, so that nobody's death holds it back. Where the store cannot
+        take it, it goes back later."""
+        with self.lock:
+            counter = self._counter(lease.terms.key)
+        with contextlib.suppress(StoreLost):
+            yield from self.give_back(counter, lease)
 
     def tidy(self, keep_s: float) -> Flow[None]:
         """Give back what was not used for so long, and forget what nobody asks for."""
