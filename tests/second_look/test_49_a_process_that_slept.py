@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stanchion import Refused, Shield
+from stanchion import Decision, Refused, Run, Shield
 from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel.state import Batch, Reply, key
 from stanchion.policy.load import load_policy
@@ -175,11 +175,12 @@ def test_everything_starts_after_a_short_one(way: str) -> None:
 
 
 def test_a_host_is_told_that_its_call_has_lapsed() -> None:
-    for report in (
+    reports: tuple[Callable[[Run], Decision], ...] = (
         lambda run: run.check("write", {}, tokens=100),
         lambda run: run.model_call([], tokens=100),
         lambda run: run.handoff("bob", {}, tokens=100),
-    ):
+    )
+    for report in reports:
         shield, _ = asleep(START_MS)
         run = shield.run("ann", id="r1")
         assert report(run).code == "kernel.lapsed"

@@ -52,15 +52,13 @@ class Carrying:
                     if len(self._doubt) > MOST_KNOWN:
                         self._doubt.popitem(last=False)[1].write_off()
                 raise
-            with self._lending.lock:
-                finished = not reply.stale and len(reply.values) == len(batch.lines)
-                if finished:
-                    reply = self._finish(batch, trip, reply)
+            if not reply.stale and len(reply.values) == len(batch.lines):
+                with self._lending.lock:
+                    answer = self._finish(batch, trip, reply)
                     over = {part.lease for claim in trip.claims for part in claim.held.parts if part.lease.overflows}
-            if finished:
                 for lease in over:
                     yield from self._lending.returned(lease)
-                return reply
+                return answer
             with self._lending.lock:
                 late = reply.now >= trip.until
                 self._undo(trip)
