@@ -76,6 +76,10 @@ class Meanwhile:
         """Holds."""
         return self._store.holds()
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """A hold."""
+        return self._store.held(tenant, hold_id)
+
     def close(self) -> None:
         """Close it when everything has happened."""
         if self.thread is not None:

@@ -16,12 +16,13 @@ from stanchion.approvals.request import Request
 from stanchion.audit.retention import Keep
 from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import EPOCH
+from stanchion.kernel.state import EPOCH, key
 from stanchion.policy.load import policy_hash
 from stanchion.runtime.allowing import Allowances
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.enrolling import enrol
 from stanchion.runtime.retaining import RETENTION, SUBJECT, permitted
+from stanchion.runtime.starting import START_MS
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock
@@ -31,6 +32,7 @@ from tests.operators import ANN, KNOWN
 SECRET = "AKIAQ3EGRXYZ5ABCD7WQ"
 CALLED = fingerprint("aws-access-token", SECRET)
 _, CAROL = operator("carol")
+SPEND = key("default", "budget", "spend", "tokens", "run", "r1")
 
 
 def policy(steps: int) -> dict[str, Any]:
@@ -40,6 +42,8 @@ def policy(steps: int) -> dict[str, Any]:
         {"use": "secrets", "action": "block"},
         {"use": "breaker", "failure_threshold": 1, "applies_to": {"tools": ["search"]}},
         {"use": "schema"},
+        {"use": "budget", "id": "words", "tokens": 1_000, "applies_to": {"tools": ["write"]}},
+        {"use": "budget", "id": "spend", "tokens": 1_000, "applies_to": {"tools": ["draw"]}},
     ]
     return {"name": "p", "guards": [asks, *others, {"use": "step_limit", "max_steps": steps}]}
 
@@ -54,6 +58,7 @@ class World:
         store = SqliteStore(self.state, self.clock) if lasting else MemoryStore(self.clock)
         self.known = known
         self.listed = 0
+        self.held = ""
         self.shield = Shield.load(
             self.policy, store=store, journal="memory:", clock=self.clock, safe_mode=False, operators=known
         )
@@ -134,6 +139,25 @@ def _starts(world: World) -> bool:
     raise AssertionError("the bank answers")
 
 
+def _reserve(world: World) -> None:
+    world.held = world.run.check("write", {}, tokens=900).id
+    world.clock.advance(2 * START_MS)
+
+
+def _release(world: World, by: By) -> None:
+    world.shield.release_call(world.held, by=by)
+
+
+def _still_held(world: World) -> bool:
+    return any(hold.id == world.held for hold in world.shield.store.holds())
+
+
+def _use_up(world: World) -> None:
+    left = 1_000 - world.shield.store.read(SPEND)[0]
+    call = world.run.check("draw", {}, tokens=left).id
+    world.run.result("draw", {}, "done", call=call, tokens=left)
+
+
 def _forget_store(world: World) -> None:
     assert world.run.check("read", {}).proceeds
     world.wipe()
@@ -210,6 +234,12 @@ LOOSENINGS: dict[str, Loosening] = {
         _starts,
         lambda world, by: world.run.settle_effect("invoice-7", happened=False, by=by),
         lambda world: not _starts(world),
+    ),
+    "a hold": Loosening(_reserve, _release, _still_held),
+    "a budget": Loosening(
+        _use_up,
+        lambda world, by: world.shield.top_up("spend/run:r1", {"tokens": 500}, by=by),
+        lambda world: not world.run.check("draw", {}, tokens=1).proceeds,
     ),
     "a store": Loosening(
         _forget_store,

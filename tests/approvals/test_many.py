@@ -59,6 +59,10 @@ class Counting:
         """Holds."""
         return self._store.holds()
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """A hold."""
+        return self._store.held(tenant, hold_id)
+
     def close(self) -> None:
         """Close it."""
         self._store.close()

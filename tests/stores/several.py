@@ -45,6 +45,10 @@ class TakingTurns:
         """Holds, as the store that did not write last sees them."""
         return self._stores[1].holds()
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """A hold, as the store that did not write last sees it."""
+        return self._stores[1].held(tenant, hold_id)
+
     def close(self) -> None:
         """Close both."""
         for store in self._stores:

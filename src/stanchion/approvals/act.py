@@ -26,6 +26,8 @@ class Purpose(StrEnum):
     ALLOW = "allow"
     RESET = "reset"
     SETTLE = "settle"
+    RELEASE = "release"
+    TOP_UP = "top-up"
     STORE = "store"
     TOOL = "tool"
     POLICY = "policy"

@@ -28,8 +28,8 @@ at this terminal; that is recorded as unproven, counts only while no operator is
 and never for what is critical."""
 
 
-def add_answerer(parser: Parser) -> None:
-    """Add the options that say who answers."""
+def add_answerer(parser: Parser, policy: bool = True) -> None:
+    """Add the options that say who answers; without `policy` where the command has that one for itself."""
     who = parser.add_argument_group("who answers")
     who.add_argument("--key", metavar="FILE", help="sign with the private key in this file")
     who.add_argument("--ssh-agent", action="store_true", help="sign with a key in your ssh-agent (SSH_AUTH_SOCK)")
@@ -38,7 +38,8 @@ def add_answerer(parser: Parser) -> None:
     )
     who.add_argument("--role", metavar="ROLE", default="", help="one of your roles, if it matters which")
     who.add_argument("--passphrase-fd", metavar="N", type=int, help="read the key's passphrase from this descriptor")
-    who.add_argument("--policy", metavar="FILE", help="the policy that pins operators, if one does")
+    if policy:
+        who.add_argument("--policy", metavar="FILE", help="the policy that pins operators, if one does")
 
 
 def answerer(args: argparse.Namespace, shield: Shield, page: Page | None = None) -> By:

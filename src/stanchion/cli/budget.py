@@ -1,4 +1,4 @@
-"""`stanchion budget`: what is used of every budget, and which are nearest to their end."""
+"""`stanchion budget`: what is used of every budget, what is held of it, and what operators do about that."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.cli.answerers import WAYS, add_answerer
 from stanchion.cli.cells import name_of
 from stanchion.cli.found_policy import given
 from stanchion.cli.parser import Parser
@@ -26,26 +27,48 @@ from stanchion.policy.errors import PolicyError
 from stanchion.stores.protocol import Store
 
 USAGE: Final = """stanchion budget show [NAME] [--policy POLICY] [--store URL] [--json]
-       stanchion budget top [-n N] [--policy POLICY] [--store URL] [--json]"""
+       stanchion budget top [-n N] [--policy POLICY] [--store URL] [--json]
+       stanchion budget holds [NAME] [--store URL] [--json]
+       stanchion budget release CALL [--used MEASURE=AMOUNT] [--why WORDS] [--tenant NAME]
+       stanchion budget top-up BUDGET MEASURE=AMOUNT [--why WORDS] [--tenant NAME]"""
 
 DESCRIPTION: Final = """\
-Show what is used or reserved of every budget in the store: by run, task, agent and tenant,
-and of what was carved out for child runs. With a policy the limits stand beside it, and
-`top` puts those first of which least is left."""
+show     what is used or reserved of every budget in the store: by run, task, agent and
+         tenant, and of what was carved out for child runs; with a policy beside its limit
+top      those first of which least is left
+holds    what is reserved and not settled: by whom, for which call, since when, of which
+         budget; what a killed process held stays reserved until somebody settles it
+release  give back what a call has reserved whose process is gone, or what a process held
+         of a budget of the whole fleet; `--used` says what of it was used
+top-up   let more be spent of a budget than its policy says"""
 
-EPILOG: Final = """\
+EPILOG: Final = f"""\
 examples:
   stanchion budget show
   stanchion budget show fix-login --policy policy.yaml
   stanchion budget top -n 5 --policy policy.yaml
+  stanchion budget holds
+  stanchion budget release run-7.1f2e3d4c.12 --used tokens=400 --why 'the host went down'
+  stanchion budget top-up spend/run:run-7 tokens=5000 --why 'one more chapter'
 
-NAME is a run, task, agent or tenant. The store is that of the project, which is found from
-the policy's file or the current folder, or where STANCHION_STORE says.
+NAME is a run, task, agent or tenant, CALL one of those that `holds` shows. BUDGET is the id
+of a guard and whose budget it is: `spend/run:ID`, `spend/task:NAME`, `spend/agent:NAME`,
+`spend/tenant` or `spend/fleet`. MEASURE is tokens, cost_usd, api_calls or duration_s, for a
+top-up also calls; give several with commas between them. What `--used` does not name stays
+charged at its estimate, and without `--used` nothing was used. A release and a top-up are
+written to the trail.
+
+{WAYS}
+
+The store is that of the project, which is found from the policy's file or the current
+folder, or where STANCHION_STORE says.
 
 exit status:
-  0  it is shown, or there is nothing yet
-  2  the store or the policy cannot be read"""
+  0  it is shown or done, or there is nothing yet
+  2  it cannot be: the store or the policy cannot be read, there is nothing to release, its
+     process may be at work, or you may not"""
 
+VERBS: Final = ("show", "top", "holds", "release", "top-up")
 UNITS: Final = {unit.name.lower(): unit for unit in Unit}
 BAR: Final = 20
 
@@ -70,21 +93,36 @@ class Spent(msgspec.Struct, frozen=True):
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "show what is used of every budget, and which are nearest to their end"
+    summary = "show what is used and held of every budget, release what the dead hold, top one up"
     parser: Parser = commands.add_parser("budget", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("what", metavar="show|top", choices=("show", "top"), help="all of them, or the fullest first")
-    parser.add_argument(
-        "name", metavar="NAME", nargs="?", default="", help="only those of this run, task, agent, tenant"
-    )
+    parser.add_argument("what", metavar="|".join(VERBS), choices=VERBS, help="what to do")
+    named = "only those of this run, task, agent, tenant; or the call to release, or the budget to top up"
+    parser.add_argument("name", metavar="NAME", nargs="?", default="", help=named)
+    parser.add_argument("amount", metavar="MEASURE=AMOUNT", nargs="?", default="", help="how much more may be spent")
     parser.add_argument("-n", metavar="N", type=int, default=10, help="how many `top` shows (default: 10)")
     parser.add_argument("--policy", metavar="POLICY", help="the policy that has the limits, a file or a pack")
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each budget")
+    parser.add_argument("--used", metavar="MEASURE=AMOUNT", default="", help="what a released call has used")
+    parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
+    parser.add_argument("--by", metavar="NAME", default="", help="what you are called, where no key says so")
+    parser.add_argument("--tenant", metavar="NAME", help="whose; STANCHION_TENANT, or else `default`, if none is named")
+    add_answerer(parser, policy=False)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show the budgets."""
+    """Show the budgets, or what is held of them; release a call; top one up."""
+    if args.what in ("release", "top-up"):
+        from stanchion.cli.budget_acts import release, top_up
+
+        return release(args) if args.what == "release" else top_up(args)
+    if args.amount:
+        raise BadInput(f"`stanchion budget {args.what}` takes one NAME: `{args.amount}` is one too many")
+    if args.what == "holds":
+        from stanchion.cli.budget_holds import show_holds
+
+        return show_holds(args)
     if args.n < 1:
         raise BadInput(f"`-n` is `{args.n}`: give a number from 1 on")
     policy = None if args.policy is None else _policy(args.policy)

@@ -97,6 +97,11 @@ class Breaker(msgspec.Struct, frozen=True):
         if not self.counts:
             raise ValueError("`counts` is empty, so it never opens: name some faults, or leave it out")
 
+    @property
+    def lease_ms(self) -> int:
+        """How long a probe is kept for the call that tries it."""
+        return round(self.probe_s * 1_000)
+
     def key(self, event: ToolCall | ToolResult | Failure, /) -> str:
         """What is known of the tool."""
         return circuit_key(event.run, event.tool, self.per, "" if self.counter is None else self.counter)

@@ -72,6 +72,11 @@ class Queue(msgspec.Struct, frozen=True):
             said = f"`pause_s: {self.pause_s:g}` is no shorter than `timeout_s: {self.timeout_s:g}`"
             raise ValueError(f"{said}: nobody would ever wait; give a shorter pause")
 
+    @property
+    def lease_ms(self) -> int:
+        """How long a place is kept for a call."""
+        return int(self.keep_s * 1000)
+
     def key(self, event: Event, /) -> str:
         """The line of a tool, a run, a task, an agent or a tenant."""
         counter = "" if self.counter is None else self.counter

@@ -142,6 +142,11 @@ KERNEL: Final = declare(
             "what this action rests on was used or changed meanwhile, so it does not start",
             "look at what has become of it before you try again",
         ),
+        "kernel.lapsed": Words(
+            "this was allowed, and its process was stopped before it began: what it rests on may be taken by now, so "
+            "it does not start",
+            "try again: it is judged anew",
+        ),
         "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
         "kernel.ended": Words("the run has ended: {}", "nothing of this run proceeds any more"),
         "kernel.halted": Words("{2} is halted: {1}", "stop, and wait until a person lets it go on", "`{0}` is halted"),

@@ -17,6 +17,7 @@ from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import Names, glob, is_glob
 from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import FOREVER
 from stanchion.kernel.states import SAFE
 from stanchion.kernel.units import NOTHING, Amounts, Unit
 from stanchion.policy.rules import STATIC
@@ -106,6 +107,9 @@ class CompiledPolicy:
         self._reserves = any(isinstance(seat.placed.guard, Budget) and seat.placed.guard.reserves() for seat in seats)
         self._bounds: dict[tuple[str, ...], Amounts] = {}
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
+        leases = [getattr(seat.placed.guard, "lease_ms", FOREVER) for seat in seats]
+        self.lease_ms: int = min(leases, default=FOREVER)
+        """How long the least of what guards give to an action is kept for it."""
         self.clears = any(hasattr(seat.placed.guard, "fingerprints") for seat in seats)
         recalling = [seat.placed.guard for seat in seats if getattr(seat.placed.guard, "recalls", False)]
         self.recalls: Any = recalling[0] if recalling else None

@@ -131,6 +131,30 @@ def _effect(shield: Shield, request: Request) -> int:
     return number
 
 
+def _release(shield: Shield, request: Request, answer: Answer) -> None:
+    from stanchion.runtime.releasing import released
+
+    released(shield, request, answer)
+
+
+def _held(shield: Shield, request: Request) -> int:
+    from stanchion.runtime.releasing import held
+
+    return held(shield, request)
+
+
+def _top_up(shield: Shield, request: Request, answer: Answer) -> None:
+    from stanchion.runtime.topping_up import topped_up
+
+    topped_up(shield, request, answer)
+
+
+def _topped(shield: Shield, request: Request) -> int:
+    from stanchion.runtime.topping_up import topped
+
+    return topped(shield, request)
+
+
 def _store(shield: Shield, request: Request, answer: Answer) -> int:
     from stanchion.runtime.accepting import accepted
 
@@ -202,6 +226,8 @@ ACTS: Final[dict[Purpose, Act]] = {
     Purpose.RESET: Act(_breakers, _reset),
     Purpose.ALLOW: Act(_allowances, _allow),
     Purpose.SETTLE: Act(_effect, _settle),
+    Purpose.RELEASE: Act(_held, _release),
+    Purpose.TOP_UP: Act(_topped, _top_up),
     Purpose.STORE: Act(_epoch, _store),
     Purpose.TOOL: Act(_pins, _accept),
     Purpose.POLICY: Act(_trusted, _trust, critical=True),

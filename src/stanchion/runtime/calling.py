@@ -31,6 +31,7 @@ from stanchion.runtime.recovering import MOST_TRIED, attempted, tell_on
 from stanchion.runtime.reported import Said, failure_in, taken_in
 from stanchion.runtime.retrying import again, closed, opened
 from stanchion.runtime.spending import book, overruns, reserving, settled, unforeseen, used_by
+from stanchion.runtime.starting import Lapsed, lapsed
 from stanchion.runtime.streamed import is_stream
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import NothingDone, Tool
@@ -75,10 +76,16 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
             began_ms = desk.shield.clock() if desk.measures else 0
             has_begun(desk, decision, event)
             try:
-                invoke = Invoke(tool.fn, given, options, desk.time_left_s(tool.name, tool.timeout_s))
+                limit_s = desk.time_left_s(tool.name, tool.timeout_s)
+                leave = desk.allowed.leave(decision, None if page is None else limit_s)
+                invoke = Invoke(tool.fn, given, options, limit_s, leave)
                 began = monotonic()
                 with Paying(reserved):
                     value = yield invoke
+            except Lapsed:
+                if page is not None:
+                    yield from page.mark(desk, FAILED)
+                raise desk.refusal((yield from lapsed(desk, decision, event, reserved))) from None
             except Exception as error:
                 used = used_by(desk, reserved, began_ms)
                 harmless = nothing_done(desk, tool, given, options, error)

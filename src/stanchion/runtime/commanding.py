@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answering import By, named
@@ -66,6 +67,46 @@ def reset_tool(shield: Shield, name: str, tenant: str | None = None, why: str = 
     operator's: `AnswerRefused` where `by` is none."""
     request = Request(purpose=Purpose.RESET, tenant=shield.tenancy.of(tenant), subject=name, said={"why": why})
     return bool(shield.act(request, by))
+
+
+def release_call(
+    shield: Shield,
+    call: str,
+    used: Mapping[str, Any] | None = None,
+    *,
+    why: str = "",
+    by: By = "an operator",
+    tenant: str | None = None,
+) -> None:
+    """Give back what a call has reserved whose process is gone. `used` says what it used (`tokens`, `cost_usd`,
+    `api_calls`, `duration_s`): a measure that it does not name stays charged at its estimate. Without it nothing was.
+
+    `call` is an id as `stanchion budget holds` shows it; that of a slice gives back what a process held of a counter of
+    the whole fleet. `HoldError` where there is nothing to release yet, `AnswerRefused` where `by` is no operator.
+    """
+    from stanchion.runtime.releasing import release_request
+
+    shield.act(release_request(shield.tenancy.of, call, used, why, tenant), by)
+
+
+def top_up(
+    shield: Shield,
+    budget: str,
+    amount: Mapping[str, Any],
+    *,
+    why: str = "",
+    by: By = "an operator",
+    tenant: str | None = None,
+) -> None:
+    """Let more be spent of a budget: `amount` (`calls`, `tokens`, `cost_usd`, `api_calls`, `duration_s`) is taken off
+    what is used of it, for every process. Of a budget with a window it counts for as long as the window.
+
+    `budget` is its id and whose it is: `spend/run:ID`, `spend/tenant`, `spend/fleet`. `BudgetError` where there is no
+    such budget in the store, `AnswerRefused` where `by` is no operator.
+    """
+    from stanchion.runtime.topping_up import top_up_request
+
+    shield.act(top_up_request(shield.tenancy.of(tenant), budget, amount, why), by)
 
 
 def signal(

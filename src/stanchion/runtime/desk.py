@@ -28,6 +28,7 @@ from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.hosts import streamed
 from stanchion.runtime.partial import PartialResults
+from stanchion.runtime.starting import Allowed
 from stanchion.runtime.under_way import LEFT, UnderWay, leave
 from stanchion.runtime.undoing import Undos
 
@@ -50,7 +51,7 @@ USED_UP: Final = frozenset(
 
 class Open(msgspec.Struct, frozen=True, gc=False):
     """A call that was judged and has not reported back: what it was, what it reserved, and what of that goes back where
-    nobody says how much was used."""
+    nobody says how much was used. `adopted`: another process of the run has made it."""
 
     tool: str
     args: dict[str, Any]
@@ -58,6 +59,7 @@ class Open(msgspec.Struct, frozen=True, gc=False):
     spent: Amounts
     at: int = 0
     lent: frozenset[int] = frozenset()
+    adopted: bool = False
 
 
 def measures_of(policy: Any, run: RunInfo) -> frozenset[int]:
@@ -112,6 +114,8 @@ class Desk:
         self._streaming: set[str] = set()
         self.under_way = UnderWay()
         """Calls whose outcome has yet to be written down."""
+        self.allowed = Allowed(shield)
+        """When what goes ahead was judged, until it starts."""
         self.told: RunInfo | None = None
         self.decided = [0] * len(Action)
         self.counting = threading.Lock()
@@ -321,6 +325,14 @@ class Desk:
             self._streaming.discard(self._open.popitem(last=False)[0])
         at = self.shield.clock() if self.measures else 0
         self._open[decision.id] = Open(tool, args, decision.held, spent, at, lent)
+
+    def made(self, call: str) -> bool:
+        """Whether this very run has made a call, here, and not a process before it."""
+        return call.startswith(self._prefix)
+
+    def adopted(self, call: str, reserved: Amounts) -> None:
+        """Remember a call that another process of this run has made, until it is settled in the next step."""
+        self._open[call] = Open("", {}, True, reserved, adopted=True)
 
     def streams_for(self) -> bool:
         """Whether a stream brings the reply to a model call that was judged and has not reported back; each such call

@@ -98,12 +98,16 @@ def as_lost(need: Any, error: BaseException) -> BaseException:
 def _invoke(need: Invoke) -> Any:
     """Call a sync function. With a time limit it works in a thread of its own, so that the caller is kept to it."""
     if need.timeout_s is None:
+        if need.leave is not None:
+            need.leave.check()
         return _not_awaitable(need.fn(*need.args, **need.kwargs))
     answer: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
     context = contextvars.copy_context()
 
     def work() -> None:
         try:
+            if need.leave is not None:
+                need.leave.check()
             answer.put((True, context.run(need.fn, *need.args, **need.kwargs)))
         except BaseException as error:  # noqa: BLE001 - handed to the caller as it is
             answer.put((False, error))

@@ -9,12 +9,13 @@ import msgspec
 
 
 class Invoke(msgspec.Struct, frozen=True, gc=False):
-    """Run somebody's function; within `timeout_s` where that is given."""
+    """Run somebody's function; within `timeout_s` where that is given, and not at all when its `leave` is over."""
 
     fn: Callable[..., Any]
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}
     timeout_s: float | None = None
+    leave: Any = None
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 RETRY: Final = Retry()
 
+AGAIN: Final = "again"
+"""What a store says of a hold that was settled before."""
+
 HARMLESS: Final = "harmless"
 """What a failure is called of which it is known that nothing has happened."""
 
@@ -77,6 +80,10 @@ def judge(
         decision = yield from confirmed(desk, moment.events[0], decision, outcome)
     if len(desk.shield.unsettled) and decision.inputs.reply is not None:
         yield from desk.shield.unsettled.carry()
+    if moment.settles and decision.inputs.reply is not None and AGAIN in decision.inputs.reply.settled:
+        from stanchion.runtime.overtaking import overtaken
+
+        yield from overtaken(desk, moment, decision.inputs.reply)
     if desk.shield.policy.recalls is not None:
         desk.learn(moment, decision)
     if decision.findings:
@@ -131,7 +138,7 @@ def assess(
     granted: Granted | None = None
     first = event.id
     while True:
-        begun = perf_counter_ns()
+        begun, awake_ns = perf_counter_ns(), desk.shield.awake_ns()
         plans = desk.plans
         if granted is not None and not granted.covers(plans.policy.hash):
             granted = None
@@ -172,6 +179,8 @@ def assess(
             desk.learn(moment, decision)
         if outcome is not None or decision.findings or len(desk.shield.unsettled):
             decision = yield from seen_to(desk, event, decision, outcome)
+        if decision.proceeds:
+            desk.allowed.enter(decision, awake_ns)
         if not decision.findings and degraded is None:
             return decision, event
         if decision.action == Action.QUEUE:

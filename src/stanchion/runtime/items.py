@@ -20,6 +20,7 @@ from stanchion.runtime.ledger import ONCE
 from stanchion.runtime.pacing import END, InTime, Pace, next_in_time
 from stanchion.runtime.recording import left
 from stanchion.runtime.spending import close_hold, used_by
+from stanchion.runtime.starting import lapsed
 from stanchion.runtime.streamed import is_stream
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.under_way import begun as has_begun
@@ -63,6 +64,8 @@ async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
 def _opened(desk: Desk, tool: Tool, begun: Any) -> Flow[Coming]:
     """A generator tool's call as it begins. Nothing of the generator itself has run by then."""
     decision, event, args, kwargs, reserved = begun
+    if desk.allowed.leave(decision).over:
+        raise desk.refusal((yield from lapsed(desk, decision, event, reserved)))
     has_begun(desk, decision, event)
     desk.under_way.hand(decision.id)
     began_ms, pace = desk.shield.clock(), Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s))

@@ -59,6 +59,8 @@ async def adrive(flow: Flow[T], world: World) -> T:
 
 async def _ainvoke(need: Invoke) -> Any:
     """Await an async function, cancelled at its limit; a sync one works in a thread and never holds up the loop."""
+    if need.leave is not None:
+        need.leave.check()
     work = need.fn(*need.args, **need.kwargs) if _is_async(need.fn) else asyncio.to_thread(_call, need)
     limit = asyncio.timeout(need.timeout_s)
     try:
@@ -80,6 +82,8 @@ class Stopped(NamedTuple):
 
 def _call(need: Invoke) -> Any:
     try:
+        if need.leave is not None:
+            need.leave.check()
         return need.fn(*need.args, **need.kwargs)
     except StopIteration as error:
         return Stopped(error)

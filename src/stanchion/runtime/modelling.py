@@ -20,6 +20,7 @@ from stanchion.runtime.reaching_out import Paying
 from stanchion.runtime.replies import reply_of
 from stanchion.runtime.retrying import again
 from stanchion.runtime.spending import settled
+from stanchion.runtime.starting import Lapsed, lapsed
 from stanchion.runtime.streamed import Account, Streaming, is_stream
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.under_way import abandoned, begun as has_begun
@@ -68,7 +69,9 @@ def converse(
             has_begun(desk, decision, event)
             try:
                 with Paying(bill.reserved):
-                    reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None))
+                    reply = yield Invoke(fn, (send,), keep, desk.time_left_s("", None), desk.allowed.leave(decision))
+            except Lapsed:
+                return _stopped(desk, (yield from lapsed(desk, decision, event, bill.reserved)))
             except Exception as error:
                 failure = yield from failed(
                     desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True

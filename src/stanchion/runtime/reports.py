@@ -20,8 +20,10 @@ from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.faulting import reported, told
 from stanchion.runtime.flows import assess, judge
+from stanchion.runtime.open_calls import adopt
 from stanchion.runtime.reported import beside, failing, failure_in, taken_in
 from stanchion.runtime.spending import book, lending, overruns, reserving, unforeseen, used_by
+from stanchion.runtime.starting import lapsed
 from stanchion.runtime.under_way import abandoned
 from stanchion.runtime.undoing import remember_reported, undone
 from stanchion.runtime.unread import against, marked, unreadable
@@ -87,6 +89,8 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
     if stage is Stage.CHARGE:
         fields |= {"tokens": spent[Unit.TOKENS], "cost_microusd": spent[Unit.COST_MICROUSD]}
     event, refused, plain = _event(desk, stage, fields)
+    if event.call if stage in ENDS else stage is Stage.CHARGE and event.settled and event.call:
+        yield from adopt(desk, event.call)
     if stage in ENDS:
         first = not event.call or desk.is_open(event.call)
         call, settles, notes = yield from _outcome(desk, event, spent, named)
@@ -111,6 +115,8 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
     if stage in STARTS and spent[Unit.DURATION_MS]:
         event = msgspec.structs.replace(event, duration_ms=spent[Unit.DURATION_MS])
     decision, judged = yield from assess(desk, event, reserved.amounts, refused, reprice=reserved.again)
+    if decision.proceeds and desk.allowed.leave(decision).over:
+        decision = yield from lapsed(desk, decision, judged, reserved.amounts)
     if decision.proceeds and stage in STARTS:
         desk.opened(decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent)
     return _fitting(decision, event, plain)
@@ -227,16 +233,16 @@ def _outcome(
     used_up = [0 if unit in lent and unit != Unit.DURATION_MS else reserved[unit] for unit in Unit]
     one, tokens, cost, api_calls, working = [spent[unit] if unit in named else used_up[unit] for unit in Unit]
     used: Amounts = (1, tokens, cost, api_calls, working)
-    if known is not None and Unit.DURATION_MS not in named:
+    if known is not None and not known.adopted and Unit.DURATION_MS not in named:
         used = used_by(desk, (one, tokens, cost, api_calls, reserved[Unit.DURATION_MS]), known.at)
     # A call that is named and not open any more was settled before.
     more = unforeseen(desk, reserved, used) if known is not None or not event.call else NOTHING
     if more != NOTHING:
-        yield from book(desk, _start_of(desk, event), more)
+        yield from book(desk, start_of(desk, event), more)
     return call, ((call, used),) if held else (), overruns(reserved, used)
 
 
-def _start_of(desk: Desk, event: Any) -> Event:
+def start_of(desk: Desk, event: Any) -> Event:
     """What had begun, to find the budgets that it counts on."""
     if event.stage is Stage.CHARGE:
         start: Event = event
@@ -293,6 +299,8 @@ def check(
             break
         abandoned(desk, decision.id)
         yield from desk.shield.unsettled.carry()
+    if decision.proceeds and desk.allowed.leave(decision).over:
+        decision = yield from lapsed(desk, decision, event, reserved)
     if decision.proceeds:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)
     return _fitting(decision, call, took.plain) if decision.patches else decision

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from stanchion.approvals.answering import By
     from stanchion.guards.loops import Metrics
+    from stanchion.runtime.open_calls import OpenCall
     from stanchion.runtime.recovering import Trouble
     from stanchion.runtime.undoing import Undone
 
@@ -257,6 +258,19 @@ class Run(Reporting):
 
     def _spawned(self, agent: str, task: str | None, options: dict[str, Any]) -> Run:
         return self._desk.shield.run(agent, self.task if task is None else task, parent=self, **options)
+
+    def open_calls(self) -> tuple[OpenCall, ...]:
+        """What this run has reserved and nobody has settled, the oldest first; calls of a process of it that was killed
+        are among them. `run.result(..., call=...)`, `error` or a settled `charge` closes one."""
+        from stanchion.runtime.open_calls import listed
+
+        return drive(listed(self._desk), self._desk)
+
+    async def aopen_calls(self) -> tuple[OpenCall, ...]:
+        """`open_calls` for async code."""
+        from stanchion.runtime.open_calls import listed
+
+        return await self._adrive(listed(self._desk))
 
     def cancel(self, why: str = "by the caller") -> None:
         """End this run and its children, in every process; what is under way is refused its next step."""

@@ -34,6 +34,7 @@ from stanchion.runtime.remarks import remark_on
 from stanchion.runtime.remembering import memory_of
 from stanchion.runtime.run import Run, open_runs
 from stanchion.runtime.standing import asked_for_safe_mode
+from stanchion.runtime.starting import awake_ns
 from stanchion.runtime.tenancy import tenancy_of
 from stanchion.runtime.tool import Tool
 from stanchion.runtime.toolbox import Toolbox
@@ -67,6 +68,7 @@ class Shield:
         store: Store | None = None,
         journal: Journal | None = None,
         clock: Callable[[], int] = wall_ms,
+        awake_ns: Callable[[], int] = awake_ns,
         guards: Iterable[Any] = (),
         safe_mode: bool | None = None,
         nonces: Callable[[], str] = lambda: _random(4),
@@ -100,6 +102,7 @@ class Shield:
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
         self.answers = Pool(answer_threads)
         self.clock = clock
+        self.awake_ns = awake_ns
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
         self.authority = Authority(self, operators)
@@ -321,6 +324,7 @@ class Shield:
         commanding.resume,
     )
     reset_tool, signal = commanding.reset_tool, commanding.signal
+    release_call, top_up = commanding.release_call, commanding.top_up
     tickets, ticket, grants, ticketing = people.tickets, people.ticket, people.grants, people.ticketing
     approve, deny, answer, revoke = people.approve, people.deny, people.answer, people.revoke
     act, wish, enrol = carry_out, wish_for, enrol

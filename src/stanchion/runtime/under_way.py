@@ -86,6 +86,14 @@ def abandoned(desk: Desk, call: str, error: BaseException | None = None, how: st
     return True
 
 
+def not_begun(desk: Desk, decision: Decision) -> None:
+    """Write down that a call was not begun after all, and have all that it reserved given back on the next trip."""
+    started = desk.under_way.over(decision.id)
+    if started is not None:
+        started.begun = False
+        leave(desk, started)
+
+
 def leave(desk: Desk, started: Started, error: BaseException | None = None, how: str = "") -> None:
     """Write down that a call was left, and have what it reserved settled on the next trip."""
     from stanchion.runtime.recording import left

@@ -112,7 +112,7 @@ def attended(flow: Flow[T], client: Client) -> Flow[T]:
         while True:
             waits = type(need) in (Pause, Turn)
             if type(need) is Invoke and isinstance(need.fn, Remote):
-                need = Invoke(client.run, (need.fn, need.kwargs, need.timeout_s))
+                need = Invoke(client.run, (need.fn, need.kwargs, need.timeout_s), leave=need.leave)
             try:
                 given = yield need
                 if waits and client.gone():

@@ -69,6 +69,12 @@ class MemoryStore:
             found = [open_hold(hold_id, held, now) for hold_id, held in open_holds]
         yield from found
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """The hold with that id."""
+        with self._lock:
+            found = self._state.holds.get(hold_id)
+            return None if found is None else open_hold(hold_id, found, self._now())
+
     def close(self) -> None:
         """Nothing to let go of."""
 

@@ -38,6 +38,9 @@ class Store(Protocol):
     def holds(self) -> Iterator[Hold]:
         """Every hold that is not settled, for people; the earliest due first, those known to have lapsed last."""
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """The hold that a tenant's batch took, found by its id; `None` where there is none, or it is settled."""
+
     def close(self) -> None:
         """Let go of files and connections."""
 

@@ -32,12 +32,13 @@ class Took(msgspec.Struct, frozen=True, gc=False):
 
 
 class Hold(msgspec.Struct, frozen=True, gc=False):
-    """A hold that is not settled, with the id of the batch that took it. `lapsed`: its time is over."""
+    """A hold that is not settled, with the id of the batch that took it, and when. `lapsed`: its time is over."""
 
     id: str
     due_ms: int
     lapsed: bool
     took: tuple[Took, ...]
+    since_ms: int = 0
 
 
 def seen(key: str, cell: Cell, now: int) -> Seen:
@@ -51,6 +52,6 @@ def seen(key: str, cell: Cell, now: int) -> Seen:
 
 def open_hold(hold_id: str, held: list[Any], now: int) -> Hold:
     """A hold as it stands at a time, whether or not its expiry was noticed by a batch already."""
-    status, taken, _reply, due = held
+    status, taken, reply, due = held
     took = tuple([Took(key, amount, unit, keeps) for key, amount, keeps, _bucket, unit in taken])
-    return Hold(hold_id, due, status == LAPSED or due <= now, took)
+    return Hold(hold_id, due, status == LAPSED or due <= now, took, reply.now)

@@ -98,6 +98,10 @@ class LostStore:
         """Every hold of the store behind."""
         return self._store.holds()
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """A hold of the store behind."""
+        return self._store.held(tenant, hold_id)
+
     def close(self) -> None:
         """Close the store behind."""
         self._store.close()

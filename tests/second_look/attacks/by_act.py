@@ -19,6 +19,8 @@ REQUESTS: Final = {
     "reset": Request(purpose=Purpose.RESET, subject="pay", said={"why": ""}),
     "allow": Request(purpose=Purpose.ALLOW, subject="f" * 64, said={"once": False, "tool": "", "why": ""}),
     "settle": Request(purpose=Purpose.SETTLE, subject="e" * 32, said={"happened": False, "result": None}),
+    "release": Request(purpose=Purpose.RELEASE, subject="r1.1f2e3d4c.1", said={"used": None, "why": ""}),
+    "top-up": Request(purpose=Purpose.TOP_UP, subject="spend/run:r1", said={"amount": {"tokens": 5}, "why": ""}),
     "store": Request(purpose=Purpose.STORE, tenant="*", subject="store", said={"restored": False, "why": ""}),
     "policy": Request(purpose=Purpose.POLICY, tenant="*", subject="a" * 64, said={}),
 }
@@ -29,6 +31,8 @@ COMMANDS: Final = {
     "safe-mode-off": ("safe-mode", "off", "--by", "ann"),
     "reset": ("tools", "reset", "pay", "--by", "ann"),
     "allow": ("secrets", "allow", "f" * 12, "--by", "ann", "--why", "fine"),
+    "release": ("budget", "release", "r1.1f2e3d4c.1", "--by", "ann"),
+    "top-up": ("budget", "top-up", "spend/run:r1", "tokens=5", "--by", "ann"),
     "store": ("store", "accepted", "--by", "ann", "--why", "fine"),
 }
 """The same at the command line, without a key and without a terminal."""

@@ -27,6 +27,7 @@ from stanchion.runtime.http.payload import Unfit, read
 from stanchion.runtime.reaching_out import paid
 from stanchion.runtime.resolving import pinned, proxy_listed
 from stanchion.runtime.spending import reserving
+from stanchion.runtime.starting import lapsed
 from stanchion.runtime.values import project
 
 MAX_BODY: Final = 1 << 20
@@ -80,6 +81,8 @@ def leave(terms: Terms, request: Outgoing) -> Flow[Cleared]:
             covering.give_back()
         raise
     judged = cast(Egress, now)
+    if desk.allowed.leave(decision).over:
+        raise desk.refusal((yield from lapsed(desk, decision, judged, spent)))
     addresses = () if request.proxy else _judged_addresses(decision, event.url)
     if addresses is None and _hosts_are_judged(desk, event):
         target = parsed(event.url)

@@ -56,9 +56,14 @@ class Carrying:
                     if len(self._doubt) > MOST_KNOWN:
                         self._doubt.popitem(last=False)[1].write_off()
                 raise
+            if not reply.stale and len(reply.values) == len(batch.lines):
+                with self._lending.lock:
+                    answer = self._finish(batch, trip, reply)
+                    over = {part.lease for claim in trip.claims for part in claim.held.parts if part.lease.overflows}
+                for lease in over:
+                    yield from self._lending.returned(lease)
+                return answer
             with self._lending.lock:
-                if not reply.stale and len(reply.values) == len(batch.lines):
-                    return self._finish(batch, trip, reply)
                 late = reply.now >= trip.until
                 self._undo(trip)
                 for lease in {take.lease for take in trip.takes if take.lease.until <= reply.now}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import Batch, Line, Reply, When
+from stanchion.kernel.state import SKIPPED, Batch, Line, Reply, When
 from stanchion.stores.leasing.lease import Lease
 from stanchion.stores.leasing.parting import Terms
 
@@ -11,10 +11,12 @@ from stanchion.stores.leasing.parting import Terms
 class Counter:
     """What is known of one counter. Whoever uses it has a lock."""
 
-    __slots__ = ("_current", "answers", "at", "leases", "total")
+    __slots__ = ("_current", "_lender", "answers", "at", "leases", "lent", "total")
 
-    def __init__(self) -> None:
+    def __init__(self, lender: str) -> None:
+        self._lender = lender
         self.total: int | None = None
+        self.lent = 0
         self.answers = 0
         self.at = 0.0
         self.leases: list[Lease] = []
@@ -23,7 +25,7 @@ class Counter:
     def lease(self, terms: Terms) -> Lease:
         """The lease on those terms that can be spent from."""
         lease = self._current.get(terms)
-        return self._enter(Lease(terms)) if lease is None else lease
+        return self._enter(Lease(terms, self._lender)) if lease is None else lease
 
     def pass_on(self, lease: Lease) -> Lease:
         """Spend from a lease no longer, because its bucket of the window is over; gives the one that follows."""
@@ -46,6 +48,8 @@ class Counter:
         if reply.go:
             lease.enter(batch, reply.now, at)
         self._saw(reply.values[0] + (batch.amounts[lease.terms.unit] if reply.go else 0), asked, at)
+        if not reply.actions or reply.actions[1] != SKIPPED:
+            self.lent = reply.values[1]
         return lease
 
     def looked(self, reply: Reply, asked: int, at: float) -> None:
@@ -57,6 +61,7 @@ class Counter:
         if lease.back is not None:
             if self.total is not None:
                 self.total -= lease.back.free
+            self.lent = max(0, self.lent - lease.back.pooled)
             lease.gave_back()
 
     def _saw(self, total: int, asked: int, at: float) -> None:

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from stanchion.kernel.actions import Action
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import BUCKETS, FOREVER, Batch, Line, Settle
-from stanchion.kernel.units import Amounts
+from stanchion.kernel.state import BUCKETS, FOREVER, IDLE_S, Batch, Line, Settle, When
+from stanchion.kernel.units import Amounts, Unit
+from stanchion.stores.leasing.leased import lender_key, pool_key
 from stanchion.stores.leasing.parting import Terms
 
 SHARE: Final = 8
 """A slice is at most this part of what is left of a counter, so that slices shrink near its end."""
+
+POOL: Final = 100
+"""All slices of a counter together hold at most this part of its limit beyond what is asked for at once: so much is
+held back at the most when every process that has one is killed."""
+
+PART: Final = 4
+"""A slice takes at most this part of what is left in the pool."""
+
+LEASE_MS: Final = 30_000
+"""How long a slice can be spent, by the store's clock, after the last one that its process took."""
 
 HOLD_MS: Final = 3_600_000
 """How long a slice is held; after that it stays charged until it is settled."""
 
 
 class Back(NamedTuple):
-    """A batch that gives back what is free; `again` is what it takes anew, for reservations that are still open."""
+    """A batch that gives back what is `free`, and what was `pooled`; `again` is what it takes anew, for reservations
+    that are still open."""
 
     batch: Batch
     again: int
     free: int
+    pooled: int
 
 
 class Lease:
@@ -32,12 +46,14 @@ class Lease:
     """
 
     __slots__ = (
-        "_again", "_asks", "_size", "asked", "at", "back", "free", "holds", "limit", "lost", "open", "stuck", "terms",
-        "until",
+        "_again", "_asks", "_exactly", "_lender", "_pooled", "_size", "asked", "at", "back", "free", "holds", "limit",
+        "lost", "open", "pool", "stuck", "terms", "until",
     )  # fmt: skip
 
-    def __init__(self, terms: Terms, size: int = 0) -> None:
+    def __init__(self, terms: Terms, lender: str, size: int = 0) -> None:
         self.terms = terms
+        self._lender = lender
+        self.pool = terms.reach // POOL
         self.limit = min([limit for limit, _ in terms.bands], default=FOREVER)
         line = Line(
             terms.key,
@@ -47,12 +63,17 @@ class Lease:
             window_ms=terms.window_ms,
             idle_s=terms.idle_s,
         )
-        self._asks = (line,)
-        self._again = (line._replace(bands=()),)
+        beat = beating(lender, terms.unit)
+        looks = Line(pool_key(terms.key), unit=_beside(terms.unit), when=When.LOOK, window_ms=_pool_window(terms))
+        takes = looks._replace(bands=((self.pool, Action.BLOCK),), when=When.PROCEED, hold_ms=HOLD_MS)
+        self._asks = (line, takes, beat)
+        self._exactly = (line, looks, beat)
+        self._again = (line._replace(bands=()), beat)
         self._size = size
         self.free = 0
         self.open = 0
         self.holds: dict[str, int] = {}
+        self._pooled: dict[str, int] = {}
         self.lost: set[str] = set()
         self.until = FOREVER
         self.at = 0.0
@@ -70,6 +91,18 @@ class Lease:
         """Whether something is charged that nobody has reserved."""
         return self.free > 0 or bool(self.lost) or self.stuck
 
+    @property
+    def overflows(self) -> bool:
+        """Whether more is free than it has of the pool: what calls did not use of their estimates came on top."""
+        return self.free > sum(self._pooled.values())
+
+    def crowds(self, lent: int) -> bool:
+        """Whether slices that are reserved, and so cannot be closed, take more of the pool than is left in it: they are
+        better taken anew, as no more than what is reserved."""
+        if self.terms.window_ms or self.back is not None or self.free > self.open:
+            return False
+        return sum(self._pooled.values()) > self.pool - lent
+
     def take(self, amount: int) -> None:
         """Reserve what is free."""
         self.free -= amount
@@ -80,8 +113,9 @@ class Lease:
         self.open -= amount
         self.free += amount
 
-    def asking(self, batch_id: str, need: int, total: int | None, exactly: bool) -> Batch:
-        """The batch that takes another slice: twice as much as the last time if there is enough of it.
+    def asking(self, batch_id: str, need: int, total: int | None, lent: int, exactly: bool) -> Batch:
+        """The batch that takes another slice: twice as much as the last time if there is enough of it, and of what all
+        processes may hold together, of which `lent` was taken when last seen.
 
         It also closes slices that are spent, and those of which it is not known whether they were taken.
         """
@@ -93,15 +127,17 @@ class Lease:
                 break
             spent -= size
             settles.append((hold, self._vector(size)))
-        amount = max(need, min(self._size, room))
+        more = max(0, min(min(self._size, room) - need, (self.pool - lent) // PART))
         self.asked += 1
-        return Batch(batch_id, FLEET, settles=tuple(settles), lines=self._asks, amounts=self._vector(amount))
+        lines, amounts = self._asks if more else self._exactly, self._vector(need + more, more)
+        return Batch(batch_id, FLEET, settles=tuple(settles), lines=lines, amounts=amounts)
 
     def answered(self, batch: Batch) -> None:
         """Enter that there was an answer: slices were closed, whether or not there was another one."""
         self.asked -= 1
         for hold, _ in batch.settles:
             self.holds.pop(hold, None)
+            self._pooled.pop(hold, None)
             self.lost.discard(hold)
 
     def unanswered(self, batch: Batch, sent: bool) -> None:
@@ -114,12 +150,14 @@ class Lease:
         """Enter another slice."""
         amount = batch.amounts[self.terms.unit]
         self.holds[batch.id] = amount
+        self._pooled[batch.id] = batch.amounts[_beside(self.terms.unit)]
         self.free += amount
         self._size = 2 * amount
         self.at = at
+        self.until = now + LEASE_MS
         if self.terms.window_ms:
             width = self.terms.window_ms // BUCKETS
-            self.until = (now // width + 1) * width
+            self.until = min(self.until, (now // width + 1) * width)
 
     def giving_back(self, batch_id: str, last: bool) -> Batch | None:
         """The batch that gives back what is free; `None` where there is nothing, or it is under way. One whose answer
@@ -143,9 +181,9 @@ class Lease:
             spent -= min(size, spent)
         lines = self._again if again else ()
         batch = Batch(batch_id, FLEET, settles=tuple(settles), lines=lines, amounts=self._vector(again))
-        self.back = Back(batch, again, self.free)
+        self.back = Back(batch, again, self.free, sum(self._pooled.values()))
         self.free = 0
-        self.holds = {}
+        self.holds, self._pooled = {}, {}
         self._size //= 2
         return batch
 
@@ -158,11 +196,26 @@ class Lease:
             self.back = None
 
     def next(self) -> Lease:
-        """A lease for the next bucket of the window."""
-        return Lease(self.terms, self._size)
+        """A lease for what comes after: the next bucket of the window, or the same without what may be gone."""
+        return Lease(self.terms, self._lender, self._size)
 
-    def _vector(self, amount: int) -> Amounts:
+    def _vector(self, amount: int, more: int = 0) -> Amounts:
         amounts = [0, 0, 0, 0, 0]
-        amounts[self.terms.unit] = amount
+        amounts[self.terms.unit], amounts[_beside(self.terms.unit)] = amount, more
         one, tokens, cost, api_calls, working = amounts
         return (one, tokens, cost, api_calls, working)
+
+
+def beating(lender: str, unit: int = Unit.ONE) -> Line:
+    """The sign of life that a process gives with everything it asks for."""
+    return Line(lender_key(lender), unit=unit, when=When.JUDGED)
+
+
+def _beside(unit: int) -> Unit:
+    """The place in a vector of amounts where a slice says what of it counts on the pool."""
+    return Unit.TOKENS if unit == Unit.ONE else Unit.ONE
+
+
+def _pool_window(terms: Terms) -> int:
+    """A pool slides with its counter, and forgets after a week what nobody has settled or released."""
+    return terms.window_ms if terms.window_ms else IDLE_S * 1000 // BUCKETS * BUCKETS

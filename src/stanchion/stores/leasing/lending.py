@@ -6,6 +6,7 @@ loops share it.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import threading
@@ -13,9 +14,11 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any, Final, TypeVar
 
+from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, Crowded, Line, Reply, StoreLost
 from stanchion.stores.leasing.counter import Counter, looking
-from stanchion.stores.leasing.lease import Lease
+from stanchion.stores.leasing.lease import Lease, beating
+from stanchion.stores.leasing.leased import slice_prefix
 from stanchion.stores.leasing.parting import Terms
 
 TRIES: Final = 8
@@ -33,7 +36,9 @@ class Lending:
         self.lock: Final = threading.Lock()
         self._monotonic = monotonic
         self._counters: dict[str, Counter] = {}
-        self._prefix = f"lease-{os.urandom(8).hex()}-"
+        self._lender = os.urandom(8).hex()
+        self._prefix = slice_prefix(self._lender)
+        self._beat = (beating(self._lender),)
         self._count = itertools.count(1)
 
     @property
@@ -65,6 +70,11 @@ class Lending:
             with self.lock:
                 counter = self._counter(terms.key)
                 lease = counter.lease(terms)
+                crowded = not turn and lease.free < amount and lease.crowds(counter.lent)
+            if crowded:
+                yield from self.give_back(counter, lease)
+            with self.lock:
+                lease = counter.lease(terms)
                 drawn = min(amount, credit.get(lease, 0))
                 own = amount - drawn
                 known = counter.value(credit)
@@ -76,7 +86,7 @@ class Lending:
                 else:
                     counts = 0
                 need = own - counts
-                request = lease.asking(self._new_id(), need, counter.total, exactly)
+                request = lease.asking(self._new_id(), need, counter.total, counter.lent, exactly)
                 asked = counter.answers
             try:
                 reply: Reply = yield request
@@ -121,6 +131,14 @@ class Lending:
         with self.lock:
             counter.gave_back(lease)
 
+    def returned(self, lease: Lease) -> Flow[None]:
+        """Give back at once what is free beyond the pool, so that nobody's death holds it back. Where the store cannot
+        take it, it goes back later."""
+        with self.lock:
+            counter = self._counter(lease.terms.key)
+        with contextlib.suppress(StoreLost):
+            yield from self.give_back(counter, lease)
+
     def tidy(self, keep_s: float) -> Flow[None]:
         """Give back what was not used for so long, and forget what nobody asks for."""
         since = self._monotonic() - keep_s
@@ -129,6 +147,10 @@ class Lending:
         for counter, lease in found:
             if lease.at <= since:
                 yield from self.give_back(counter, lease)
+        with self.lock:
+            holds = any(lease.holds for counter in self._counters.values() for lease in counter.leases)
+        if holds:
+            yield Batch(self._new_id(), FLEET, lines=self._beat)
         with self.lock:
             for name in [name for name, counter in self._counters.items() if counter.forget(since)]:
                 del self._counters[name]
@@ -148,7 +170,7 @@ class Lending:
     def _counter(self, name: str) -> Counter:
         counter = self._counters.get(name)
         if counter is None:
-            counter = self._counters[name] = Counter()
+            counter = self._counters[name] = Counter(self._lender)
         return counter
 
     def _new_id(self) -> str:

@@ -17,8 +17,8 @@ from stanchion.stores.leasing.lending import Flow, Lending, T
 from stanchion.stores.protocol import Lasting, Store
 from stanchion.stores.seen import Hold, Seen
 
-KEEP_S: Final = 5.0
-"""How long a process keeps what it does not spend."""
+KEEP_S: Final = 1.0
+"""How long a process keeps what it does not spend; as often it says that it is alive."""
 
 
 class LeasingStore:
@@ -28,7 +28,9 @@ class LeasingStore:
     batch goes to `inner`. A slice is charged before it is spent, so that no limit is ever exceeded, however many
     processes spend; it doubles as long as it is used up soon, and shrinks near the end of the counter. What is not
     spent within `keep_s` goes back, and everything does at `close` or when the process ends. Of a process that is
-    killed the slices stay charged. What a batch expects of records of the fleet is asked for once a second.
+    killed the slices stay charged until an operator releases them: all of them together hold at most a hundredth of the
+    limit beyond what was asked for at once. What was not spent in time is not spent at all: a process that was stopped
+    takes another slice. What a batch expects of records of the fleet is asked for once a second.
     """
 
     def __init__(self, inner: Store, *, keep_s: float = KEEP_S) -> None:
@@ -98,6 +100,10 @@ class LeasingStore:
     def holds(self) -> Iterator[Hold]:
         """Every hold that is not settled; slices are among them."""
         return self.inner.holds()
+
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """The hold with that id; what it took of the fleet's counters is part of a slice, and not in it."""
+        return self.inner.held(tenant, hold_id)
 
     def give_back(self) -> None:
         """Give back all that this process does not need at the moment; `StoreLost` where the store cannot take it."""

@@ -32,9 +32,13 @@ FROM {schema}.cell AS c LEFT JOIN LATERAL (
 WHERE c.key >= $2 AND (c.key <> $2 OR $3 = 0) AND c.touched + c.keep > $1 ORDER BY c.key LIMIT $4
 """
 _HOLDS: Final = """
-SELECT (due <= $1)::integer::bigint, due, seq, id, keys, took FROM {schema}.batch
+SELECT (due <= $1)::integer::bigint, due, seq, id, keys, took, at FROM {schema}.batch
 WHERE due IS NOT NULL AND ((due <= $1)::integer::bigint, due, seq) > ($2, $3, $4)
 ORDER BY (due <= $1)::integer::bigint, due, seq LIMIT $5
+"""
+
+_HOLD: Final = """
+SELECT 0::bigint, due, seq, id, keys, took, at FROM {schema}.batch WHERE id = $1 AND due IS NOT NULL
 """
 
 
@@ -50,8 +54,8 @@ class Listing:
         self._ask: Final = ask
         self._clock: Final = clock
         own = sql.Identifier(schema)
-        self._times_sql, self._cells_sql, self._holds_sql = (
-            sql.SQL(text).format(schema=own).as_string(None).encode() for text in (_TIMES, _CELLS, _HOLDS)
+        self._times_sql, self._cells_sql, self._holds_sql, self._hold_sql = (
+            sql.SQL(text).format(schema=own).as_string(None).encode() for text in (_TIMES, _CELLS, _HOLDS, _HOLD)
         )
 
     def one(self, key: str) -> tuple[int, Any]:
@@ -93,6 +97,11 @@ class Listing:
                 return
             after = rows[-1][:3]
 
+    def hold(self, hold_id: str) -> Hold | None:
+        """The hold of one batch; `None` where it is settled, or unknown."""
+        rows = self._ask(self._hold_sql, [hold_id.encode()], [wire.TEXT])
+        return _hold(rows[0], self._times().now) if rows else None
+
     def _page(self, last: int, start: str, after: int, count: int) -> list[list[bytes | None]]:
         given: list[bytes | None] = [wire.number(last), start.encode(), wire.number(after), wire.number(count)]
         return self._ask(self._cells_sql, given, [wire.INT8, wire.TEXT, wire.INT8, wire.INT8])
@@ -117,14 +126,14 @@ def _seen(row: list[bytes | None], now: int) -> Seen:
 
 
 def _hold(row: list[bytes | None], now: int) -> Hold:
-    _, due, _, hold_id, keys, took = row
+    _, due, _, hold_id, keys, took, at = row
     taken = _numbers(took)
     names = [_text(key) for key in wire.read_elements(keys or b"")]
     parts = [taken[at : at + 4] for at in range(0, len(taken), 4)]
     took_all = tuple(
         [Took(key, amount, unit, keeps == 1) for key, (amount, keeps, _, unit) in zip(names, parts, strict=True)]
     )
-    return Hold(_text(hold_id), _number(due), _number(due) <= now, took_all)
+    return Hold(_text(hold_id), _number(due), _number(due) <= now, took_all, _number(at))
 
 
 def _number(sent: bytes | None) -> int:

@@ -92,6 +92,10 @@ class PostgresStore:
         """Every hold that is not settled."""
         return self._listing.holds()
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """The hold with that id."""
+        return self._listing.hold(hold_id)
+
     def close(self) -> None:
         """Close the connections."""
         self._carrying.close()

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.kernel.state import BUCKETS, CLOCK, StoreLost
+from stanchion.kernel.state import BUCKETS, CLOCK, StoreLost, key
 from stanchion.stores.redis import troubles
 from stanchion.stores.redis.keys import Keys, tag_of
 from stanchion.stores.redis.link import command
-from stanchion.stores.redis.packing import unpack_value
+from stanchion.stores.redis.packing import unpack_reply, unpack_value
 from stanchion.stores.redis.pool import Pool
 from stanchion.stores.seen import Hold, Seen, Took
 
@@ -62,6 +62,14 @@ class Listing:
         for _, _, _, hold in sorted(found, key=lambda each: each[:3]):
             yield hold
 
+    def hold(self, tenant: str, hold_id: str) -> Hold | None:
+        """The hold of one batch; `None` where it is settled, or unknown."""
+        name = self._keys.batch(key(tenant)) + hold_id.encode()
+        for found, raw, last in self._with_time([name]):
+            if raw[0] in (SPEND, PERMITS):
+                return self._hold(found, raw, max(self._now(), last), last)[-1]
+        return None
+
     def _seen(self, names: list[bytes], now: int) -> Iterator[Seen]:
         """Cells as they stand; what nobody touched for long enough is gone, whether or not the server knows."""
         for name, raw, last in self._with_time(names):
@@ -80,13 +88,14 @@ class Listing:
             _, due, place, length = _hold.unpack_from(raw)
             took = []
             at = _hold.size + length
+            since = unpack_reply(raw[_hold.size : at]).now
             while at < len(raw):
                 amount, keeps, _, unit, size = _took.unpack_from(raw, at)
                 at += _took.size + size
                 took.append(Took(self._shown(raw[at - size : at]), int(amount), unit - 1, keeps == 1))
             tag = tag_of(name.decode())
             hold_id = name.removeprefix(self._keys.batch(tag)).decode()
-            return due <= last, due, place, Hold(hold_id, int(due), due <= now, tuple(took))
+            return due <= last, due, place, Hold(hold_id, int(due), due <= now, tuple(took), since)
         except UNREADABLE as error:
             raise StoreLost(self._damaged(name)) from error
 
@@ -132,8 +141,8 @@ class Listing:
         return reply
 
     def _damaged(self, name: bytes) -> str:
-        key = name.decode(errors="replace")
-        return f"`{self._pool.address.name}` has what no store wrote under `{key}`: remove that key"
+        shown = name.decode(errors="replace")
+        return f"`{self._pool.address.name}` has what no store wrote under `{shown}`: remove that key"
 
 
 def _literal(text: str) -> str:

@@ -113,6 +113,10 @@ class RedisStore:
         """Every hold that is not settled; of a cluster, those of the node that is asked."""
         return self._listing.holds()
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """The hold with that id."""
+        return self._listing.hold(tenant, hold_id)
+
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()

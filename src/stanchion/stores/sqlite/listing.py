@@ -60,14 +60,24 @@ def holds(link: Link, clock: Callable[[], int]) -> Iterator[Hold]:
     while True:
         found = link.rows(rows.HOLDS_FROM, (*after, PORTION))
         for hold_id, status, taken, reply, due, _seq in found:
-            try:
-                held = rows.held_of(status, taken, reply, due)
-            except msgspec.MsgspecError as error:
-                raise StoreLost(explain(error, link.path, link.busy_s)) from error
-            yield open_hold(hold_id, held, now)
+            yield _hold(link, hold_id, (status, taken, reply, due), now)
         if len(found) < PORTION:
             return
         after = (found[-1][1], found[-1][4], found[-1][5])
+
+
+def hold(link: Link, hold_id: str, clock: Callable[[], int]) -> Hold | None:
+    """The hold of one batch; `None` where it is settled, or unknown."""
+    now = max(clock(), newest(link))
+    found = [row[1:] for row in link.rows(rows.BATCH, (hold_id,)) if row[1] is not None]
+    return _hold(link, hold_id, found[0], now) if found else None
+
+
+def _hold(link: Link, hold_id: str, row: tuple[Any, ...], now: int) -> Hold:
+    try:
+        return open_hold(hold_id, rows.held_of(*row), now)
+    except msgspec.MsgspecError as error:
+        raise StoreLost(explain(error, link.path, link.busy_s)) from error
 
 
 def _cell(link: Link, row: tuple[Any, ...]) -> Cell:

@@ -99,6 +99,10 @@ class SqliteStore:
         """Every hold that is not settled."""
         return listing.holds(self._link, self._clock)
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """The hold with that id."""
+        return listing.hold(self._link, hold_id, self._clock)
+
     def close(self) -> None:
         """Close the file."""
         self._link.close()

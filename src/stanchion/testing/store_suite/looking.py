@@ -48,15 +48,17 @@ def a_hold_is_seen_until_it_is_settled(desk: Desk) -> None:
     desk.carry(Line(A, hold_ms=1_000))
     second = desk.last
     took = (Took(A, 1, Unit.ONE, True), Took(B, 7, Unit.TOKENS, False))
-    later = Hold(first, begun + 5_000, False, took)
-    same(list(desk.store.holds()), [Hold(second, begun + 1_000, False, took[:1]), later])
+    later = Hold(first, begun + 5_000, False, took, begun)
+    same(list(desk.store.holds()), [Hold(second, begun + 1_000, False, took[:1], begun), later])
     desk.clock.advance(1_000)
-    same(list(desk.store.holds()), [Hold(second, begun + 1_000, True, took[:1]), later])
+    same(list(desk.store.holds()), [Hold(second, begun + 1_000, True, took[:1], begun), later])
     desk.carry()
-    same(list(desk.store.holds()), [later, Hold(second, begun + 1_000, True, took[:1])])
+    same(list(desk.store.holds()), [later, Hold(second, begun + 1_000, True, took[:1], begun)])
+    same(desk.store.held("suite", first), later)
     desk.settle(first, 1)
     desk.settle(second, 1)
     same(list(desk.store.holds()), [])
+    same([desk.store.held("suite", name) for name in (first, "never")], [None, None])
 
 
 @case

@@ -1,0 +1,75 @@
+"""What operators do about budgets at the command line: release what the dead hold, and top one up."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from stanchion import Shield
+from stanchion.approvals.errors import TicketError
+from stanchion.audit.errors import AuditLost
+from stanchion.cli.answerers import answerer
+from stanchion.cli.operating import loaded
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.cli.veiled import veiled
+from stanchion.kernel.state import StoreLost
+from stanchion.runtime.errors import StanchionError
+
+FORM: Final = "write `tokens=500`, or several with commas between them"
+
+
+def release(args: argparse.Namespace) -> int:
+    """Give back what a call has reserved."""
+    if not args.name or args.amount:
+        raise BadInput("which call? write `stanchion budget release CALL`; `stanchion budget holds` shows them")
+    used = amounts("--used", args.used) if args.used else None
+
+    def done(shield: Shield) -> None:
+        by = answerer(args, shield)
+        shield.release_call(args.name, used, why=args.why, by=by, tenant=args.tenant)
+
+    _do(args, done)
+    kept = f"charged is what was used, {args.used}" if args.used else "nothing of it is charged"
+    say(sys.stdout, f"{veiled(args.name)} is released: {kept}")
+    return 0
+
+
+def top_up(args: argparse.Namespace) -> int:
+    """Let more be spent of a budget."""
+    if not args.name or not args.amount:
+        raise BadInput("which budget, and by how much? write `stanchion budget top-up spend/run:ID tokens=500`")
+    more = amounts("MEASURE=AMOUNT", args.amount)
+
+    def done(shield: Shield) -> None:
+        by = answerer(args, shield)
+        shield.top_up(args.name, more, why=args.why, by=by, tenant=args.tenant)
+
+    _do(args, done)
+    say(sys.stdout, f"{veiled(args.name)} is topped up by {args.amount}")
+    return 0
+
+
+def _do(args: argparse.Namespace, work: Callable[[Shield], None]) -> None:
+    try:
+        with loaded(args) as shield:
+            work(shield)
+    except (StanchionError, ValueError, StoreLost, TicketError, AuditLost) as error:
+        raise BadInput(str(error)) from None
+
+
+def amounts(option: str, text: str) -> dict[str, int | float]:
+    """Amounts from what was typed; `BadInput` where they are none."""
+    found: dict[str, int | float] = {}
+    for part in text.split(","):
+        measure, equals, number = (word.strip() for word in part.partition("="))
+        try:
+            value = float(number) if measure in ("cost_usd", "duration_s") else int(number)
+        except ValueError:
+            raise BadInput(f"`{option}` is `{text}`, which is no amount: {FORM}") from None
+        if not equals or measure in found:
+            raise BadInput(f"`{option}` is `{text}`, which is no amount: {FORM}")
+        found[measure] = value
+    return found

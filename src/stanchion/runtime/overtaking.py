@@ -1,0 +1,37 @@
+"""Overtaken calls: an operator has released one as dead, and then its outcome comes after all."""
+
+from __future__ import annotations
+
+from stanchion.kernel.events import Moment
+from stanchion.kernel.state import CLOCK, Batch, Reply, StoreLost
+from stanchion.kernel.units import NOTHING, Amounts
+from stanchion.runtime.desk import Desk
+from stanchion.runtime.drivers import Flow
+from stanchion.runtime.releasing import released_key
+from stanchion.runtime.reports import start_of
+from stanchion.runtime.spending import book
+
+
+def overtaken(desk: Desk, moment: Moment, reply: Reply) -> Flow[None]:
+    """Count what calls really used beyond what they were released with: it is spent, whatever it exceeds."""
+    for (call, used), word in zip(moment.settles, reply.settled, strict=True):
+        if word != "again" or used is None:
+            continue
+        try:
+            more = yield from _beyond(desk, call, used)
+            if more != NOTHING:
+                yield from book(desk, start_of(desk, moment.events[0]), more)
+        except StoreLost:
+            desk.tell(f"the store could not be reached: what `{call}` used after it was released is not counted")
+
+
+def _beyond(desk: Desk, call: str, used: Amounts) -> Flow[Amounts]:
+    """What a call used beyond what an operator said; nothing where no operator has released it."""
+    cell = released_key(desk.info.tenant, call)
+    reply: Reply = yield Batch(desk.new_id(), desk.info.tenant, False, ((cell, 0, 1), (CLOCK, 0, 1)))
+    found = next((fresh for fresh in reply.fresh if fresh.key == cell), None)
+    if found is None:
+        return NOTHING
+    said = found.value if found.value else NOTHING
+    _, tokens, cost, api_calls, working_ms = [max(0, after - before) for after, before in zip(used, said, strict=True)]
+    return (0, tokens, cost, api_calls, working_ms)

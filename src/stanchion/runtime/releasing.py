@@ -1,0 +1,110 @@
+"""Releasing: an operator gives back what a call has reserved whose process is gone, or says what it used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.approvals.act import Answer, Purpose
+from stanchion.approvals.request import Request
+from stanchion.audit.journal import Fact
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.shown import Shown
+from stanchion.kernel.state import Batch, Put, When, key
+from stanchion.kernel.units import Amounts, Unit
+from stanchion.runtime.authority import told
+from stanchion.runtime.errors import StanchionError
+from stanchion.runtime.open_calls import reserved_by, run_of, spends
+from stanchion.runtime.starting import START_MS
+from stanchion.stores.leasing.leased import POOLS, is_slice, lender_key, lender_of
+from stanchion.stores.seen import Hold
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
+QUIET_MS: Final = 2 * START_MS
+"""How long a call must be open, and a process silent, before it can be released: nothing starts that late any more."""
+
+SETTLED: Final = frozenset({"settled", "late"})
+
+
+class HoldError(Shown, StanchionError):
+    """A hold cannot be released: there is none, or its process may still be at work."""
+
+
+def release_request(
+    whose: Callable[[str | None], str], call: str, used: Mapping[str, Any] | None, why: str, tenant: str | None
+) -> Request:
+    """What an operator is asked who would have a call released."""
+    said = {"used": None if used is None else _amounts(used), "why": why}
+    return Request(purpose=Purpose.RELEASE, tenant=FLEET if is_slice(call) else whose(tenant), subject=call, said=said)
+
+
+def _amounts(used: Mapping[str, Any]) -> dict[str, int]:
+    """What was used, in whole units by the name of the measure."""
+    from stanchion.runtime.reports import USAGE, named_in, spending
+
+    unknown = [name for name in used if name not in USAGE]
+    if unknown:
+        raise ValueError(f"`{unknown[0]}` is no measure: give some of {', '.join(USAGE)}")
+    vector = spending(dict(used))
+    return {unit.name.lower(): vector[unit] for unit in sorted(named_in(dict(used)))}
+
+
+def held(shield: Shield, request: Request) -> int:
+    """Which hold of that id is meant: the time at which it was taken; 0 where there is none."""
+    hold = shield.store.held(request.tenant, request.subject)
+    return 0 if hold is None else hold.since_ms
+
+
+def released(shield: Shield, request: Request, answer: Answer) -> None:
+    """Close a hold as an operator has said, and write that down first."""
+    from secrets import token_hex
+
+    from stanchion.runtime.veiling import tell
+
+    call, tenant = request.subject, request.tenant
+    hold: Hold | None = shield.store.held(tenant, call)
+    if hold is None or not spends(hold):
+        raise HoldError(f"nothing is held by `{call}`: `stanchion budget holds` shows what is, or it is settled by now")
+    now = shield.store.carry(Batch(f"release-{token_hex(8)}", tenant)).now
+    _check_quiet(shield, hold, now)
+    used = actual(hold, request.said.get("used"))
+    data = {"reserved": _named(reserved_by(hold)), "used": request.said.get("used"), **told(answer)}
+    fact = Fact(shield.clock(), "budget.released", call, tenant, run_of(call), answer.act.operator, answer.act.comment)
+    tell(shield, fact._replace(data=data))
+    put: Put = (released_key(tenant, call), [] if used is None else list(used), When.JUDGED, 0, 0)
+    reply = shield.store.carry(Batch(f"release-{token_hex(8)}", tenant, settles=((call, used),), puts=(put,)))
+    if reply.settled[0] not in SETTLED:
+        raise HoldError(f"`{call}` was settled meanwhile: there is nothing left to release")
+
+
+def _check_quiet(shield: Shield, hold: Hold, now: int) -> None:
+    """Refuse while a process may be about to start what it was allowed, or may be spending a slice."""
+    heard = hold.since_ms
+    if is_slice(hold.id):
+        beat = lender_key(lender_of(hold.id))
+        heard = max([heard, *[seen.touched_ms for seen in shield.store.look(beat) if seen.key == beat]])
+    if now - heard < QUIET_MS:
+        left_s = -(-(QUIET_MS - (now - heard)) // 1000)
+        raise HoldError(f"the process of `{hold.id}` may be at work: try again when it was silent for {left_s} s more")
+
+
+def actual(hold: Hold, used: Mapping[str, int] | None) -> Amounts | None:
+    """What a hold is settled with; `None` where nothing of it was used."""
+    if used is None:
+        return None
+    reserved = reserved_by(hold)
+    pools = {part.unit for part in hold.took if part.key.startswith(POOLS)}
+    one, *rest = [0 if unit in pools else used.get(unit.name.lower(), reserved[unit]) for unit in Unit]
+    tokens, cost, api_calls, working_ms = rest
+    return (one, tokens, cost, api_calls, working_ms)
+
+
+def _named(reserved: Amounts) -> dict[str, int]:
+    return {unit.name.lower(): reserved[unit] for unit in Unit if reserved[unit]}
+
+
+def released_key(tenant: str, call: str) -> str:
+    """The key of the record that says with what a call was released."""
+    return key(tenant, "released", call)
