@@ -27,7 +27,7 @@ POLICY: Final = {
 
 
 class Went(NamedTuple):
-    """What came of a crowd: how many calls went ahead and were refused, in which time and with how much of the processor,
+    """What came of a crowd: how many calls went ahead and were refused, in which time, with how much of the core,
     and the longest wait."""
 
     served: int
