@@ -27,17 +27,24 @@ POLICY: Final = {
 
 
 class Went(NamedTuple):
-    """What came of a crowd: how many calls went ahead and were refused, in which time, and the longest wait."""
+    """What came of a crowd: how many calls went ahead and were refused, in which time, with how much of the core,
+    and the longest wait."""
 
     served: int
     refused: int
     seconds: float
+    cpu_s: float
     longest_s: float
 
     @property
     def rate(self) -> float:
         """Calls that went ahead in a second."""
         return self.served / self.seconds
+
+    @property
+    def core_rate(self) -> float:
+        """Calls that went ahead in a second of this process's own processor time."""
+        return self.served / self.cpu_s
 
 
 def crowds(effort: Effort) -> Section:
@@ -64,10 +71,13 @@ def _measured(name: str, store: Store, many: int) -> list[Row]:
     few = [asyncio.run(_crowd(store, FEW, calls))]
     crowd = asyncio.run(_crowd(store, many, CALLS))
     few.append(asyncio.run(_crowd(store, FEW, calls)))
-    base = fmean([one.rate for one in few])
+    base, core = fmean([one.rate for one in few]), fmean([one.core_rate for one in few])
+    own, share = crowd.core_rate, round(crowd.core_rate / core, 2)
     return [
         Row(f"{name}: {FEW} tasks", amount=base, unit="calls/s"),
         Row(f"{name}: {many:,} tasks", amount=crowd.rate, unit="calls/s", ratio=round(crowd.rate / base, 2)),
+        Row(f"{name}: {FEW} tasks, of its own core", amount=core, unit="calls/s"),
+        Row(f"{name}: {many:,} tasks, of its own core", amount=own, unit="calls/s", ratio=share),
         Row(f"{name}: {many:,} tasks, refused", amount=crowd.refused, unit=f"of {crowd.served + crowd.refused:,}"),
         Row(f"{name}: {many:,} tasks, the longest took", amount=1000 * crowd.longest_s, unit="ms"),
     ]
@@ -92,6 +102,7 @@ async def _crowd(store: Store, tasks: int, calls: int) -> Went:
                 refused.append(error)
             took.append(time.perf_counter() - begun)
 
-    begun = time.perf_counter()
+    begun, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*[one(f"src/{number}.py") for number in range(tasks)])
-    return Went(len(took) - len(refused), len(refused), time.perf_counter() - begun, max(took))
+    spent = time.perf_counter() - begun, time.process_time() - cpu
+    return Went(len(took) - len(refused), len(refused), *spent, max(took))
