@@ -17,7 +17,7 @@ from stanchion.cli.main import main
 from stanchion.runtime.places import keep_of
 from stanchion.runtime.retaining import USUAL
 from stanchion.testing.clock import FakeClock
-from tests.cli.test_tools import Signing
+from tests.cli.signing import Signing
 
 SECRET = "4 Privet Drive"
 
