@@ -70,7 +70,7 @@ def test_nobody_erases_what_no_record_names(tmp_path: Path, place: Place, statem
     trail.close()
     ship(tmp_path, place)
     own = sql.Identifier(place.schema)
-    said_so = sql.SQL(statement).format(own, own)  # a text of this file
+    said_so = sql.SQL(statement).format(own, own)
     with psycopg.connect(place.server.url, autocommit=True) as db, pytest.raises(psycopg.Error) as raised:
         db.execute(said_so)
     assert raised.value.sqlstate == "ST101"

@@ -108,7 +108,7 @@ def test_fault_05_redactions_apply_under_every_outcome_that_proceeds(action: Act
     tool = ScriptedTool("done")
     shield.run("a").call(tool, body=f"key {SECRET} here", other=1 if action != Action.DEGRADE else 9)
     assert tool.calls == [{"body": "key *** here", "other": 1}]
-    assert all(SECRET.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(SECRET.encode() not in kept.text for kept in shield.journal.kept())
 
 
 @pytest.mark.parametrize("action", [Action.ALLOW, Action.WARN, Action.REDACT], ids=lambda a: a.name)
@@ -130,7 +130,7 @@ def test_fault_05_a_retry_does_not_bring_the_secret_back(stage: str, driver: str
     assert reply == "the key is ***"
     assert SECRET not in str(model.asked)
     assert model.asked[-1] == [{"role": "user", "content": "use ***"}, {"role": "system", "content": "try otherwise"}]
-    assert all(SECRET.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(SECRET.encode() not in kept.text for kept in shield.journal.kept())
 
 
 @pytest.mark.parametrize("action", [Action.RETRY, Action.ESCALATE, Action.BLOCK, Action.HALT], ids=lambda a: a.name)
@@ -287,7 +287,7 @@ def test_fault_06_a_final_answer_is_checked() -> None:
     run = shield.run("a")
     assert run.model(ScriptedModel(answer), [], final=True) == "the key is ***"
     assert run.model_reply(answer, final=True).patched(answer) == "the key is ***"
-    assert all(SECRET.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(SECRET.encode() not in kept.text for kept in shield.journal.kept())
     with pytest.raises(Refused):
         list(run.stream([answer]))
     blocks = shield_for(FREE, guards=[Says(Action.BLOCK, "model_reply")]).run("a")
@@ -308,7 +308,7 @@ def test_fault_06_the_text_of_an_exception_is_checked() -> None:
     with pytest.raises(ToolFailed, match=r"^cannot use \*\*\* here$") as raised:
         shield.run("a").call(fails)
     assert SECRET not in "".join(traceback.format_exception(raised.value))
-    assert all(SECRET.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(SECRET.encode() not in kept.text for kept in shield.journal.kept())
 
 
 class Patches:
@@ -353,7 +353,7 @@ def test_fault_07_a_redaction_that_does_not_fit_refuses_the_content() -> None:
     shield = shield_for(FREE, guards=[Patches(Patch(("missing",), "#"))])
     with pytest.raises(Refused, match="does not fit"):
         shield.run("a").call(ScriptedTool({"a": WORDS}))
-    assert all(WORDS.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(WORDS.encode() not in kept.text for kept in shield.journal.kept())
 
 
 HOUSE_KEY: Final = {"kind": "house-key", "pattern": r"\b(AKIA[0-9A-Z]{16})\b", "keywords": ["akia"]}
@@ -379,7 +379,7 @@ def test_fault_08_a_secret_in_two_chunks_is_redacted(first: str, second: str, ki
 
     out = asyncio.run(collect()) if driver == "async" else list(run.stream(["key ", first, second, " here"]))
     assert "".join(out) == f"key [redacted:{kind}] here"
-    assert all(first.encode() not in kept.body and second.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(first.encode() not in kept.text and second.encode() not in kept.text for kept in shield.journal.kept())
 
 
 @pytest.mark.parametrize("action", [Action.BLOCK, Action.QUARANTINE, Action.HALT], ids=lambda a: a.name)
@@ -453,7 +453,7 @@ def test_fault_11_the_kinds_of_secrets_that_were_missed_are_found(kind: str) -> 
         assert secret[8:40] not in said
     assert body.startswith("use ")
     assert body.endswith(" here")
-    assert all(secret[8:40].encode() not in kept.body for kept in shield.journal.kept())
+    assert all(secret[8:40].encode() not in kept.text for kept in shield.journal.kept())
 
 
 def test_fault_07_secrets_that_overlap_are_one_and_eat_nothing_behind_them() -> None:

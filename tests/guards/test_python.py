@@ -143,7 +143,7 @@ def test_one_that_raises_refuses_unless_it_may_fail_open(fail_open: bool, tool: 
     assert decision.proceeds is proceeds
     assert [finding.code for finding in decision.errors] == ["kernel.lookup_failed"]
     assert "`RuntimeError`" in decision.errors[0].message
-    assert b"hunter2" not in shield.journal.kept()[0].body
+    assert b"hunter2" not in shield.journal.kept()[0].text
 
 
 def test_a_risk_that_a_tool_is_registered_with_keeps_it_closed() -> None:

@@ -98,7 +98,7 @@ def test_guards_of_results_judge_it_like_any_other() -> None:
     got = shield.run("a").call(ScriptedTool({"isError": True, "content": [{"type": "text", "text": f"token {key}"}]}))
     assert got["isError"] is True
     assert key not in str(got)
-    assert all(key.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(key.encode() not in kept.text for kept in shield.journal.kept())
 
 
 def test_nothing_is_undone_that_failed() -> None:

@@ -362,7 +362,7 @@ def test_what_only_the_whole_shows_is_refused() -> None:
     assert refused is not None
     assert refused.decision.code == "test.found"
     assert KEY not in str(refused)
-    assert KEY.encode() not in shield.journal.kept()[-1].body
+    assert KEY.encode() not in shield.journal.kept()[-1].text
     assert "".join(out) == f"a {KEY} b"
 
 
@@ -405,7 +405,7 @@ def test_a_guard_that_holds_back_too_much_or_fails_refuses_the_stream(guard: Key
     assert refused is not None
     assert (refused.decision.code, refused.decision.findings[0].args) == ("kernel.guard_error", (guard.id, error))
     assert source.taken <= 2 + LONGEST // 1_000
-    assert all(KEY.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(KEY.encode() not in kept.text for kept in shield.journal.kept())
 
 
 @pytest.mark.parametrize("kind", [Never, Breaks])
@@ -424,7 +424,7 @@ def test_a_guard_in_shadow_mode_changes_no_text_and_no_record_has_what_it_would_
     out, refused = streamed("sync", shield, ["a sk-0a1b", "2c3d4e b"])
     assert refused is None
     assert "".join(out) == f"a {KEY} b"
-    assert all(b"sk-0a1b" not in kept.body for kept in shield.journal.kept())
+    assert all(b"sk-0a1b" not in kept.text for kept in shield.journal.kept())
 
 
 class Counts(Keys, frozen=True, kw_only=True):
@@ -504,4 +504,4 @@ def test_a_guard_sees_what_stands_before_a_piece_and_no_record_does() -> None:
         ("0 is ", "it"),
     ]
     assert all("before" not in kept.read().beside for kept in shield.journal.kept())
-    assert all(b"8070" not in kept.body for kept in shield.journal.kept())
+    assert all(b"8070" not in kept.text for kept in shield.journal.kept())

@@ -190,7 +190,7 @@ def test_with_keys_only_an_operator_has_it_done(begins: Begins, name: str, setup
         with pytest.raises(AnswerRefused):
             scene.shield.act(request, by)
         assert scene.shield.standing().state == HALTED, way
-    records = [one.line.body for one in Reader(scene.home.state / "trail").forwards()]
+    records = [one.line.body + one.line.kept for one in Reader(scene.home.state / "trail").forwards()]
     assert len([body for body in records if b'"answer.refused"' in body]) == len(by_act.answers(scene, request))
 
 

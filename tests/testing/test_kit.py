@@ -155,7 +155,7 @@ def test_a_shield_for_tests_repeats_itself_to_the_byte() -> None:
         for _ in range(3):
             run.check("t", {})
             clock.advance(7)
-        return [kept.body for kept in shield.journal.kept()]
+        return [kept.text for kept in shield.journal.kept()]
 
     assert story() == story()
 

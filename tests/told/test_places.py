@@ -103,9 +103,9 @@ def test_where_a_lost_store_was_is_told_to_operators_alone(
 
 def found(kept: Any) -> list[dict[str, Any]]:
     """The findings of a record."""
-    import msgspec
+    from stanchion.audit.apart import data_from
 
-    return list(msgspec.json.decode(kept.body).get("findings", ()))
+    return list(data_from(kept.body, kept.apart).get("findings", ()))
 
 
 def test_where_a_lost_trail_was_is_told_to_operators_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -68,6 +68,11 @@ class Kept(NamedTuple):
     took_ns: int
     apart: bytes = b""
 
+    @property
+    def text(self) -> bytes:
+        """All that is kept of it."""
+        return self.body + self.apart
+
     def read(self) -> Entry:
         """The record parsed back from its bytes."""
         return entry_from(self.body, self.apart)

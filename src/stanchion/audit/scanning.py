@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -72,60 +70,47 @@ class Found(NamedTuple):
 _stub = msgspec.json.Decoder(Stub).decode
 
 
-class _Mapped:
-    """A segment's bytes; nothing where it is empty, or retention has just removed it."""
-
-    def __init__(self, folder: Path, number: int) -> None:
-        self._path = segment_file(folder, number)
-
-    def __enter__(self) -> mmap.mmap | bytes:
-        self._data: mmap.mmap | bytes = b""
-        try:
-            with self._path.open("rb") as file:
-                if os.fstat(file.fileno()).st_size:
-                    self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except FileNotFoundError:
-            pass
-        return self._data
-
-    def __exit__(self, *_: object) -> None:
-        if isinstance(self._data, mmap.mmap):
-            self._data.close()
+def _bytes(folder: Path, number: int) -> bytes:
+    """A segment's bytes; nothing where retention has just removed it. They are read, not mapped: whoever goes on with a
+    chain may cut its file meanwhile, and a process that looks at pages that are gone dies."""
+    try:
+        return segment_file(folder, number).read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def forwards(folder: Path, number: int) -> Iterator[Found]:
     """The records of a segment, oldest first."""
-    with _Mapped(folder, number) as data:
-        start = 0
-        while (stop := data.find(b"\n", start)) >= 0:
-            found = found_in(folder, number, start, data[start:stop])
-            if found is not None:
-                yield found
-            start = stop + 1
+    data, start = _bytes(folder, number), 0
+    while (stop := data.find(b"\n", start)) >= 0:
+        found = found_in(folder, number, start, data[start:stop])
+        if found is not None:
+            yield found
+        start = stop + 1
 
 
 def backwards(folder: Path, number: int) -> Iterator[Found]:
     """The records of a segment, newest first."""
-    with _Mapped(folder, number) as data:
-        stop = data.rfind(b"\n")
-        while stop >= 0:
-            before = data.rfind(b"\n", 0, stop)
-            found = found_in(folder, number, before + 1, data[before + 1 : stop])
-            if found is not None:
-                yield found
-            stop = before
+    data = _bytes(folder, number)
+    stop = data.rfind(b"\n")
+    while stop >= 0:
+        before = data.rfind(b"\n", 0, stop)
+        found = found_in(folder, number, before + 1, data[before + 1 : stop])
+        if found is not None:
+            yield found
+        stop = before
 
 
 def hits(folder: Path, number: int, pattern: bytes, end: int | None) -> Iterator[Found]:
     """The records of a segment that hold a pattern, newest first, before byte `end`."""
-    with _Mapped(folder, number) as data:
-        at = len(data) if end is None else end
-        while (at := data.rfind(pattern, 0, at)) >= 0:
-            start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-            found = found_in(folder, number, start, data[start:stop]) if stop >= 0 else None
-            if found is not None:
-                yield found
-            at = start
+    data = _bytes(folder, number)
+    at = len(data) if end is None else end
+    while (at := data.rfind(pattern, 0, at)) >= 0:
+        start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        found = found_in(folder, number, start, data[start:stop]) if stop >= 0 else None
+        if found is not None:
+            yield found
+        at = start
 
 
 def of_kind(folder: Path, number: int, kind: str) -> Iterator[Found]:

@@ -37,7 +37,7 @@ def test_a_payload_that_would_leave_is_quarantined_and_its_tool_isolated_the_thi
     assert other.run("b").check("download", {"a": 1}).proceeds
     clock.advance(60_001)
     assert shield.run("b").check("upload", {"a": 1}).proceeds
-    assert all(KEY.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(KEY.encode() not in kept.text for kept in shield.journal.kept())
 
 
 def test_repeats_are_counted_by_tool_and_forgotten_after_a_day() -> None:
@@ -86,7 +86,7 @@ def test_redacting_lets_everything_go_ahead_without_the_secret() -> None:
     tool = ScriptedTool({"echo": [f"x {KEY}"]})
     assert shield.run("a").call(tool, body=f"send {KEY} now") == {"echo": ["x [redacted:aws-access-token]"]}
     assert tool.calls == [{"body": "send [redacted:aws-access-token] now"}]
-    assert all(KEY.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(KEY.encode() not in kept.text for kept in shield.journal.kept())
 
 
 def test_one_entry_says_what_becomes_of_secrets_at_each_stage() -> None:
@@ -102,7 +102,7 @@ def test_a_guard_in_shadow_mode_counts_no_repeats() -> None:
     shield = shield_for(with_actions(action="quarantine", isolate_after=1, mode="shadow"))
     assert shield.run("a").check("one", {"k": KEY}).proceeds
     assert shield.standing().marks == {}
-    assert all(KEY.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(KEY.encode() not in kept.text for kept in shield.journal.kept())
 
 
 def test_without_the_store_the_call_is_refused_all_the_same() -> None:
@@ -110,4 +110,4 @@ def test_without_the_store_the_call_is_refused_all_the_same() -> None:
     shield = shield_for(with_actions(action="quarantine"), store=store)
     run = shield.run("a")
     assert not run.check("one", {"k": KEY}).proceeds
-    assert all(KEY.encode() not in kept.body for kept in shield.journal.kept())
+    assert all(KEY.encode() not in kept.text for kept in shield.journal.kept())
