@@ -1,0 +1,150 @@
+"""A lock that stays usable when its holder is cut off: by a signal handler that raises, or by another thread.
+
+An exception can strike between any two steps, also between taking a lock and the `try` or `with` that would let go of
+it. So no holder is trusted to let go. A lock knows the frame that holds it, and a frame that has ended holds nothing:
+whoever comes next takes over, and mends what was left half done before it goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from _thread import LockType, allocate_lock
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
+from typing import Final
+
+STEP_S: Final = 0.02
+"""How long one who waits sleeps before it looks whether the holder is still there."""
+RESUMABLE: Final = 0x20 | 0x80 | 0x200
+"""What the code of generators and coroutines is marked with: their frames rest, and go on."""
+
+Holder = Sequence[FrameType | None]
+
+
+class Lock:
+    """One holder at a time, first come, first served as far as that costs nothing.
+
+    Use it as `with lock:`, in a plain function: neither in a coroutine nor in a generator, whose frames can rest while
+    they hold it. `mend` makes whole what the lock is around. It runs when the body raised, and when a holder was cut
+    off, before anybody else gets in. It must not raise, and may itself be cut off and run again.
+    """
+
+    __slots__ = ("_held", "_mend", "_waiting")
+
+    def __init__(self, mend: Callable[[], object] | None = None) -> None:
+        # Holders in the order in which each took over from the one before, who was cut off. Who adds itself holds the
+        # lock; letting go puts an empty row in place of it. Both are one step, so there is nothing between.
+        self._held: dict[int, Holder] = {}
+        self._waiting: deque[LockType] = deque()
+        self._mend = mend
+
+    def __enter__(self) -> None:
+        me = (sys._getframe(1),)
+        if self._held.setdefault(0, me) is not me:
+            self._wait(me, None)
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        if kind is not None and self._mend is not None:
+            self._mend()
+        self._held = {}
+        if self._waiting:
+            self._call()
+
+    @property
+    def locked(self) -> bool:
+        """Whether somebody holds it, who may have been cut off."""
+        return bool(self._held)
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for it."""
+        return bool(self._waiting)
+
+    def within(self, seconds: float) -> Attempt:
+        """The same for one who waits no longer than that: `with lock.within(1) as held:` says whether it is."""
+        return Attempt(self, seconds)
+
+    def take(self, seconds: float) -> bool:
+        """Hold it until `give_back`, in whatever frame that is; `False` where it is not free in time. Nobody takes
+        over from one who holds it so."""
+        me: Holder = [None]  # a tuple would be a constant, the same for everybody
+        return self._held.setdefault(0, me) is me or self._wait(me, seconds)
+
+    def give_back(self) -> None:
+        """Let go of what was taken."""
+        self.__exit__(None, None, None)
+
+    def _wait(self, me: Holder, seconds: float | None) -> bool:
+        """Wait for the lock; says whether it is held now.
+
+        Who lets go calls one who waits. A call can be lost, where the one who calls is cut off, and a holder that is
+        cut off calls nobody: so everybody who waits also looks for itself now and then.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        called = allocate_lock()
+        called.acquire()
+        while True:
+            held, place = self._held, 0
+            while (holder := held.setdefault(place, me)) is not me and _is_over(holder, me):
+                place += 1
+            if holder is me:
+                if held is not self._held:
+                    continue  # what was taken over had been let go of meanwhile
+                if place and self._mend is not None:
+                    self._mend()
+                return True
+            left = STEP_S if until is None else min(STEP_S, until - time.monotonic())
+            if left <= 0:
+                return False
+            self._waiting.append(called)
+            if held is self._held:
+                called.acquire(timeout=left)
+            if called in self._waiting:
+                self._forget(called)
+
+    def _forget(self, called: LockType) -> None:
+        try:
+            self._waiting.remove(called)
+        except ValueError:
+            return
+
+    def _call(self) -> None:
+        """Call whoever has waited for longest."""
+        try:
+            self._waiting.popleft().release()
+        except (IndexError, RuntimeError):  # nobody waits any more, or it was called before
+            return
+
+
+class Attempt:
+    """A lock that is waited for no longer than some time."""
+
+    __slots__ = ("_held", "_lock", "_seconds")
+
+    def __init__(self, lock: Lock, seconds: float) -> None:
+        self._lock, self._seconds, self._held = lock, seconds, False
+
+    def __enter__(self) -> bool:
+        lock, me = self._lock, (sys._getframe(1),)
+        self._held = lock._held.setdefault(0, me) is me or lock._wait(me, self._seconds)
+        return self._held
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        if self._held:
+            self._lock.__exit__(kind, error, trace)
+
+
+def _is_over(holder: Holder, me: Holder) -> bool:
+    """Whether a holder was cut off: its frame has ended, or has come here again."""
+    frame = holder[0]
+    if frame is None or frame is me[0]:
+        return frame is not None
+    if frame.f_code.co_flags & RESUMABLE:
+        return False
+    try:
+        frame.clear()  # the one question about a frame that is answered in one step: a frame that runs refuses
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,139 @@
+"""The lock outlives whoever was cut off while it held it, and keeps out everybody else as long as nobody was."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from stanchion.locks import Lock
+from tests.interrupts import Cut, CutByTimer, everywhere, files, soon
+
+WITHIN = (*files("locks.py"), __file__)
+
+
+class Pair:
+    """Two numbers that are always equal, except to who is cut off between them."""
+
+    def __init__(self) -> None:
+        self.lock = Lock(self.mend)
+        self.left = self.right = 0
+
+    def mend(self) -> None:
+        self.left = self.right
+
+    def add(self) -> None:
+        with self.lock:
+            assert self.left == self.right
+            self.left += 1
+            self.right += 1
+
+    def try_to_add(self) -> None:
+        with self.lock.within(5) as held:
+            assert held
+            assert self.left == self.right
+            self.left += 1
+            self.right += 1
+
+
+@pytest.mark.parametrize("error", [Cut, CutByTimer])
+@pytest.mark.parametrize("add", [Pair.add, Pair.try_to_add])
+def test_whoever_is_cut_off_anywhere_leaves_it_usable_and_whole(add: object, error: type[BaseException]) -> None:
+    pair = Pair()
+    assert callable(add)
+    struck = everywhere(lambda: add(pair), pair.add, WITHIN, error=error)
+    assert struck > 30
+    assert not pair.lock.locked
+
+
+def test_one_who_comes_again_in_the_same_frame_takes_over_from_itself() -> None:
+    lock, mended = Lock(lambda: mended.append(1)), list[int]()
+    lock.__enter__()  # and nothing that lets go of it
+    with lock:
+        assert mended == [1]
+    assert not lock.locked
+
+
+def test_waiting_is_cut_off_as_well() -> None:
+    pair = Pair()
+
+    def work() -> None:
+        def hold() -> None:
+            with pair.lock:
+                held.set()
+                while not (pair.lock.awaited or go.is_set()):
+                    go.wait(0.001)
+
+        held, go = threading.Event(), threading.Event()
+        holder = threading.Thread(target=hold)
+        holder.start()
+        held.wait()
+        try:
+            pair.add()
+        finally:
+            go.set()
+            holder.join()
+
+    everywhere(work, pair.add, files("locks.py"), every=7, seed=3)
+
+
+def test_nobody_takes_over_from_one_who_is_at_work() -> None:
+    lock, inside, seen = Lock(), list[int](), list[int]()
+
+    def work() -> None:
+        for _ in range(300):
+            with lock:
+                inside.append(1)
+                seen.append(len(inside))
+                sum(range(200))
+                inside.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(seen) == {1}
+    assert len(seen) == 2_400
+
+
+def test_nobody_takes_over_from_a_frame_that_rests() -> None:
+    lock = Lock()
+
+    def resting() -> Iterator[int]:
+        with lock:
+            yield 1
+
+    rests = resting()
+    next(rests)
+    with lock.within(0.05) as held:
+        assert not held
+    assert list(rests) == []
+    with lock.within(0) as held:
+        assert held
+
+
+def test_what_is_taken_is_held_beyond_the_frame_until_it_is_given_back() -> None:
+    lock = Lock()
+
+    def take() -> bool:
+        return lock.take(0)
+
+    assert take()
+    assert not take()
+    lock.give_back()
+    assert take()
+    lock.give_back()
+    soon(lambda: lock.take(0))
+    assert not take()
+
+
+def test_a_body_that_raises_is_mended_and_one_that_does_not_is_left_alone() -> None:
+    mended: list[int] = []
+    lock = Lock(lambda: mended.append(1))
+    with lock:
+        pass
+    assert mended == []
+    with pytest.raises(ValueError, match="no"), lock:
+        raise ValueError("no")
+    assert mended == [1]
+    assert not lock.locked
