@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
 INNER = frozenset({"kernel", "guards", "tutor", "policy"})
-OUTER = INNER | SIDE | {"runtime", "root"}
+OUTER = INNER | SIDE | {"locks", "runtime", "root"}
 
 # Room → rooms it may import besides itself. `root` is `stanchion/__init__.py`.
 ALLOWED: dict[str, frozenset[str]] = {
@@ -19,8 +19,9 @@ ALLOWED: dict[str, frozenset[str]] = {
     "guards": frozenset({"kernel"}),
     "tutor": frozenset({"kernel"}),
     "policy": frozenset({"kernel", "guards", "tutor"}),
-    **dict.fromkeys(SIDE, frozenset({"kernel"})),
-    "runtime": INNER | SIDE,
+    "locks": frozenset(),
+    **dict.fromkeys(SIDE, frozenset({"kernel", "locks"})),
+    "runtime": INNER | SIDE | {"locks"},
     "dialects": OUTER,
     "adapters": OUTER - {"guards"},
     "service": OUTER,
