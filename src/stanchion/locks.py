@@ -73,8 +73,9 @@ class Lock:
         return self._held.setdefault(0, me) is me or self._wait(me, seconds)
 
     def give_back(self) -> None:
-        """Let go of what was taken."""
-        self.__exit__(None, None, None)
+        """Let go of what was taken, if it was."""
+        if any(holder[0] is None for holder in list(self._held.values())):
+            self.__exit__(None, None, None)
 
     def _wait(self, me: Holder, seconds: float | None) -> bool:
         """Wait for the lock; says whether it is held now.
