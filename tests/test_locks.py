@@ -1,11 +1,12 @@
 """The lock outlives whoever was cut off while it held it, and keeps out everybody else as long as nobody was."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 
 import pytest
 
-from stanchion.locks import Lock
+from stanchion.locks import Lock, has_ended
 from tests.interrupts import Cut, CutByTimer, everywhere, files, soon
 
 WITHIN = (*files("locks.py"), __file__)
@@ -110,6 +111,39 @@ def test_nobody_takes_over_from_a_frame_that_rests() -> None:
     assert list(rests) == []
     with lock.within(0) as held:
         assert held
+
+
+@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # one that is cut off before it is awaited
+def test_generators_and_coroutines_that_are_cut_off_leave_it_usable_and_whole() -> None:
+    pair = Pair()
+
+    def steps() -> Iterator[int]:
+        yield 1
+        with pair.lock:
+            pair.left += 1
+            pair.right += 1
+        yield 2
+
+    async def task() -> None:
+        await asyncio.sleep(0)
+        with pair.lock:
+            pair.left += 1
+            pair.right += 1
+
+    assert everywhere(lambda: list(steps()), pair.add, WITHIN) > 30
+    assert everywhere(lambda: asyncio.run(task()), pair.add, WITHIN) > 30
+
+
+def test_asking_about_one_that_rests_does_not_end_it() -> None:
+    def counting() -> Iterator[int]:
+        yield from range(3)
+
+    numbers = counting()
+    next(numbers)
+    frame = numbers.gi_frame  # type: ignore[attr-defined]  # an iterator to who uses it
+    assert not has_ended(frame)
+    assert list(numbers) == [1, 2]
+    assert has_ended(frame)
 
 
 def test_what_is_taken_is_held_beyond_the_frame_until_it_is_given_back() -> None:

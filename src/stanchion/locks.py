@@ -12,6 +12,7 @@ import time
 from _thread import LockType, allocate_lock
 from collections import deque
 from collections.abc import Callable, Sequence
+from opcode import opmap
 from types import FrameType, TracebackType
 from typing import Final
 
@@ -19,6 +20,7 @@ STEP_S: Final = 0.02
 """How long one who waits sleeps before it looks whether the holder is still there."""
 RESUMABLE: Final = 0x20 | 0x80 | 0x200
 """What the code of generators and coroutines is marked with: their frames rest, and go on."""
+YIELD: Final = opmap["YIELD_VALUE"]
 
 Holder = Sequence[FrameType | None]
 
@@ -26,8 +28,7 @@ Holder = Sequence[FrameType | None]
 class Lock:
     """One holder at a time, first come, first served as far as that costs nothing.
 
-    Use it as `with lock:`, in a plain function: neither in a coroutine nor in a generator, whose frames can rest while
-    they hold it. `mend` makes whole what the lock is around. It runs when the body raised, and when a holder was cut
+    Use it as `with lock:`, without `yield` or `await` in it: nobody takes over from a frame that rests. `mend` makes whole what the lock is around. It runs when the body raised, and when a holder was cut
     off, before anybody else gets in. It must not raise, and may itself be cut off and run again.
     """
 
@@ -137,15 +138,32 @@ class Attempt:
             self._lock.__exit__(kind, error, trace)
 
 
-def _is_over(holder: Holder, me: Holder) -> bool:
-    """Whether a holder was cut off: its frame has ended, or has come here again."""
-    frame = holder[0]
-    if frame is None or frame is me[0]:
-        return frame is not None
-    if frame.f_code.co_flags & RESUMABLE:
-        return False
+def has_ended(frame: FrameType) -> bool:
+    """Whether a frame will never run again. One that does may lose its variables, which nobody reads any more.
+
+    A generator or coroutine that rests goes on some day; to ask would end it. So what follows the look at where it is
+    has no step at which another thread could get in between.
+    """
+    rests = _rests(frame)
     try:
+        if frame.f_lasti in rests:
+            return False
         frame.clear()  # the one question about a frame that is answered in one step: a frame that runs refuses
     except RuntimeError:
         return False
     return True
+
+
+def _rests(frame: FrameType) -> frozenset[int]:
+    """The steps of a frame at which it rests."""
+    code = frame.f_code
+    if not code.co_flags & RESUMABLE:
+        return frozenset()
+    steps = code.co_code
+    return frozenset([at for at in range(0, len(steps), 2) if steps[at] == YIELD])
+
+
+def _is_over(holder: Holder, me: Holder) -> bool:
+    """Whether a holder was cut off: its frame has ended, or has come here again."""
+    frame = holder[0]
+    return frame is not None and (frame is me[0] or has_ended(frame))
