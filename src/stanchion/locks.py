@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sys
 import time
-from _thread import LockType, allocate_lock
+from _thread import LockType, allocate_lock, get_ident
 from collections import deque
 from collections.abc import Callable, Sequence
 from opcode import opmap
 from types import FrameType, TracebackType
-from typing import Final
+from typing import Any, Final
 
 STEP_S: Final = 0.02
 """How long one who waits sleeps before it looks whether the holder is still there."""
@@ -22,14 +22,16 @@ RESUMABLE: Final = 0x20 | 0x80 | 0x200
 """What the code of generators and coroutines is marked with: their frames rest, and go on."""
 YIELD: Final = opmap["YIELD_VALUE"]
 
-Holder = Sequence[FrameType | None]
+Holder = Sequence[Any]
+"""The frame that holds it, `None` where that may end before; then whatever else is to be known."""
 
 
 class Lock:
     """One holder at a time, first come, first served as far as that costs nothing.
 
-    Use it as `with lock:`, without `yield` or `await` in it: nobody takes over from a frame that rests. `mend` makes whole what the lock is around. It runs when the body raised, and when a holder was cut
-    off, before anybody else gets in. It must not raise, and may itself be cut off and run again.
+    Use it as `with lock:`, without `yield` or `await` in it: nobody takes over from a frame that rests. `mend` makes
+    whole what the lock is around. It runs when the body raised, and when a holder was cut off, before anybody else
+    gets in. It must not raise, and may itself be cut off and run again.
     """
 
     __slots__ = ("_held", "_mend", "_waiting")
@@ -118,6 +120,65 @@ class Lock:
             self._waiting.popleft().release()
         except (IndexError, RuntimeError):  # nobody waits any more, or it was called before
             return
+
+
+class Reentrant(Lock):
+    """The same for one whose holder may come again while it holds it, further down in the same thread."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        frame = sys._getframe(1)
+        me = (frame, get_ident())
+        holder = self._held.setdefault(0, me)
+        if holder is not me and not self._is_above(frame):
+            self._wait(me, None)
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        holder = self._last()
+        if holder is not None and (holder[0] is None or holder[0] is sys._getframe(1)):
+            super().__exit__(kind, error, trace)
+
+    def _last(self) -> Holder | None:
+        held = self._held
+        return held[len(held) - 1] if held else None
+
+    def _is_above(self, frame: FrameType) -> bool:
+        """Whether a frame that this thread will come back to holds it."""
+        holder = self._last()
+        if holder is None or holder[0] is None or holder[0] is frame:
+            return False
+        return holder[1] == get_ident() and not has_ended(holder[0])
+
+
+class Bell:
+    """Wakes one who waits. Everybody may ring it, and nothing is held while one does."""
+
+    __slots__ = ("_still", "rung")
+
+    def __init__(self) -> None:
+        self.rung = False
+        self._still = allocate_lock()
+        self._still.acquire()
+
+    def ring(self) -> None:
+        """Wake whoever waits, or waits next."""
+        self.rung = True
+        try:
+            self._still.release()
+        except RuntimeError:  # it was rung before
+            return
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait until it is rung, for so long at the most; says whether it was. It may wake early."""
+        if not self.rung:
+            self._still.acquire(timeout=-1 if seconds is None else max(0.0, seconds))
+        return self.rung
+
+    def clear(self) -> None:
+        """Have the next one wait again. Who rings meanwhile is heard."""
+        self._still.acquire(blocking=False)
+        self.rung = False
 
 
 class Attempt:
