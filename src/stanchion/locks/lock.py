@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import sys
 import time
-from _thread import LockType, allocate_lock, get_ident
+from _thread import LockType, allocate_lock
 from collections import deque
 from collections.abc import Callable, Sequence
-from opcode import opmap
 from types import FrameType, TracebackType
 from typing import Any, Final
 
+from stanchion.locks.frames import has_ended
+
 STEP_S: Final = 0.02
 """How long one who waits sleeps before it looks whether the holder is still there."""
-RESUMABLE: Final = 0x20 | 0x80 | 0x200
-"""What the code of generators and coroutines is marked with: their frames rest, and go on."""
-YIELD: Final = opmap["YIELD_VALUE"]
 
 Holder = Sequence[Any]
 """The frame that holds it, `None` where that may end before; then whatever else is to be known."""
@@ -80,6 +78,15 @@ class Lock:
         if any(holder[0] is None for holder in list(self._held.values())):
             self.__exit__(None, None, None)
 
+    def _last(self) -> Holder | None:
+        held = self._held
+        return held[len(held) - 1] if held else None
+
+    def _is_held_by(self, frame: FrameType) -> bool:
+        """Whether a frame holds it, or whoever took it for longer than a frame lasts."""
+        holder = self._last()
+        return holder is not None and (holder[0] is None or holder[0] is frame)
+
     def _wait(self, me: Holder, seconds: float | None) -> bool:
         """Wait for the lock; says whether it is held now.
 
@@ -122,65 +129,6 @@ class Lock:
             return
 
 
-class Reentrant(Lock):
-    """The same for one whose holder may come again while it holds it, further down in the same thread."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> None:
-        frame = sys._getframe(1)
-        me = (frame, get_ident())
-        holder = self._held.setdefault(0, me)
-        if holder is not me and not self._is_above(frame):
-            self._wait(me, None)
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        holder = self._last()
-        if holder is not None and (holder[0] is None or holder[0] is sys._getframe(1)):
-            super().__exit__(kind, error, trace)
-
-    def _last(self) -> Holder | None:
-        held = self._held
-        return held[len(held) - 1] if held else None
-
-    def _is_above(self, frame: FrameType) -> bool:
-        """Whether a frame that this thread will come back to holds it."""
-        holder = self._last()
-        if holder is None or holder[0] is None or holder[0] is frame:
-            return False
-        return holder[1] == get_ident() and not has_ended(holder[0])
-
-
-class Bell:
-    """Wakes one who waits. Everybody may ring it, and nothing is held while one does."""
-
-    __slots__ = ("_still", "rung")
-
-    def __init__(self) -> None:
-        self.rung = False
-        self._still = allocate_lock()
-        self._still.acquire()
-
-    def ring(self) -> None:
-        """Wake whoever waits, or waits next."""
-        self.rung = True
-        try:
-            self._still.release()
-        except RuntimeError:  # it was rung before
-            return
-
-    def wait(self, seconds: float | None) -> bool:
-        """Wait until it is rung, for so long at the most; says whether it was. It may wake early."""
-        if not self.rung:
-            self._still.acquire(timeout=-1 if seconds is None else max(0.0, seconds))
-        return self.rung
-
-    def clear(self) -> None:
-        """Have the next one wait again. Who rings meanwhile is heard."""
-        self._still.acquire(blocking=False)
-        self.rung = False
-
-
 class Attempt:
     """A lock that is waited for no longer than some time."""
 
@@ -197,31 +145,6 @@ class Attempt:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         if self._held:
             self._lock.__exit__(kind, error, trace)
-
-
-def has_ended(frame: FrameType) -> bool:
-    """Whether a frame will never run again. One that does may lose its variables, which nobody reads any more.
-
-    A generator or coroutine that rests goes on some day; to ask would end it. So what follows the look at where it is
-    has no step at which another thread could get in between.
-    """
-    rests = _rests(frame)
-    try:
-        if frame.f_lasti in rests:
-            return False
-        frame.clear()  # the one question about a frame that is answered in one step: a frame that runs refuses
-    except RuntimeError:
-        return False
-    return True
-
-
-def _rests(frame: FrameType) -> frozenset[int]:
-    """The steps of a frame at which it rests."""
-    code = frame.f_code
-    if not code.co_flags & RESUMABLE:
-        return frozenset()
-    steps = code.co_code
-    return frozenset([at for at in range(0, len(steps), 2) if steps[at] == YIELD])
 
 
 def _is_over(holder: Holder, me: Holder) -> bool:
