@@ -26,7 +26,7 @@ def shield(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shield]:
         yield made
 
 
-WITHIN = files("stores", "kernel", "locks.py", "runtime", "audit")
+WITHIN = files("stores", "kernel", "locks", "runtime", "audit")
 
 
 @pytest.mark.parametrize("error", [Cut, CutByTimer, KeyboardInterrupt])

@@ -8,7 +8,7 @@ import random
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -87,10 +87,8 @@ def test_a_signal_handler_that_raises(working: Working, on_a_loop: bool) -> None
     try:
         while struck < INTERRUPTS:
             signal.setitimer(signal.ITIMER_REAL, chance.uniform(0.000_02, 0.001))
-            try:
+            with suppress(CutByTimer, KeyboardInterrupt):
                 call()
-            except (CutByTimer, KeyboardInterrupt):
-                pass
             if struck % 10 == 9:
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 soon(working.check)

@@ -8,7 +8,7 @@ from stanchion.kernel.state import Moved
 from stanchion.runtime.turns import PATIENCE_S, Courtesy, Turns
 from tests.interrupts import Cut, CutByTimer, everywhere, files
 
-WITHIN = files("runtime/turns.py", "locks.py")
+WITHIN = files("runtime/turns.py", "locks")
 MOVED = Moved("{ann}record")
 
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # one that is cut off before it is awaited

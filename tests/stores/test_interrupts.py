@@ -38,7 +38,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> I
     made.close()
 
 
-WITHIN = files("stores", "kernel", "locks.py")
+WITHIN = files("stores", "kernel", "locks")
 
 
 @pytest.mark.parametrize("error", [Cut, CutByTimer])

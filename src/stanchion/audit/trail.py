@@ -24,6 +24,7 @@ from stanchion.audit.retention import DAY_MS, Copier, retire
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
+from stanchion.locks import Bell, Condition, Lock
 
 
 def wall_ms() -> int:
@@ -76,10 +77,10 @@ class Trail:
 
     def _fresh(self) -> None:
         """What a new trail has, and one that finds itself in a forked process."""
-        self._lock = threading.Lock()
-        self._done = threading.Condition()
-        self._wake = threading.Event()
-        self._hurry = threading.Event()
+        self._lock = Lock()
+        self._done = Condition()
+        self._wake = Bell()
+        self._hurry = Bell()
         self._thread: threading.Thread | None = None
         self._live: Chain | None = None
         self._woken = self._closed = False
