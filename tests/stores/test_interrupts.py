@@ -3,18 +3,27 @@ counted twice, and the next batch is carried out."""
 
 import itertools
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.state import Batch, Line, Reply
+from stanchion.stores.leasing import LeasingStore
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
+from stanchion.stores.redis import RedisStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.clock import FakeClock
-from tests.interrupts import Cut, CutByTimer, everywhere, files
-from tests.stores.ledgers import Ledger
+from tests.interrupts import SOAK, Cut, CutByTimer, everywhere, files
+from tests.stores import redis_server
+from tests.stores.ledgers import ACTUAL, ESTIMATE, HOUR_MS, TOKENS, Ledger
+from tests.stores.servers import new_place
+
+LIMIT = 1_000_000
+STORES = ["memory", "sqlite", *(["redis", "postgres"] if SOAK else [])]
+"""A server takes too long for every test run: each step is a trip to it."""
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning"),  # one that is cut off before it is awaited
@@ -27,15 +36,22 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[Store]:
-    match request.param:
-        case "memory":
-            made: Store = MemoryStore(clock)
-        case _:
-            made = SqliteStore(tmp_path / "a.db", clock)
-    yield made
-    made.close()
+    with ExitStack() as stack:
+        made: Store
+        match request.param:
+            case "memory":
+                made = MemoryStore(clock)
+            case "sqlite":
+                made = SqliteStore(tmp_path / "a.db", clock)
+            case "redis":
+                redis_server.shared().ask("FLUSHALL")
+                made = RedisStore(redis_server.shared().url, timeout_s=30, clock=clock)
+            case _:
+                made = stack.enter_context(new_place()).open(clock, timeout_s=30)
+        stack.callback(made.close)
+        yield made
 
 
 WITHIN = files("stores", "kernel", "locks")
@@ -81,3 +97,27 @@ def test_garbage_that_is_collected_while_a_batch_is_cut_off(store: Store, clock:
         ledger.check()
 
     assert everywhere(work, check, WITHIN, every=13, seed=4) > 20
+
+
+def test_slices_that_are_asked_for_spent_and_given_back_while_they_are_cut_off(clock: FakeClock) -> None:
+    """What one who was cut off had reserved may stay charged; what is spent is always charged before."""
+    inner = MemoryStore(clock)
+    store, fleet = LeasingStore(inner), "{*}tokens"
+    lines = (Line(fleet, ((LIMIT, Action.BLOCK),), TOKENS, hold_ms=HOUR_MS), Line("{ann}own"))
+    numbers, spent = itertools.count(), 0
+
+    def work() -> None:
+        nonlocal spent
+        batch_id = f"shared-{next(numbers)}"
+        assert store.carry(Batch(batch_id, "ann", lines=lines, amounts=ESTIMATE)).go
+        store.carry(Batch(f"{batch_id}-end", "ann", settles=((batch_id, ACTUAL),)))
+        spent += ACTUAL[TOKENS]
+
+    def check() -> None:
+        work()
+        store.give_back()
+        assert spent <= inner.read(fleet)[0] <= LIMIT
+
+    assert everywhere(work, check, files("stores/leasing", "locks"), every=31, seed=5) > 20
+    store.close()
+    assert spent <= inner.read(fleet)[0] <= LIMIT

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 import os
-import threading
 import time
 from collections.abc import Callable, Generator
 from typing import Any, Final, TypeVar
 
 from stanchion.kernel.state import Batch, Line, Reply, StoreLost
+from stanchion.locks import Lock
 from stanchion.stores.leasing.counter import Counter, looking
 from stanchion.stores.leasing.lease import Lease
 from stanchion.stores.leasing.parting import Terms
@@ -30,7 +30,7 @@ class Lending:
     """The leases of one process. The lock is never kept while a batch is under way."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self.lock: Final = threading.Lock()
+        self.lock: Final = Lock()
         self._monotonic = monotonic
         self._counters: dict[str, Counter] = {}
         self._prefix = f"lease-{os.urandom(8).hex()}-"
