@@ -60,7 +60,7 @@ WITHIN = files("stores", "kernel", "locks")
 @pytest.mark.parametrize("error", [Cut, CutByTimer])
 def test_a_batch_that_is_cut_off_anywhere(store: Store, error: type[BaseException]) -> None:
     ledger = Ledger(store)
-    assert everywhere(ledger.send, ledger.check, WITHIN, error=error, every=17, seed=1) > 20
+    assert everywhere(ledger.send, ledger.check, WITHIN, error=error, every=11, seed=1) > 20
 
 
 @pytest.mark.parametrize("error", [Cut, KeyboardInterrupt])
