@@ -4,6 +4,7 @@ A signal handler that raises, and an exception that one thread sends another, st
 interpreter. `everywhere` strikes at each in turn, so that a test does not wait for luck to find the one that matters.
 """
 
+import gc
 import os
 import random
 import sys
@@ -89,6 +90,7 @@ def everywhere(
     for struck, at in enumerate(_steps(1 if SOAK else every, seed)):
         place, raised = _cut_off(work, at, within, error)
         if not place:
+            gc.collect()  # who was cut off is gone before the test ends, and so is what it could not close
             return struck
         try:
             soon(check)

@@ -1,14 +1,15 @@
 """The lock outlives whoever was cut off while it held it, and keeps out everybody else as long as nobody was."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 
 import pytest
 
-from stanchion.locks import Lock
+from stanchion.locks import Bell, Condition, Lock, Reentrant, has_ended
 from tests.interrupts import Cut, CutByTimer, everywhere, files, soon
 
-WITHIN = (*files("locks.py"), __file__)
+WITHIN = (*files("locks"), __file__)
 
 
 class Pair:
@@ -73,7 +74,7 @@ def test_waiting_is_cut_off_as_well() -> None:
             go.set()
             holder.join()
 
-    everywhere(work, pair.add, files("locks.py"), every=7, seed=3)
+    everywhere(work, pair.add, files("locks"), every=7, seed=3)
 
 
 def test_nobody_takes_over_from_one_who_is_at_work() -> None:
@@ -112,6 +113,39 @@ def test_nobody_takes_over_from_a_frame_that_rests() -> None:
         assert held
 
 
+@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # one that is cut off before it is awaited
+def test_generators_and_coroutines_that_are_cut_off_leave_it_usable_and_whole() -> None:
+    pair = Pair()
+
+    def steps() -> Iterator[int]:
+        yield 1
+        with pair.lock:
+            pair.left += 1
+            pair.right += 1
+        yield 2
+
+    async def task() -> None:
+        await asyncio.sleep(0)
+        with pair.lock:
+            pair.left += 1
+            pair.right += 1
+
+    assert everywhere(lambda: list(steps()), pair.add, WITHIN) > 30
+    assert everywhere(lambda: asyncio.run(task()), pair.add, WITHIN) > 30
+
+
+def test_asking_about_one_that_rests_does_not_end_it() -> None:
+    def counting() -> Iterator[int]:
+        yield from range(3)
+
+    numbers = counting()
+    next(numbers)
+    frame = numbers.gi_frame  # type: ignore[attr-defined]  # an iterator to who uses it
+    assert not has_ended(frame)
+    assert list(numbers) == [1, 2]
+    assert has_ended(frame)
+
+
 def test_what_is_taken_is_held_beyond_the_frame_until_it_is_given_back() -> None:
     lock = Lock()
 
@@ -137,3 +171,71 @@ def test_a_body_that_raises_is_mended_and_one_that_does_not_is_left_alone() -> N
         raise ValueError("no")
     assert mended == [1]
     assert not lock.locked
+
+
+def test_one_that_may_come_again_is_let_go_of_by_the_first_alone() -> None:
+    lock = Reentrant()
+
+    def inner() -> None:
+        with lock:
+            assert lock.locked
+
+    def outer() -> None:
+        with lock:
+            inner()
+            assert lock.locked
+            with pytest.raises(AssertionError, match="it is stuck"):
+                soon(inner, patience_s=0.1)
+
+    outer()
+    soon(inner)
+    assert not lock.locked
+
+
+def test_one_that_may_come_again_outlives_whoever_is_cut_off() -> None:
+    lock = Reentrant()
+
+    def inner() -> None:
+        with lock:
+            assert lock.locked
+
+    def outer() -> None:
+        with lock:
+            inner()
+
+    assert everywhere(outer, outer, WITHIN) > 30
+    assert not lock.locked
+
+
+def test_whoever_sets_a_bell_is_cut_off_and_the_next_one_still_wakes_who_waits() -> None:
+    bell = Bell()
+
+    def check() -> None:
+        bell.set()
+        assert bell.wait(60)
+        bell.clear()
+        bell.wait(0)
+        assert not bell.wait(0)
+
+    assert everywhere(bell.set, check, WITHIN) > 3
+
+
+def test_whoever_waits_for_news_or_has_them_is_cut_off() -> None:
+    news, told = Condition(), list[int]()
+
+    def tell() -> None:
+        with news:
+            told.append(1)
+            news.notify_all()
+
+    def wait() -> None:
+        before = len(told)
+        teller = threading.Thread(target=tell)
+        with news:
+            teller.start()
+            assert news.wait_for(lambda: len(told) > before, 60)
+        teller.join()
+
+    assert everywhere(wait, wait, files("locks"), every=3) > 10
+    assert everywhere(tell, wait, WITHIN) > 10
+    assert not news.locked

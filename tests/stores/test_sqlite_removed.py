@@ -143,6 +143,6 @@ def test_a_held_file_is_nobodys_alone(tmp_path: Path) -> None:
         db.execute("PRAGMA busy_timeout = 0")
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             db.execute("BEGIN EXCLUSIVE")
-        os.close(held)
+        held.close()
         db.execute("BEGIN EXCLUSIVE")
     assert hold(tmp_path / "none") is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
@@ -14,6 +13,7 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, RunInfo
 from stanchion.kernel.findings import Patch
+from stanchion.locks import Lock
 
 NO_DATA: Final[Mapping[str, Any]] = {}
 MEMORY: Final = "0" * 16
@@ -195,11 +195,20 @@ class MemoryJournal:
         self._sha256 = sha256
         self._kept: deque[Kept] = deque(maxlen=capacity)
         self._facts: deque[Fact] = deque(maxlen=capacity)
-        self._lock = threading.Lock()
+        self._lock = Lock(self._mend)
         self._redact = redact
-        self.head = GENESIS
-        self.written = 0
+        self._end = (0, GENESIS)
         self.trouble = ""
+
+    @property
+    def written(self) -> int:
+        """How many records were written."""
+        return self._end[0]
+
+    @property
+    def head(self) -> str:
+        """The hash of the newest record."""
+        return self._end[1]
 
     def write(
         self,
@@ -211,11 +220,12 @@ class MemoryJournal:
     ) -> int:
         """Write one decision down, at the same cost whatever is already kept."""
         with self._lock:
-            parts = encode(entry_of(moment, decision, self.written, self.head, MEMORY, notes, self._redact, hide))
-            self.head = head = self._sha256(parts.body).hexdigest()
-            self.written += 1
+            written, head = self._end
+            parts = encode(entry_of(moment, decision, written, head, MEMORY, notes, self._redact, hide))
+            head = self._sha256(parts.body).hexdigest()
             self._kept.append(Kept(parts.body, head, took_ns, parts.kept))
-            return self.written
+            self._end = (written + 1, head)
+            return written + 1
 
     def begin(self, start: Start) -> None:
         """Nothing is written: the run and this journal live in one process."""
@@ -249,3 +259,8 @@ class MemoryJournal:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+    def _mend(self) -> None:
+        """A record that was kept and not counted is none: who wrote it was cut off."""
+        if self._kept and self._kept[-1][1] != self._end[1]:
+            self._kept.pop()

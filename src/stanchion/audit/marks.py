@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 
 from stanchion.audit.errors import AuditLost
+from stanchion.locks import Condition
 
 
 class Marks:
     """How many records of a trail are on the disk, and which of them are lost. Records are numbered as they come."""
 
     def __init__(self, synced: int) -> None:
-        self._done = threading.Condition()
+        self._done = Condition()
         self._synced = synced
         self._lost: deque[tuple[int, int, str]] = deque(maxlen=64)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,11 +10,12 @@ from stanchion.audit.keys import load_key
 from stanchion.audit.options import Options
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail, wall_ms
+from stanchion.locks import Lock
 
 T = TypeVar("T", bound=Trail)
 
 _trails: dict[Hashable, Trail] = {}
-_lock = threading.Lock()
+_lock = Lock()
 
 
 def shared(name: Hashable, make: Callable[[], T]) -> T:

@@ -29,6 +29,7 @@ from stanchion.audit.taking import heads_beside, take_chain
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
+from stanchion.locks import Bell, Lock
 
 
 def wall_ms() -> int:
@@ -85,10 +86,10 @@ class Trail:
 
     def _fresh(self) -> None:
         """What a new trail has, and one that finds itself in a forked process."""
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._marks = Marks(self._written)
-        self._wake = threading.Event()
-        self._hurry = threading.Event()
+        self._wake = Bell()
+        self._hurry = Bell()
         self._thread: threading.Thread | None = None
         self._live: Chain | None = None
         self._waiting: deque[tuple[Parts, int]] = deque()

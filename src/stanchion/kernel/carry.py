@@ -58,7 +58,16 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
         hold(state, batch_id, taken, reply, now, hold_ms)
     else:
         done(state, batch_id, reply)
+    if state.undo is not None:
+        state.undo.keep_all()
     return reply
+
+
+def take_back(state: State) -> None:
+    """Take back what a batch wrote that was not carried out to its end; without `undo` there is nothing to do it by."""
+    if state.undo is not None:
+        state.undo.take_back()
+        state.bound.clear()  # what was bound may have been noted as done
 
 
 def _stale(state: State, batch: Batch, now: int) -> Reply:
@@ -121,6 +130,7 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
     _, _, _, keys, held, longer, registers = bound
     values: list[int] = []
     bucket = -1
+    remember = None if state.undo is None else state.undo.entries.append
     for cell, unit, limit, width, takes in bound.steps:
         amount = amounts[unit]
         if width:
@@ -137,6 +147,11 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
             return None
         values.append(value)
         if takes and amount:
+            if remember is not None:
+                remember((cell, 0, cell[0]))
+                if width:
+                    remember((cell, 3, cell[3]))
+                    remember((cell[1], bucket, cell[1].get(bucket)))
             cell[0] += amount
             cell[4] = now
             if width:
@@ -144,6 +159,8 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
                 cell[3] += amount
     for cell, line in registers:
         if amounts[line.unit]:
+            if remember is not None:
+                remember((cell, 0, cell[0]))
             cell[0], cell[4] = pushed(cell[0], line.push, line.bits), now
     if longer:
         _keep(state, longer, now)

@@ -7,6 +7,7 @@ from collections import deque
 from typing import Any, NamedTuple
 
 from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Line, Reply
+from stanchion.kernel.undo import Undo
 
 # A cell is [number, value or ring, bucket the live sum is for, live sum, last touched, how long it is kept untouched,
 # width of its window's buckets]. A record's bucket is None. How long it is kept is negative until it is written to.
@@ -47,9 +48,9 @@ class Dirty:
 
 
 class State:
-    """Everything a store holds. `dirty`, where there is one, gathers what changes."""
+    """Everything a store holds. `dirty`, where there is one, gathers what changes; `undo`, how to take it back."""
 
-    __slots__ = ("bound", "cells", "dirty", "due", "epoch", "forget", "holds", "lapsed", "older", "recent")
+    __slots__ = ("bound", "cells", "dirty", "due", "epoch", "forget", "holds", "lapsed", "older", "recent", "undo")
 
     def __init__(self) -> None:
         self.cells: dict[str, Cell] = {CLOCK: [0, {}, 0, 0, 0, FOREVER, 0]}
@@ -62,6 +63,7 @@ class State:
         self.bound: dict[int, Bound] = {}
         self.epoch = 0
         self.dirty: Dirty | None = None
+        self.undo: Undo | None = None
 
 
 def read(state: State, key: str) -> tuple[int, Any]:
@@ -85,18 +87,19 @@ def live(cell: Cell, width: int, now: int) -> int:
 
 
 def turn(cell: Cell, bucket: int) -> None:
-    """Begin a bucket: drop those the window has left behind."""
+    """Begin a bucket: drop those the window has left behind. The bucket is written last: whoever is cut off before
+    leaves a cell that is turned again."""
     ring = {b: n for b, n in cell[BODY].items() if b > bucket - BUCKETS}
-    cell[BODY], cell[BUCKET], cell[LIVE] = ring, bucket, sum(ring.values())
+    cell[BODY], cell[LIVE], cell[BUCKET] = ring, sum(ring.values()), bucket
 
 
 def counter(state: State, key: str, now: int, idle_ms: int) -> Cell:
     """A counter's cell, made where there is none; a number of zero is as good as none."""
     cell = state.cells.get(key)
     if cell is None:
-        cell = state.cells[key] = [0, {}, 0, 0, now, -idle_ms, 0]
         if idle_ms < FOREVER:
             heapq.heappush(state.forget, (now + idle_ms, key))
+        cell = state.cells[key] = [0, {}, 0, 0, now, -idle_ms, 0]
     return cell
 
 
@@ -104,11 +107,11 @@ def keep(state: State, key: str, cell: Cell, idle_ms: int, now: int) -> None:
     """Keep a cell untouched for as long as the longest of those who write it say; who only looks has no say."""
     before = cell[KEEP]
     if idle_ms > before:
-        cell[KEEP] = idle_ms
         if before < 0:
             cell[TOUCHED] = now
         if idle_ms < -before:
             heapq.heappush(state.forget, (now + idle_ms, key))
+        cell[KEEP] = idle_ms
         if state.dirty is not None:
             state.dirty.keys.add(key)
 
@@ -117,13 +120,16 @@ def add(state: State, key: str, amount: int, width: int, now: int, idle_ms: int)
     """Add to a counter, in its window's present bucket."""
     cell = counter(state, key, now, idle_ms)
     keep(state, key, cell, idle_ms, now)
+    bucket = now // width if width else -1
+    if width:
+        cell[WIDTH] = width
+        if bucket != cell[BUCKET]:
+            turn(cell, bucket)
+    if state.undo is not None:
+        state.undo.number(cell, bucket)
     cell[NUMBER] += amount
     cell[TOUCHED] = now
     if width:
-        cell[WIDTH] = width
-        bucket = now // width
-        if bucket != cell[BUCKET]:
-            turn(cell, bucket)
         cell[BODY][bucket] = cell[BODY].get(bucket, 0) + amount
         cell[LIVE] += amount
     if state.dirty is not None:
@@ -140,6 +146,8 @@ def change(state: State, key: str, amount: int, bucket: int) -> None:
     cell = state.cells.get(key)
     if cell is None or cell[KEEP] < 0:
         return
+    if state.undo is not None:
+        state.undo.number(cell, bucket)
     cell[NUMBER] += amount
     if bucket >= 0 and bucket in cell[BODY]:
         cell[BODY][bucket] += amount
@@ -153,10 +161,13 @@ def put(state: State, key: str, value: Any, now: int) -> None:
     """Write a record's next version."""
     cell = state.cells.get(key)
     if cell is None:
-        cell = state.cells[key] = [0, None, None, 0, 0, FOREVER, 0]
+        cell = [0, None, None, 0, 0, FOREVER, 0]
         if not key.endswith(KEPT):
             cell[KEEP] = IDLE_S * 1000
             heapq.heappush(state.forget, (now + IDLE_S * 1000, key))
+        state.cells[key] = cell
+    if state.undo is not None:
+        state.undo.row(cell)
     cell[0] += 1
     cell[1] = value
     cell[2] = None
@@ -168,13 +179,13 @@ def put(state: State, key: str, value: Any, now: int) -> None:
 def forget(state: State, now: int) -> None:
     """Collect cells that nobody touched for as long as their lines said; it never decides anything."""
     while state.forget and state.forget[0][0] <= now:
-        _, key = heapq.heappop(state.forget)
+        key = state.forget[0][1]
         cell = state.cells.get(key)
-        if cell is None:
-            continue
-        idle_ms = abs(cell[KEEP])
-        if cell[TOUCHED] + idle_ms > now:
-            heapq.heappush(state.forget, (cell[TOUCHED] + idle_ms, key))
-        else:
+        if cell is not None:
+            until = cell[TOUCHED] + abs(cell[KEEP])
+            if until > now:
+                heapq.heapreplace(state.forget, (until, key))
+                continue
+            state.epoch += 1  # before it is gone: what is bound to it must not be written to
             del state.cells[key]
-            state.epoch += 1
+        heapq.heappop(state.forget)

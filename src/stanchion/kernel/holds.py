@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Final
+from typing import Any, Final
 
 from stanchion.kernel.cells import State, change
 from stanchion.kernel.state import Reply, Settle
@@ -20,17 +20,21 @@ Taken = list[tuple[str, int, bool, int, int]]
 def hold(state: State, batch_id: str, taken: Taken, reply: Reply, now: int, hold_ms: int) -> None:
     """Keep what a batch took. Holds of one duration fall due in order, so each duration has a queue."""
     due = now + hold_ms
-    state.holds[batch_id] = [HELD, taken, reply, due]
     queue = state.due.get(hold_ms)
     if queue is None:
         queue = state.due[hold_ms] = deque()
     queue.append((due, batch_id))
+    if state.undo is not None:
+        state.undo.item(state.holds, batch_id)
+    state.holds[batch_id] = [HELD, taken, reply, due]
     if state.dirty is not None:
         state.dirty.ids.add(batch_id)
 
 
 def done(state: State, batch_id: str, reply: Reply) -> None:
     """Remember an answer. Two generations of batches are kept, so that forgetting costs nothing."""
+    if state.undo is not None:
+        state.undo.item(state.recent, batch_id)
     state.recent[batch_id] = reply
     if len(state.recent) >= REMEMBERED:
         state.older, state.recent = state.recent, {}
@@ -62,6 +66,8 @@ def settle(state: State, settles: tuple[Settle, ...]) -> tuple[str, ...]:
                 correction = -amount if held[0] == HELD else 0
             if correction:
                 change(state, key, correction, bucket)
+        if state.undo is not None:
+            state.undo.item(state.holds, hold_id)
         del state.holds[hold_id]
         done(state, hold_id, held[2])
     return tuple(said)
@@ -71,19 +77,29 @@ def expire(state: State, now: int) -> None:
     """Give back the permits of holds that are due; spend stays charged until settled."""
     for queue in state.due.values():
         while queue and queue[0][0] <= now:
-            hold_id = queue.popleft()[1]
+            due, hold_id = queue[0]
             held = state.holds.get(hold_id)
-            if held is None or held[0] != HELD:
-                continue
-            held[0] = LAPSED
-            for key, amount, keep, bucket, _unit in held[1]:
-                if not keep:
-                    change(state, key, -amount, bucket)
-            state.lapsed.append(hold_id)
-            if len(state.lapsed) > REMEMBERED:
-                _drop(state, state.lapsed.popleft())
-            if state.dirty is not None:
-                state.dirty.ids.add(hold_id)
+            if held is not None and held[0] == HELD and held[3] <= due:
+                _lapse(state, hold_id, held)
+            queue.popleft()  # last, so that who is cut off before finds it again
+
+
+def _lapse(state: State, hold_id: str, held: list[Any]) -> None:
+    """Give back the permits of one hold, as a whole."""
+    if state.undo is not None:
+        state.undo.row(held)
+    held[0] = LAPSED
+    for key, amount, keep, bucket, _unit in held[1]:
+        if not keep:
+            change(state, key, -amount, bucket)
+    if state.dirty is not None:
+        state.dirty.ids.add(hold_id)
+    state.lapsed.append(hold_id)
+    if state.undo is not None:
+        state.undo.keep_all()
+    while len(state.lapsed) > REMEMBERED:
+        _drop(state, state.lapsed[0])
+        state.lapsed.popleft()
 
 
 def _drop(state: State, hold_id: str) -> None:

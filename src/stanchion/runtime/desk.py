@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +22,7 @@ from stanchion.kernel.sizes import bounded
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.locks import Lock
 from stanchion.policy.veil import renamed
 from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
@@ -118,12 +118,12 @@ class Desk:
         """When what goes ahead was judged, until it starts."""
         self.told: RunInfo | None = None
         self.decided = [0] * len(Action)
-        self.counting = threading.Lock()
+        self.counting = Lock()
         self.partial = PartialResults()
         self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
         """The agents that this run works for, the nearest first."""
         self.undos: Undos = Undos(None if above is None else above.undos)
-        self.places: dict[str, int] = {}
+        self.places: OrderedDict[str, int] = OrderedDict()
         """How often the run has got the result of each call that happens once."""
         self.trouble: Trouble | None = None
         """What is known of the failure that came last."""

@@ -76,6 +76,10 @@ def drive(flow: Flow[T], world: World) -> T:
         # What a generator raises in place of a `StopIteration`, which it cannot let out.
         if stopped is None or error.__cause__ is not stopped:
             raise
+    except BaseException as error:
+        if not rests(flow):
+            raise
+        return drive(told(flow, error), world)
     finally:
         if line is not None:
             line.leave()
@@ -93,6 +97,28 @@ def as_lost(need: Any, error: BaseException) -> BaseException:
     lost = StoreLost(f"it failed with `{type(error).__name__}`: {error}")
     lost.__cause__ = error
     return lost
+
+
+def rests(flow: Any) -> bool:
+    """Whether a flow waits for its driver still: what its driver raises then is not what it raised."""
+    return getattr(flow, "gi_frame", None) is not None
+
+
+def told(flow: Flow[T], error: BaseException) -> Flow[T]:
+    """The rest of a flow whose driver was cut off: it is told why, as of any other failure, and decides what it means.
+    One that was dropped instead would leave what it has reserved, and no outcome."""
+    try:
+        need = flow.throw(error)
+        while True:
+            try:
+                given = yield need
+            except BaseException as trouble:  # noqa: BLE001 - the flow decides what every failure means
+                need = flow.throw(trouble)
+            else:
+                need = flow.send(given)
+    except StopIteration as done:
+        result: T = done.value
+        return result
 
 
 def _invoke(need: Invoke) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
@@ -21,6 +20,7 @@ from stanchion.guards.schema.guard import LONGEST_KEY
 from stanchion.guards.schema.hooks import HookCall, Hooked
 from stanchion.guards.schema.tools import EVERYBODY, Definition, Known, differing
 from stanchion.kernel.changing import LEFT, change
+from stanchion.locks import Reentrant
 from stanchion.policy.definitions import Hook, reads_definitions, with_tools
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.pinning import pins_key, pins_of
@@ -62,7 +62,7 @@ class Ingesting:
         self._hooks: dict[str, tuple[Hook, ...]] = {}
         self._uncached: set[str] = set()
         self._count = 0
-        self._lock = threading.RLock()
+        self._lock = Reentrant()
         self._begun = False
         self._cache = ValidationCache()
 

@@ -221,7 +221,8 @@ def finished(desk: Desk, what: str) -> None:
     """The run has got the result of that very call."""
     places = desk.places
     with desk.counting:
-        places[what] = places.pop(what, 0) + 1
+        places[what] = places.get(what, 0) + 1
+        places.move_to_end(what)
         if len(places) > MAX_PLACES:
             del places[next(iter(places))]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved
-from stanchion.runtime.drivers import Flow, T, World, as_lost, too_late
+from stanchion.runtime.drivers import Flow, T, World, as_lost, rests, told, too_late
 from stanchion.runtime.effects import Invoke, Pause, Turn
 from stanchion.runtime.turns import PATIENCE_S, Courtesy
 from stanchion.runtime.values.anatomy import awaits
@@ -52,6 +52,10 @@ async def adrive(flow: Flow[T], world: World) -> T:
     except StopIteration as done:
         result: T = done.value
         return result
+    except BaseException as error:
+        if not rests(flow):
+            raise
+        return await adrive(told(flow, error), world)
     finally:
         if line is not None:
             line.leave()

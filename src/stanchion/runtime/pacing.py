@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+from stanchion.locks import Lock
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.errors import DeadlineExceeded
@@ -55,7 +56,7 @@ class Steps:
     def __init__(self, source: Any) -> None:
         self._source = source
         self._items = iter(source)
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self.busy = False
         self._closed = False
 

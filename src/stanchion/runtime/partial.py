@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Final
 
 import msgspec
 
+from stanchion.locks import Lock
 from stanchion.runtime.errors import StanchionError
 from stanchion.runtime.values import Unreadable, project
 
@@ -34,7 +34,7 @@ class PartialResults:
         """How many chunks found no room."""
         self.completed = False
         self._chunks: list[Any] = []
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def append(self, chunk: Any) -> None:
         """Keep a chunk, as plain data. Raises `PartialOverflow` where there is no room, `ValueError` once complete."""

@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final
 from weakref import WeakSet
 
+from stanchion.locks import Lock
 from stanchion.runtime.question import Lingering, Question
 
 SIZE: Final = 32
@@ -39,7 +40,7 @@ class Pool:
         _pools.add(self)
 
     def _begin(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._lanes: dict[str, Lane] = {}
 
     def lane(self, guard: str) -> Lane:
@@ -74,7 +75,7 @@ class Lane:
 
     def __init__(self, size: int, guard: str) -> None:
         self._size, self._guard = size, guard
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._calls: SimpleQueue[None] = SimpleQueue()
         self._waiting: deque[Question] = deque()
         self._at_work: set[Question] = set()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import threading
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit.layout import state_folder
+from stanchion.locks import Reentrant
 from stanchion.runtime.live import FOLDER, Live, beside, live_runs, name_of
 from stanchion.runtime.processes import Asker, asker, this_process
 from stanchion.stores.protocol import Lasting
@@ -30,10 +30,13 @@ __all__ = ["Asker", "Live", "Presence", "Stay", "asker", "beside", "live_runs", 
 
 SQLITE: Final = "sqlite:"
 
+LONGEST_CHANGE_S: Final = 10.0
+"""How long a process that forks waits for a change to end: far longer than any takes."""
+
 TRIES: Final = 3
 """How often a file is made anew where somebody who looks has removed it before it was locked."""
 
-_changing: Final = threading.RLock()
+_changing: Final = Reentrant()
 """Held while a note changes, and while this process forks. A run that is collected may end within a change by the
 same thread: the order of the steps allows for that."""
 
@@ -79,10 +82,11 @@ class Presence:
         """A run opens."""
         with _changing:
             number = next(self._numbers)
+            stay = Stay(self, number)  # first: of one that is cut off after that nothing is left
             self._open.add(number)
             if not self._locked:
                 self._locked = self._lock()
-        return Stay(self, number)
+            return stay
 
     def leave(self, number: int) -> None:
         """A run has ended; with the last one the file is unlocked."""
@@ -174,10 +178,14 @@ def _mind_forks() -> None:
     """Have no process fork within a change, and every child forget what is its parent's."""
     if not _minds_forks and hasattr(os, "register_at_fork"):
         _minds_forks.append(True)
-        os.register_at_fork(before=_changing.acquire, after_in_parent=_changing.release, after_in_child=_forget_all)
+        os.register_at_fork(before=_stand_still, after_in_parent=_changing.give_back, after_in_child=_forget_all)
+
+
+def _stand_still() -> None:
+    _changing.take(LONGEST_CHANGE_S)
 
 
 def _forget_all() -> None:
     for each in list(_known):
         each.forget()
-    _changing.release()
+    _changing.give_back()

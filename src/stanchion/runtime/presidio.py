@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.locks import Lock
 
 if TYPE_CHECKING:
     from presidio_analyzer import AnalyzerEngine
@@ -16,7 +17,7 @@ UNUSUAL: Final = frozenset({"URL", "DATE_TIME", "UUID"})
 WORDS: Final = re.compile(r"[^\W\d_]+")
 HUMP: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
-_lock = threading.Lock()
+_lock = Lock()
 
 
 def found(asked: Any) -> list[tuple[int, int, int, str, float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.guards.flow.egress import leaving
@@ -18,6 +17,7 @@ from stanchion.kernel.lookups import Recall
 from stanchion.kernel.patches import PatchError
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
+from stanchion.locks import Lock
 
 if TYPE_CHECKING:
     from stanchion.guards.flow.guard import Flow
@@ -36,7 +36,7 @@ class Provenance:
 
     def __init__(self) -> None:
         self._memory = Memory(structure)
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._known: Any = None
 
     def learn(self, moment: Moment, decision: Decision, guard: Flow, child: bool) -> None:

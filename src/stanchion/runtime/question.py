@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from stanchion.kernel.lookups import Answer, Answered, Failed
+from stanchion.locks import Lock
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
@@ -48,7 +49,7 @@ class Question:
         self.deadline, self.keeps = deadline, keeps
         self._heard, self._ended = heard, ended
         self._context = contextvars.copy_context()
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._done = threading.Lock()
         self._done.acquire()
         self._wake: Callable[[], object] = self._let_go

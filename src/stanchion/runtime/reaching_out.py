@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from contextvars import ContextVar
 
 from stanchion.kernel.units import Amounts, Unit
+from stanchion.locks import Lock
 
 
 class Paid:
@@ -15,7 +15,7 @@ class Paid:
 
     def __init__(self, api_calls: int) -> None:
         self._left = api_calls
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def take(self) -> bool:
         """Take one for a request; false where none is left, and the request counts by itself."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
@@ -13,6 +12,7 @@ from stanchion.guards.egress.reading import Target, read
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.stages import Stage
+from stanchion.locks import Lock
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
@@ -46,7 +46,7 @@ class Resolving:
 
     def __init__(self, resolver: Resolver | None = None) -> None:
         self._resolver = system if resolver is None else resolver
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._known: OrderedDict[tuple[str, str, int], Future[list[str]]] = OrderedDict()
 
     def addresses(self, asked: Any) -> dict[str, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Final
@@ -11,6 +10,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Retry
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.state import Batch, Line, Reply, StoreLost
+from stanchion.locks import Lock
 from stanchion.runtime.asides import aside
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
@@ -26,7 +26,7 @@ class Allowance:
     __slots__ = ("_lock", "over", "used")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self.used = 0
         self.over = False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -17,6 +16,7 @@ from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Standing, standing_key, standing_of
 from stanchion.kernel.names import names
 from stanchion.kernel.state import Records
+from stanchion.locks import Reentrant
 from stanchion.runtime import commanding, people
 from stanchion.runtime.accepting import accept_store
 from stanchion.runtime.acts import carry_out, wish_for
@@ -95,7 +95,7 @@ class Shield:
         self._bare = policy
         self._source, self.env = source, env
         self._watcher: Watcher | None = None
-        self._reloading = threading.RLock()
+        self._reloading = Reentrant()
         self._closed = False
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.actions import Action
@@ -12,6 +11,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Batch
 from stanchion.kernel.units import Amounts
+from stanchion.locks import Lock
 
 if TYPE_CHECKING:
     from stanchion.runtime.desk import Desk
@@ -40,7 +40,7 @@ class UnderWay:
 
     def __init__(self) -> None:
         self._calls: dict[str, Started] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._calls)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stanchion.audit.journal import Fact
+from stanchion.locks import Lock
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.veiling import tell
@@ -37,7 +37,7 @@ class Done:
     ) -> None:
         self.tool, self.call, self.undo = tool, call, undo
         self.args, self.kwargs, self.effect = args, kwargs, effect
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._taken = False
 
     def take(self) -> bool:
@@ -60,7 +60,7 @@ class Undos:
 
     def __init__(self, above: Undos | None = None) -> None:
         self._above = above
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._done: OrderedDict[str, Done] = OrderedDict()
         self.forgotten = 0
 

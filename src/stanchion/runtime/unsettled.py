@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from stanchion.kernel.state import Batch, StoreLost
+from stanchion.locks import Lock
 from stanchion.runtime.asides import aside
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Unsettled:
         self._unheard_of: deque[Batch] = deque(maxlen=AGAIN)
         """Batches that give back what the store has not heard of: whoever took it may have been interrupted while it
         was on its way. They are sent once more, when the shield is closed."""
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._waiting)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from stanchion.audit.errors import AuditLost
+from stanchion.locks import Reentrant
 from stanchion.runtime.asides import aside
 
 MOST: Final = 1_000
@@ -34,7 +34,7 @@ class Unwritten:
 
     def __init__(self) -> None:
         self._waiting: deque[Waiting] = deque()
-        self._lock = threading.RLock()
+        self._lock = Reentrant()
         self._closed = False
 
     def __len__(self) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from typing import Any, Final
 
 import msgspec
+
+from stanchion.locks import Lock
 
 MOST: Final = 4_096
 TTL_S: Final = 3_600.0
@@ -32,7 +33,7 @@ class ValidationCache:
         self._most = most
         self._ttl_ms = int(ttl_s * 1000)
         self._kept: OrderedDict[tuple[Any, ...], tuple[int, Any]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._hits = self._misses = 0
 
     def get(self, key: tuple[Any, ...], at_ms: int, /) -> tuple[bool, Any]:

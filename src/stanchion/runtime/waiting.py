@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-
+from stanchion.locks import Lock
 from stanchion.runtime.turns import Place
 
 
@@ -11,7 +10,7 @@ class Waiting:
     """Who waits for which ticket, in this process. Waking is a courtesy: what counts is what the store says."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._places: dict[str, list[Place]] = {}
 
     def join(self, key: str) -> Place:
@@ -24,9 +23,11 @@ class Waiting:
     def leave(self, key: str, place: Place) -> None:
         """Wait no longer."""
         with self._lock:
-            places = [one for one in self._places.pop(key, []) if one is not place]
+            places = [one for one in self._places.get(key, ()) if one is not place]
             if places:
                 self._places[key] = places
+            else:
+                self._places.pop(key, None)
 
     def wake(self, key: str) -> None:
         """Tell everybody who waits for a ticket to look at it."""

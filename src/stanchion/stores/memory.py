@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from stanchion.kernel.carry import carry_out
+from stanchion.kernel.carry import carry_out, take_back
 from stanchion.kernel.cells import KEEP, State, read
 from stanchion.kernel.state import CLOCK, Batch, Reply
+from stanchion.kernel.undo import Undo
+from stanchion.locks import Lock
 from stanchion.stores.seen import Hold, Seen, open_hold, seen
 
 
@@ -19,11 +20,12 @@ def wall_ms() -> int:
 
 
 class MemoryStore:
-    """Runs every batch under one lock; its clock never runs backwards."""
+    """Runs every batch under one lock, wholly or not at all; its clock never runs backwards."""
 
     def __init__(self, clock: Callable[[], int] = wall_ms) -> None:
         self._state = State()
-        self._lock = threading.Lock()
+        self._state.undo = Undo()
+        self._lock = Lock(self._mend)
         self._clock = clock
         self._last = 0
 
@@ -51,23 +53,14 @@ class MemoryStore:
 
     def look(self, prefix: str = "") -> Iterator[Seen]:
         """Every cell whose key begins so, in the order of their keys; one that nobody wrote to is none."""
-        with self._lock:
-            cells = self._state.cells
-            keys = sorted(key for key in cells if key.startswith(prefix) and key != CLOCK)
-        for key in keys:
-            with self._lock:
-                cell = cells.get(key)
-                found = None if cell is None or cell[KEEP] < 0 else seen(key, cell, self._now())
-            if found is not None:
-                yield found
+        return filter(None, map(self._seen, self._keys(prefix)))
 
     def holds(self) -> Iterator[Hold]:
         """Every hold that is not settled."""
         with self._lock:
             now = self._now()
             open_holds = sorted(self._state.holds.items(), key=lambda item: (item[1][0], item[1][3]))
-            found = [open_hold(hold_id, held, now) for hold_id, held in open_holds]
-        yield from found
+            return iter([open_hold(hold_id, held, now) for hold_id, held in open_holds])
 
     def held(self, tenant: str, hold_id: str) -> Hold | None:
         """The hold with that id."""
@@ -80,3 +73,15 @@ class MemoryStore:
 
     def _now(self) -> int:
         return max(self._clock(), self._last)
+
+    def _keys(self, prefix: str) -> list[str]:
+        with self._lock:
+            return sorted([key for key in self._state.cells if key.startswith(prefix) and key != CLOCK])
+
+    def _seen(self, key: str) -> Seen | None:
+        with self._lock:
+            cell = self._state.cells.get(key)
+            return None if cell is None or cell[KEEP] < 0 else seen(key, cell, self._now())
+
+    def _mend(self) -> None:
+        take_back(self._state)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from stanchion.kernel.events import Event
+from stanchion.locks import Lock
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.runtime.isolated.process import GuardProcess
 from stanchion.runtime.isolated.wire import AnswerTooLarge, AnswerUnreadable, ProcessDied
@@ -46,12 +47,12 @@ class IsolatedGuard:
         _guards.add(self)
 
     def _begin(self) -> None:
-        self._turn = threading.Lock()
+        self._turn = Lock()
         self._process: GuardProcess | None = None
 
     def ready(self) -> None:
         """Have the process started, where there is none and nobody is at it; waits for nothing."""
-        if self._process is None and not self._closed and not self._turn.locked():
+        if self._process is None and not self._closed and not self._turn.locked:
             # In a thread, which no signal interrupts between taking the turn and giving it back.
             threading.Thread(target=self._start, name="stanchion-isolated", daemon=True).start()
 
@@ -87,7 +88,7 @@ class IsolatedGuard:
     def close(self) -> None:
         """End the process; who waits for its answer is told that it died."""
         self._closed = True
-        while not self._turn.acquire(timeout=STEP_S):
+        while not self._turn.take(STEP_S):
             # Whoever has the turn may just have started it.
             process = self._process
             if process is not None:
@@ -95,7 +96,7 @@ class IsolatedGuard:
         try:
             self._end()
         finally:
-            self._turn.release()
+            self._turn.give_back()
 
     def _living(self) -> GuardProcess:
         """The process; the caller holds the turn."""

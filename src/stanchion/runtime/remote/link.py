@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from typing import Any, Final
 
+from stanchion.locks import Lock
 from stanchion.runtime.drivers import Flow, T
 from stanchion.runtime.effects import Invoke, Turn
 from stanchion.runtime.remote.errors import BrokerLost
@@ -22,7 +22,7 @@ class Link:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._anchor: Wire | None = None
         self._idle: list[Wire] = []
         self._pid = os.getpid()
@@ -30,14 +30,10 @@ class Link:
 
     def at_hand(self) -> Wire | None:
         """A connection that nobody else uses, where there is one; never waits."""
-        if not self._lock.acquire(blocking=False):
-            return None
-        try:
-            if self._anchor is None or self._pid != os.getpid() or self._anchor.is_closed():
+        with self._lock.within(0) as held:
+            if not held or self._anchor is None or self._pid != os.getpid() or self._anchor.is_closed():
                 return None
             return self._waiting()
-        finally:
-            self._lock.release()
 
     def wire(self) -> Wire:
         """A connection that nobody else uses, made where there is none; `BrokerLost` where none can be."""

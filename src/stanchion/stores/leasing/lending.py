@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import threading
 import time
 from collections.abc import Callable, Generator
 from typing import Any, Final, TypeVar
 
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, Crowded, Line, Reply, StoreLost
+from stanchion.locks import Lock
 from stanchion.stores.leasing.counter import Counter, looking
 from stanchion.stores.leasing.lease import Lease, beating
 from stanchion.stores.leasing.leased import slice_prefix
@@ -33,7 +33,7 @@ class Lending:
     """The leases of one process. The lock is never kept while a batch is under way."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self.lock: Final = threading.Lock()
+        self.lock: Final = Lock()
         self._monotonic = monotonic
         self._counters: dict[str, Counter] = {}
         self._lender = os.urandom(8).hex()

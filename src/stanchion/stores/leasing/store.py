@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.locks import Lock
 from stanchion.stores.leasing.carrying import Carrying
 from stanchion.stores.leasing.knowing import Knowing
 from stanchion.stores.leasing.lending import Flow, Lending, T
@@ -120,7 +121,7 @@ class LeasingStore:
         self._carrying = Carrying(self._lending)
         self._knowing = Knowing()
         self._timer: threading.Timer | None = None
-        self._starting = threading.Lock()
+        self._starting = Lock()
 
     def _watch(self) -> None:
         """Have what is not used given back by a thread of its own: this process may not carry out another batch."""

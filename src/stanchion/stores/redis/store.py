@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, finishes
 from stanchion.stores.redis import troubles
@@ -66,7 +66,7 @@ class RedisStore:
         self._pool = Pool(address, timeout_s, connections, queue, patience_s)
         self._listing = Listing(self._pool, keys, clock)
         self._loops: Loops | None = None
-        self._lock = threading.Lock()
+        self._lock = Lock()
         try:
             self._pool.ask(command("PING"))
         except StoreLost as lost:

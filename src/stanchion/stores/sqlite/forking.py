@@ -11,11 +11,11 @@ from typing import Final, Protocol
 class Forkable(Protocol):
     """What can stand still while the process forks."""
 
-    def before_fork(self) -> bool:
-        """Finish what is under way and close the connection; `False` where that cannot be."""
+    def before_fork(self) -> None:
+        """Finish what is under way and close the connection, where that can be."""
 
     def after_fork(self) -> None:
-        """Go on, in the parent and in the child."""
+        """Go on, in the parent and in the child, whether or not it stood still."""
 
 
 _open: Final[weakref.WeakSet[Forkable]] = weakref.WeakSet()
@@ -36,10 +36,11 @@ def _register() -> None:
 
 def _before() -> None:
     for store in list(_open):
-        if store.before_fork():
-            _still.append(store)
+        _still.append(store)  # first: who is cut off after that goes on as well
+        store.before_fork()
 
 
 def _after() -> None:
     while _still:
-        _still.pop().after_fork()
+        _still[-1].after_fork()
+        _still.pop()

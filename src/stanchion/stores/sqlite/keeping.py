@@ -8,6 +8,7 @@ them, where the system has such locks; and what is at the paths is compared with
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sqlite3
 import struct
@@ -54,13 +55,13 @@ def are_open(inodes: tuple[Inode, ...]) -> bool:
     return found.issuperset(inodes)
 
 
-def hold(path: Path) -> int | None:
+def hold(path: Path) -> io.FileIO | None:
     """Keep other processes from taking a database for theirs alone, until what is returned is closed; `None` where
     that cannot be. Closing it drops this process's other locks on the file."""
     if sys.platform != "linux" or sys.maxsize < 1 << 32:
         return None
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        file = io.FileIO(path)
     except OSError:
         return None
     first, count = SHARED

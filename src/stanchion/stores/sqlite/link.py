@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sqlite3
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from stanchion.kernel.state import StoreLost
+from stanchion.locks import Attempt, Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forking, siblings
 from stanchion.stores.sqlite.cache import Cache
@@ -27,12 +28,13 @@ REMOVED: Final = (
 
 class Link:
     """Opens the file at once, and again after a trouble or a fork, and where files of it were removed or replaced.
-    Whoever uses it has the lock."""
+    Whoever uses it has the lock. A transaction that one who was cut off left open is undone before the next one gets
+    in."""
 
     def __init__(self, path: Path, busy_s: float, connect: Connect, *, reading: bool = False) -> None:
         self.path: Final = path
         self.busy_s: Final = busy_s
-        self.lock: Final = threading.Lock()
+        self.lock: Final = Lock(self.undo)
         self.cache: Cache | None = None
         self.cursor: sqlite3.Cursor | None = None
         self._connect: Final = connect
@@ -42,15 +44,14 @@ class Link:
         self._reading: Final = reading
         self._files: Final = files_of(path)
         self._inodes = tuple(map(inode, self._files))
-        self._held: int | None = None
+        self._held: io.FileIO | None = None
         self._open()
         forking.watch(self)
         siblings.watch(self)
 
-    def acquire(self) -> None:
-        """Take the lock; `StoreLost` where other threads wait for the file for too long already."""
-        if not self.lock.acquire(blocking=False) and not self.lock.acquire(timeout=2 * self.busy_s):
-            raise StoreLost(locked(self.path, self.busy_s))
+    def alone(self) -> Attempt:
+        """The lock, waited for no longer than other threads may wait for the file."""
+        return self.lock.within(2 * self.busy_s)
 
     def ready(self) -> sqlite3.Cursor:
         """The cursor everything runs on; `StoreLost` where the file cannot be opened again."""
@@ -77,17 +78,17 @@ class Link:
 
     def rows(self, sql: str, given: tuple[Any, ...]) -> list[Any]:
         """What the file says, at this moment."""
-        self.acquire()
-        try:
-            if self.is_left:
+        with self.alone() as held:
+            if not held:
+                raise StoreLost(locked(self.path, self.busy_s))
+            try:
+                if self.is_left:
+                    self.let_go()
+                cursor = self.ready()
+                return patiently(lambda: cursor.execute(sql, given).fetchall(), self.busy_s)
+            except sqlite3.Error as error:
                 self.let_go()
-            cursor = self.ready()
-            return patiently(lambda: cursor.execute(sql, given).fetchall(), self.busy_s)
-        except sqlite3.Error as error:
-            self.let_go()
-            raise StoreLost(explain(error, self.path, self.busy_s)) from error
-        finally:
-            self.lock.release()
+                raise StoreLost(explain(error, self.path, self.busy_s)) from error
 
     def undo(self) -> None:
         """Leave the file as it was before the transaction, and forget what was known of it."""
@@ -115,14 +116,14 @@ class Link:
         # The last one to close a file folds its log in and removes it. Where the log is not the one at its path, both
         # would be somebody else's; and while the file is held, nobody is the last.
         if held is not None and not left:
-            os.close(held)
+            held.close()
         if db is not None:
             with contextlib.suppress(sqlite3.Error):
                 if left:
                     leave_log(db)
                 db.close()
         if held is not None and left:
-            os.close(held)
+            held.close()
 
     def close(self) -> None:
         """Close for good."""
@@ -130,16 +131,14 @@ class Link:
             self._closed = True
             self.let_go()
 
-    def before_fork(self) -> bool:
-        """Stand still, without a connection that a child could inherit; `False` where a batch does not end."""
-        still = self.lock.acquire(timeout=2 * self.busy_s)
-        if still:
+    def before_fork(self) -> None:
+        """Stand still, without a connection that a child could inherit, unless a batch does not end."""
+        if self.lock.take(2 * self.busy_s):
             self.let_go()
-        return still
 
     def after_fork(self) -> None:
         """Go on."""
-        self.lock.release()
+        self.lock.give_back()
 
     def _begin(self, wait_s: float) -> bool:
         cursor = self.ready()
@@ -152,7 +151,10 @@ class Link:
         return True
 
     def _open(self) -> None:
-        with siblings.alone(self, self.busy_s):
+        with siblings.alone(self.busy_s) as held:
+            if not held:
+                raise StoreError(locked(self.path, self.busy_s))
+            siblings.clear(self, self.busy_s)
             self._db = self._connect(self.path, self.busy_s)
             self._owner = os.getpid()
             self._held = hold(self.path)

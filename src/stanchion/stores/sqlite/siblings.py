@@ -4,14 +4,12 @@ since: so none is opened before those on removed files are closed."""
 from __future__ import annotations
 
 import os
-import threading
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
+from stanchion.locks import Attempt, Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite.troubles import locked
 
@@ -26,7 +24,7 @@ class Sibling(Protocol):
         """The file."""
 
     @property
-    def lock(self) -> threading.Lock:
+    def lock(self) -> Lock:
         """Who has it uses the link."""
 
     @property
@@ -38,7 +36,7 @@ class Sibling(Protocol):
 
 
 _links: Final[weakref.WeakSet[Sibling]] = weakref.WeakSet()
-_opening = threading.Lock()
+_opening = Lock()
 
 
 def watch(link: Sibling) -> None:
@@ -46,32 +44,28 @@ def watch(link: Sibling) -> None:
     _links.add(link)
 
 
-@contextmanager
-def alone(link: Sibling, wait_s: float) -> Iterator[None]:
-    """Open a file while nobody else in this process does, and nobody has removed files of it open; `StoreError` where
-    somebody does not let go in time. Who waits here has no connection, so that nobody waits for him."""
+def alone(wait_s: float) -> Attempt:
+    """The lock under which a file is opened, while nobody else in this process does; says whether it is held in time.
+    Who waits here has no connection, so that nobody waits for him."""
+    return _opening.within(wait_s)
+
+
+def clear(link: Sibling, wait_s: float) -> None:
+    """Have nobody else in this process keep removed files of the same store open; `StoreError` where somebody does not
+    let go in time."""
     deadline = time.monotonic() + wait_s
-    if not _opening.acquire(timeout=wait_s):
-        raise StoreError(locked(link.path, wait_s))
-    try:
-        for other in list(_links):
-            while other is not link and other.path == link.path and other.is_left:
-                if other.lock.acquire(timeout=STEP_S):
-                    try:
-                        if other.is_left:
-                            other.let_go()
-                    finally:
-                        other.lock.release()
-                elif time.monotonic() >= deadline:
-                    raise StoreError(locked(link.path, wait_s))
-        yield
-    finally:
-        _opening.release()
+    for other in list(_links):
+        while other is not link and other.path == link.path and other.is_left:
+            with other.lock.within(STEP_S) as held:
+                if held and other.is_left:
+                    other.let_go()
+            if not held and time.monotonic() >= deadline:
+                raise StoreError(locked(link.path, wait_s))
 
 
 def _after_fork() -> None:
     global _opening
-    _opening = threading.Lock()
+    _opening = Lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -62,27 +62,19 @@ class SqliteStore:
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the file cannot be written."""
         link = self._link
-        link.acquire()
-        try:
-            reply = self._carry(batch, link.busy_s)
-            if reply is None:
-                raise StoreLost(locked(link.path, link.busy_s))
-            if self._tidying.due:
+        with link.alone() as held:
+            reply = self._carry(batch, link.busy_s) if held else None
+            if reply is not None and self._tidying.due:
                 self._tidy()
-            return reply
-        finally:
-            link.lock.release()
+        if reply is None:
+            raise StoreLost(locked(link.path, link.busy_s))
+        return reply
 
     async def acarry(self, batch: Batch) -> Reply:
         """Carry a batch out at once if nobody else is at it; otherwise a thread waits, and the loop does not."""
-        link = self._link
-        if link.cursor is not None and not self._tidying.due and link.lock.acquire(blocking=False):
-            try:
-                reply = self._carry(batch, 0)
-            finally:
-                link.lock.release()
-            if reply is not None:
-                return reply
+        reply = self._carry_at_once(batch)
+        if reply is not None:
+            return reply
         from asyncio import to_thread
 
         return await to_thread(self.carry, batch)
@@ -107,6 +99,14 @@ class SqliteStore:
         """Close the file."""
         self._link.close()
 
+    def _carry_at_once(self, batch: Batch) -> Reply | None:
+        """Carry a batch out if nobody else is at it; `None` where somebody is."""
+        link = self._link
+        if link.cursor is None or self._tidying.due:
+            return None
+        with link.lock.within(0) as held:
+            return self._carry(batch, 0) if held else None
+
     def _carry(self, batch: Batch, wait_s: float) -> Reply | None:
         """Carry a batch out in one transaction; `None` where others are writing for longer than that."""
         link = self._link
@@ -123,9 +123,6 @@ class SqliteStore:
             link.undo()
             says = f"batch {batch.id!a} has what no file can hold ({error}): use other names, or smaller amounts"
             raise StoreLost(says) from error
-        except BaseException:
-            link.undo()
-            raise
 
     def _in_transaction(self, link: Link, cursor: sqlite3.Cursor, batch: Batch, now: int) -> Reply:
         version = cursor.execute("PRAGMA data_version").fetchone()[0]
@@ -180,9 +177,6 @@ class SqliteStore:
             cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         except (sqlite3.Error, StoreLost):
             link.let_go()
-        except BaseException:
-            link.undo()
-            raise
 
 
 def _first_answer(cursor: sqlite3.Cursor, batch: Batch) -> Reply | None:

@@ -13,22 +13,23 @@ from _thread import LockType, allocate_lock
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
-from typing import Final
+from typing import Any, Final
+
+from stanchion.locks.frames import has_ended
 
 STEP_S: Final = 0.02
 """How long one who waits sleeps before it looks whether the holder is still there."""
-RESUMABLE: Final = 0x20 | 0x80 | 0x200
-"""What the code of generators and coroutines is marked with: their frames rest, and go on."""
 
-Holder = Sequence[FrameType | None]
+Holder = Sequence[Any]
+"""The frame that holds it, `None` where that may end before; then whatever else is to be known."""
 
 
 class Lock:
     """One holder at a time, first come, first served as far as that costs nothing.
 
-    Use it as `with lock:`, in a plain function: neither in a coroutine nor in a generator, whose frames can rest while
-    they hold it. `mend` makes whole what the lock is around. It runs when the body raised, and when a holder was cut
-    off, before anybody else gets in. It must not raise, and may itself be cut off and run again.
+    Use it as `with lock:`, without `yield` or `await` in it: nobody takes over from a frame that rests. `mend` makes
+    whole what the lock is around. It runs when the body raised, and when a holder was cut off, before anybody else
+    gets in. It must not raise, and may itself be cut off and run again.
     """
 
     __slots__ = ("_held", "_mend", "_waiting")
@@ -73,8 +74,18 @@ class Lock:
         return self._held.setdefault(0, me) is me or self._wait(me, seconds)
 
     def give_back(self) -> None:
-        """Let go of what was taken."""
-        self.__exit__(None, None, None)
+        """Let go of what was taken, if it was."""
+        if any(holder[0] is None for holder in list(self._held.values())):
+            self.__exit__(None, None, None)
+
+    def _last(self) -> Holder | None:
+        held = self._held
+        return held[len(held) - 1] if held else None
+
+    def _is_held_by(self, frame: FrameType) -> bool:
+        """Whether a frame holds it, or whoever took it for longer than a frame lasts."""
+        holder = self._last()
+        return holder is not None and (holder[0] is None or holder[0] is frame)
 
     def _wait(self, me: Holder, seconds: float | None) -> bool:
         """Wait for the lock; says whether it is held now.
@@ -139,12 +150,4 @@ class Attempt:
 def _is_over(holder: Holder, me: Holder) -> bool:
     """Whether a holder was cut off: its frame has ended, or has come here again."""
     frame = holder[0]
-    if frame is None or frame is me[0]:
-        return frame is not None
-    if frame.f_code.co_flags & RESUMABLE:
-        return False
-    try:
-        frame.clear()  # the one question about a frame that is answered in one step: a frame that runs refuses
-    except RuntimeError:
-        return False
-    return True
+    return frame is not None and (frame is me[0] or has_ended(frame))
