@@ -9,10 +9,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from weakref import WeakSet
 
 from stanchion.audit import notes as noted
+from stanchion.audit.ageing import Ageing
 from stanchion.audit.apart import Parts, encode, salt_of
 from stanchion.audit.chain import Chain, Heads
 from stanchion.audit.ending import Unfit
@@ -23,7 +23,7 @@ from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, entry_of
 from stanchion.audit.repeated import Repeated
-from stanchion.audit.retention import Copier, is_due, retire
+from stanchion.audit.retention import Copier
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
@@ -52,8 +52,7 @@ class Trail:
         secret: Callable[[], bytes] = lambda: os.urandom(32),
     ) -> None:
         self.folder = folder
-        self._secret = secret()
-        self._repeated = Repeated()
+        self._secret, self._repeated = secret(), Repeated()
         self._copier = copier
         self._options = options
         self._redact = options.redact
@@ -88,7 +87,8 @@ class Trail:
         self._hurry = threading.Event()
         self._thread: threading.Thread | None = None
         self._live: Chain | None = None
-        self._woken = self._closed = self._aged = False
+        self._woken = self._closed = False
+        self._ageing = Ageing(self.folder, self._options.keep, self._clock)
         self._limit = self._options.queue_bytes
         self._unfit: tuple[str, ...] = ()
         self._bytes = self._synced_bytes = 0
@@ -140,8 +140,7 @@ class Trail:
             if chain is None or self._bytes > self._limit:
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
             entry = entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide)
-            if self._repeated.segment != (chain.id, chain.number):
-                self._repeated = Repeated((chain.id, chain.number))
+            self._repeated = self._repeated.of((chain.id, chain.number))
             parts = encode(self._repeated.brief(entry, decision), self._salt(chain))
             mark = self._append(chain, parts, took_ns)
             self._repeated.note(entry, moment, decision, parts.whole)
@@ -160,13 +159,13 @@ class Trail:
         """Write down that a run has ended."""
         with self._lock:
             chain = self._ready(False)
-            self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._options.redact, self._salt(chain)))
+            self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._redact, self._salt(chain)))
 
     def tell(self, fact: Fact) -> None:
         """Write down something that is no decision about an event."""
         with self._lock:
             chain = self._ready(False)
-            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._options.redact, self._salt(chain)))
+            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._redact, self._salt(chain)))
 
     def _ready(self, starts: bool) -> Chain:
         """The chain to write to; raises where the queue is full, or no chain can be opened."""
@@ -189,12 +188,7 @@ class Trail:
         """Say that this process goes on with the chain. Its head stops being a closed one before anything follows."""
         chain.sync()
         chain.seal(chain.position())
-        if self._outlived(chain):
-            # What was written long ago does not stay for the sake of what comes.
-            before = chain.seq
-            chain.rotate(self._others(chain))
-            self._written += chain.seq - before
-            self._aged = True
+        self._written += self._ageing.parted(chain, self._others)
         self._bytes += chain.note(noted.Opened, noted.OPEN, cut=chain.cut, unfit=self._unfit, pid=self._process())
         self._written += 1
         self._live = chain
@@ -216,17 +210,14 @@ class Trail:
             self._wake.set()
         return self._written
 
-    def declare(self, kind: type[noted.Note], name: str, **fields: Any) -> None:
+    def declare(self, kind: type[noted.Note], name: str, **fields: object) -> None:
         """Write down something that the trail says of itself; it and its head are on the disk when this returns."""
         with self._lock:
             chain = self._ready(True)
-            try:
-                self._bytes += chain.note(kind, name, **fields)
-                self._written += 1
-                chain.sync()
-                chain.seal(chain.position())
-            except OSError as error:
-                raise self._troubled(reason(error)) from error
+            self._bytes += chain.note(kind, name, **fields)
+            self._written += 1
+            chain.sync()
+            chain.seal(chain.position())
 
     def probe(self) -> None:
         """Find out, after records could not be written, whether they can be again."""
@@ -302,20 +293,11 @@ class Trail:
             self._sealed, self._sealed_at = position.seq, now
             if self._copier is not None:
                 self._copier.moved(chain.id)
-        full = position.offset >= self._options.segment_bytes or self._outlived(chain)
+        full = position.offset >= self._options.segment_bytes or self._ageing.outlived(chain)
         late = now - self._checked_at >= self._options.checkpoint_s and chain.since_checkpoint
         if full or late or chain.since_checkpoint >= self._options.checkpoint_records:
             self._bind(chain, full)
             self._checked_at = now
-
-    def _outlived(self, chain: Chain) -> bool:
-        """Whether the present segment began so long ago that the next should begin."""
-        return self._options.keep.covers(chain.began, self._clock())
-
-    def _is_due(self) -> bool:
-        """Whether records may have to leave."""
-        keep = self._options.keep
-        return bool(keep) and (self._aged or is_due(self.folder, keep, self._clock()))
 
     def _bind(self, chain: Chain, full: bool) -> None:
         """Write a checkpoint with the heads of the other chains; where the segment is full, begin the next."""
@@ -327,9 +309,8 @@ class Trail:
             elif chain.since_checkpoint:
                 chain.checkpoint(heads)
             self._written += chain.seq - before
-        if (full and self._options.keep) or self._is_due():
-            self._aged = False
-            retire(self.folder, chain, self._options.keep, self._clock(), self._lock, self._copier)
+        if full or self._ageing.is_due():
+            self._ageing.leave(chain, self._lock, self._copier)
         self._wake.set()
 
     def _others(self, chain: Chain) -> Heads:
@@ -383,8 +364,8 @@ class Trail:
             chain.abandon()
         elif chain is not None:
             try:
-                full = chain.offset >= self._options.segment_bytes or self._outlived(chain)
-                if full or self._is_due():
+                full = chain.offset >= self._options.segment_bytes or self._ageing.outlived(chain)
+                if full or self._ageing.is_due():
                     self._bind(chain, full)
                 chain.close(self._others(chain))
             except OSError as error:
