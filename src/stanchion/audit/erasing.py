@@ -15,6 +15,7 @@ import msgspec
 
 from stanchion.audit import notes
 from stanchion.audit.choosing import agent_of
+from stanchion.audit.errors import TrailError, reason
 from stanchion.audit.layout import chains, segment_file, segments
 from stanchion.audit.lines import ERASED, is_blank, parse_line
 from stanchion.audit.reading import Found, Progress, Reader
@@ -84,9 +85,13 @@ def count_of(rows: Rows) -> int:
 
 def erase(trail: Trail, rows: Rows, why: str, by: str) -> int:
     """Erase what was said in some records; gives in how many. That it was is on the disk before."""
-    if rows:
-        trail.declare(notes.Erased, notes.ERASED, records=rows, why=why, by=by)
-    return blank(trail.folder, rows)
+    try:
+        if rows:
+            trail.declare(notes.Erased, notes.ERASED, records=rows, why=why, by=by)
+        return blank(trail.folder, rows)
+    except OSError as error:
+        again = "ask for it again when it can be written"
+        raise TrailError(f"the trail in `{trail.folder}` cannot be written: {reason(error)}; {again}") from error
 
 
 def undone(folder: Path) -> Rows:

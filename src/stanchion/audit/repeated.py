@@ -49,6 +49,10 @@ class Repeated:
         self.segment = segment
         self._runs: dict[str, _Run] = {}
 
+    def of(self, segment: tuple[str, int]) -> Repeated:
+        """This, where it is what that segment has said; otherwise one that has said nothing."""
+        return self if self.segment == segment else Repeated(segment)
+
     def brief(self, entry: Entry, decision: Decision) -> Entry:
         """A record without what this segment has said."""
         run = self._run(entry, decision)

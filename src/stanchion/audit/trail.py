@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from stanchion.audit import notes as noted
+from stanchion.audit.ageing import Ageing
 from stanchion.audit.anchors import Anchor, place_of
 from stanchion.audit.apart import Parts, encode, salt_of
 from stanchion.audit.chain import Chain, Lost
@@ -24,7 +24,7 @@ from stanchion.audit.marks import Marks
 from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, entry_of
 from stanchion.audit.repeated import Repeated
-from stanchion.audit.retention import Copier, is_due, retire
+from stanchion.audit.retention import Copier
 from stanchion.audit.taking import heads_beside, take_chain
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
@@ -55,8 +55,7 @@ class Trail:
         secret: Callable[[], bytes] = lambda: os.urandom(32),
     ) -> None:
         self.folder = folder
-        self._secret = secret()
-        self._repeated = Repeated()
+        self._secret, self._repeated = secret(), Repeated()
         self._copier = copier
         self._options = options
         self._redact = options.redact
@@ -98,7 +97,8 @@ class Trail:
         """The newest record that is on the disk."""
         self._turning: Chain | None = None
         self._left: list[Chain] = []
-        self._woken = self._closed = self._aged = False
+        self._woken = self._closed = False
+        self._ageing = Ageing(self.folder, self._options.keep, self._clock)
         self._limit = self._options.queue_bytes
         self._unfit: tuple[str, ...] = ()
         self._bytes = self._synced_bytes = 0
@@ -136,8 +136,7 @@ class Trail:
             if chain is None or self._bytes > self._limit or chain.is_short():
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
             entry = entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide)
-            if self._repeated.segment != (chain.id, chain.number):
-                self._repeated = Repeated((chain.id, chain.number))
+            self._repeated = self._repeated.of((chain.id, chain.number))
             parts = encode(self._repeated.brief(entry, decision), self._salt(chain))
             mark = self._append(chain, parts, took_ns)
             self._repeated.note(entry, moment, decision, parts.whole)
@@ -156,13 +155,13 @@ class Trail:
         """Write down that a run has ended."""
         with self._lock:
             chain = self._ready(False)
-            self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._options.redact, self._salt(chain)))
+            self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._redact, self._salt(chain)))
 
     def tell(self, fact: Fact) -> None:
         """Write down something that is no decision about an event."""
         with self._lock:
             chain = self._ready(False)
-            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._options.redact, self._salt(chain)))
+            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._redact, self._salt(chain)))
 
     def _ready(self, starts: bool) -> Chain:
         """The chain to write to; raises where the queue is full, or no chain can be opened."""
@@ -187,12 +186,7 @@ class Trail:
         """Say that this process goes on with the chain."""
         self._bytes += chain.enter(self._process(), self._unfit, self._gone)
         self._gone = ()
-        if self._outlived(chain):
-            # What was written long ago does not stay for the sake of what comes.
-            before = chain.seq
-            chain.rotate(heads_beside(self.folder, chain.id))
-            self._written += chain.seq - before
-            self._aged = True
+        self._written += self._ageing.parted(chain, lambda one: heads_beside(self.folder, one.id))
         self._written += 1
         self._live = chain
         if self._copier is not None:
@@ -235,17 +229,14 @@ class Trail:
             self._wake.set()
         return self._written
 
-    def declare(self, kind: type[noted.Note], name: str, **fields: Any) -> None:
+    def declare(self, kind: type[noted.Note], name: str, **fields: object) -> None:
         """Write down something that the trail says of itself; it and its head are on the disk when this returns."""
         with self._lock:
             chain = self._ready(True)
-            try:
-                self._bytes += chain.note(kind, name, **fields)
-                self._written += 1
-                chain.sync()
-                chain.seal(chain.position())
-            except OSError as error:
-                raise self._troubled(reason(error)) from error
+            self._bytes += chain.note(kind, name, **fields)
+            self._written += 1
+            chain.sync()
+            chain.seal(chain.position())
 
     def probe(self) -> None:
         """Find out, after records could not be written, whether they can be again."""
@@ -318,7 +309,7 @@ class Trail:
             self._sealed, self._sealed_at = position.seq, now
             if self._copier is not None:
                 self._copier.moved(chain.id)
-        full = position.offset >= self._options.segment_bytes or self._outlived(chain)
+        full = position.offset >= self._options.segment_bytes or self._ageing.outlived(chain)
         late = now - self._checked_at >= self._options.checkpoint_s and chain.since_checkpoint
         if full or late or chain.since_checkpoint >= self._options.checkpoint_records:
             self._bind(chain, full)
@@ -328,15 +319,6 @@ class Trail:
         """Remember how far it is certain to have come."""
         if self.anchor is None or (chain.id, seq) != self.anchor[:2]:
             self.anchor = Anchor(chain.id, seq, digest, self._place)
-
-    def _outlived(self, chain: Chain) -> bool:
-        """Whether the present segment began so long ago that the next should begin."""
-        return self._options.keep.covers(chain.began, self._clock())
-
-    def _is_due(self) -> bool:
-        """Whether records may have to leave."""
-        keep = self._options.keep
-        return bool(keep) and (self._aged or is_due(self.folder, keep, self._clock()))
 
     def _bind(self, chain: Chain, full: bool) -> None:
         """Write a checkpoint with the heads of the other chains; where the segment is full, begin the next."""
@@ -348,9 +330,8 @@ class Trail:
             elif chain.since_checkpoint:
                 chain.checkpoint(heads)
             self._written += chain.seq - before
-        if (full and self._options.keep) or self._is_due():
-            self._aged = False
-            retire(self.folder, chain, self._options.keep, self._clock(), self._lock, self._copier)
+        if full or self._ageing.is_due():
+            self._ageing.leave(chain, self._lock, self._copier)
         self._wake.set()
 
     def _fail(self, why: str) -> None:
@@ -414,8 +395,8 @@ class Trail:
                 strayed = chain.strayed()
                 if strayed:
                     chain = self._move(chain, strayed)
-                full = chain.offset >= self._options.segment_bytes or self._outlived(chain)
-                if full or self._is_due():
+                full = chain.offset >= self._options.segment_bytes or self._ageing.outlived(chain)
+                if full or self._ageing.is_due():
                     self._bind(chain, full)
                 chain.close(heads_beside(self.folder, chain.id))
                 self._moor(chain, chain.seq - 1, chain.head)
