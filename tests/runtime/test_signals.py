@@ -50,7 +50,10 @@ def working(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Working]
                 store = RedisStore(redis_server.shared().url, timeout_s=30)
             case _:
                 store = stack.enter_context(new_place()).open(timeout_s=30)
-        yield Working(stack.enter_context(shield_for(POLICY, store=store)))
+        made = Working(stack.enter_context(shield_for(POLICY, store=store)))
+        made.call()  # what is imported when it is first needed is imported now: Python's own lock on that can stay held
+        made.acall_alone()
+        yield made
     gc.collect()  # who was cut off is gone before the test ends, and so is what it could not close
 
 
