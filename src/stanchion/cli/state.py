@@ -19,7 +19,7 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
 from stanchion.cli.where import Where, former, where, where_lines
 from stanchion.cli.whose import add_project, whose
-from stanchion.kernel.state import EPOCH
+from stanchion.kernel.state import ANCHOR, EPOCH
 from stanchion.runtime.projects import MARKERS
 from stanchion.runtime.state_places import Whose
 from stanchion.stores.memory import wall_ms
@@ -133,7 +133,8 @@ def _projects(args: argparse.Namespace) -> int:
 def _cells(store: Store, prefix: str) -> Iterator[Cell]:
     if prefix.startswith(("{", "~")):
         return map(cell_of, store.look(prefix))
-    found = (seen for seen in store.look() if prefix or seen.key != EPOCH)
+    kept_aside = (EPOCH, f":{ANCHOR}")
+    found = (seen for seen in store.look() if prefix or not seen.key.endswith(kept_aside))
     return (cell for cell in map(cell_of, found) if _fits(cell.name.text, prefix))
 
 
