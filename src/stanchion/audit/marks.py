@@ -30,6 +30,13 @@ class Marks:
             self._synced = mark
             self._done.notify_all()
 
+    def end(self, mark: int, why: str = "") -> None:
+        """No more records come: those up to that mark are on the disk or, with a reason, will not get there."""
+        if why:
+            self.lost(mark, why)
+        else:
+            self.reached(mark)
+
     def wait(self, mark: int, wait_s: float, hurry: Callable[[], None]) -> None:
         """Wait until a record is on the disk, after asking for it; raises `AuditLost` where it does not get there."""
         with self._done:

@@ -26,10 +26,11 @@ from stanchion.audit.record import INTENT, KINDS, entry_of
 from stanchion.audit.repeated import Repeated
 from stanchion.audit.retention import Copier
 from stanchion.audit.taking import heads_beside, take_chain
+from stanchion.audit.waking import Waking
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
-from stanchion.locks import Bell, Lock
+from stanchion.locks import Lock
 
 
 def wall_ms() -> int:
@@ -56,13 +57,12 @@ class Trail:
     ) -> None:
         self.folder = folder
         self._secret, self._repeated = secret(), Repeated()
-        self._copier = copier
-        self._options = options
-        self._redact = options.redact
+        self._copier, self._options, self._redact = copier, options, options.redact
         self._clock, self._names, self._process = clock, names, process
         self.trouble = ""
         self._users = 1
-        self._name = ""
+        self.name = ""
+        """The chain that this process writes, or wrote last."""
         self._place = place_of(folder)
         self._chain: Chain | None = None
         self._written = 0
@@ -70,9 +70,9 @@ class Trail:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             refuse_former(folder)
-            self._chain = self._open()
-            if self._chain.cut:
-                self._announce(self._chain)
+            self._chain = chain = self._take()
+            if chain.cut:
+                self._announce(chain)
         except TrailError:
             raise
         except OSError as error:
@@ -87,8 +87,7 @@ class Trail:
         """What a new trail has, and one that finds itself in a forked process."""
         self._lock = Lock()
         self._marks = Marks(self._written)
-        self._wake = Bell()
-        self._hurry = Bell()
+        self._waking = Waking()
         self._thread: threading.Thread | None = None
         self._live: Chain | None = None
         self._waiting: deque[tuple[Parts, int]] = deque()
@@ -97,7 +96,7 @@ class Trail:
         """The newest record that is on the disk."""
         self._turning: Chain | None = None
         self._left: list[Chain] = []
-        self._woken = self._closed = False
+        self._closed = False
         self._ageing = Ageing(self.folder, self._options.keep, self._clock)
         self._limit = self._options.queue_bytes
         self._unfit: tuple[str, ...] = ()
@@ -105,16 +104,10 @@ class Trail:
         self._sealed = -1
         self._sealed_at = self._checked_at = 0.0
 
-    def _open(self) -> Chain:
+    def _take(self) -> Chain:
         chain, self._unfit = take_chain(self.folder, self._options.key, self._clock, self._names)
-        self._live = None
-        self._name = chain.id
+        self._chain, self._live, self.name = chain, None, chain.id
         return chain
-
-    @property
-    def name(self) -> str:
-        """The chain that this process writes, or wrote last."""
-        return self._name
 
     @property
     def head(self) -> tuple[int, str]:
@@ -137,13 +130,10 @@ class Trail:
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
             entry = entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide)
             self._repeated = self._repeated.of((chain.id, chain.number))
-            parts = encode(self._repeated.brief(entry, decision), self._salt(chain))
+            parts = encode(self._repeated.brief(entry, decision), salt_of(self._secret, chain.id, chain.seq))
             mark = self._append(chain, parts, took_ns)
             self._repeated.note(entry, moment, decision, parts.whole)
             return mark
-
-    def _salt(self, chain: Chain) -> str:
-        return salt_of(self._secret, chain.id, chain.seq)
 
     def begin(self, start: Start) -> None:
         """Write down that a run begins, or goes on under another policy."""
@@ -153,15 +143,17 @@ class Trail:
 
     def end(self, finish: Finish) -> None:
         """Write down that a run has ended."""
-        with self._lock:
-            chain = self._ready(False)
-            self._append(chain, ended(finish, chain.head, chain.seq, chain.id, self._redact, self._salt(chain)))
+        self._tell(ended, finish)
 
     def tell(self, fact: Fact) -> None:
         """Write down something that is no decision about an event."""
+        self._tell(told, fact)
+
+    def _tell(self, encoded: Callable[..., Parts], what: Finish | Fact) -> None:
         with self._lock:
             chain = self._ready(False)
-            self._append(chain, told(fact, chain.head, chain.seq, chain.id, self._redact, self._salt(chain)))
+            salt = salt_of(self._secret, chain.id, chain.seq)
+            self._append(chain, encoded(what, chain.head, chain.seq, chain.id, self._redact, salt))
 
     def _ready(self, starts: bool) -> Chain:
         """The chain to write to; raises where the queue is full, or no chain can be opened."""
@@ -171,9 +163,7 @@ class Trail:
         try:
             if self._closed:
                 raise AuditLost("the trail is closed")
-            if self._chain is None:
-                self._chain = self._open()
-            chain = self._chain
+            chain = self._take() if self._chain is None else self._chain
             if self._live is None:
                 self._announce(chain)
             elif chain.is_short():
@@ -207,14 +197,14 @@ class Trail:
             self._sealed, self._unfit = -1, ()
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._chain = new = Chain.begin(self.folder, self._names(), self._options.key, self._clock)
-            self._name = new.id
+            self.name = new.id
             self._announce(new)
             for parts, took_ns in self._waiting:
                 self._bytes += new.append_again(parts.body, took_ns, parts.kept)
         except OSError as error:
             self._forsake(reason(error))
             raise
-        self._wake.set()
+        self._waking.soon()
         return new
 
     def _append(self, chain: Chain, parts: Parts, took_ns: int = 0) -> int:
@@ -224,9 +214,7 @@ class Trail:
             raise self._troubled(reason(error)) from error
         self._waiting.append((parts, took_ns))
         self._written += 1
-        if not self._woken:
-            self._woken = True
-            self._wake.set()
+        self._waking.soon()
         return self._written
 
     def declare(self, kind: type[noted.Note], name: str, **fields: object) -> None:
@@ -248,7 +236,7 @@ class Trail:
                 raise self._troubled(reason(error)) from error
             self._written += 1
             self.trouble = ""
-            self._wake.set()
+            self._waking.soon()
 
     def _troubled(self, why: str) -> AuditLost:
         self.trouble = why
@@ -256,11 +244,7 @@ class Trail:
 
     def sync(self, mark: int) -> None:
         """Wait until the record with that mark is on the disk; raises `AuditLost` where it does not get there."""
-        self._marks.wait(mark, self._options.wait_s, self._asked_for)
-
-    def _asked_for(self) -> None:
-        self._hurry.set()
-        self._wake.set()
+        self._marks.wait(mark, self._options.wait_s, self._waking.at_once)
 
     def _work(self) -> None:
         """The thread that syncs: soon after something was written, at once where somebody waits."""
@@ -269,12 +253,8 @@ class Trail:
             chain = self._chain
             unsealed = chain is not None and chain.seq - 1 != self._sealed
             unchecked = chain is not None and chain.since_checkpoint > 0
-            woken = self._wake.wait(head_s if unsealed else self._options.checkpoint_s if unchecked else None)
-            if woken and not self._closed:
-                self._hurry.wait(self._options.sync_ms / 1000)
-            self._wake.clear()
-            self._woken = False
-            self._hurry.clear()
+            idle_s = head_s if unsealed else self._options.checkpoint_s if unchecked else None
+            self._waking.sleep(idle_s, self._options.sync_ms / 1000, lambda: self._closed)
             try:
                 self._turn()
             except OSError as error:
@@ -332,7 +312,7 @@ class Trail:
             self._written += chain.seq - before
         if full or self._ageing.is_due():
             self._ageing.leave(chain, self._lock, self._copier)
-        self._wake.set()
+        self._waking.soon()
 
     def _fail(self, why: str) -> None:
         """The chain of this turn cannot be kept up: somebody took it away, and another is gone on with; or what was not
@@ -383,7 +363,7 @@ class Trail:
                 return
             self._closed = True
             chain, live, self._chain, self._live = self._chain, self._live, None, None
-        self._asked_for()
+        self._waking.at_once()
         if self._thread is not None:
             self._thread.join()
         atexit.unregister(self._end)
@@ -404,10 +384,7 @@ class Trail:
                 why = reason(error)
             self._chain = self._live = None
         self._let_go()
-        if why:
-            self._marks.lost(self._written, why)
-        else:
-            self._marks.reached(self._written)
+        self._marks.end(self._written, why)
         if self._copier is not None:
             self._copier.finish()
 

@@ -95,9 +95,8 @@ class Desk:
         self.can = can
         """What the run's host can carry out."""
         self.ended: Ending | None = None
-        self.answering = Answering(
-            shield.answerer, self._answered_late, self._recalled, shield.heard_late, shield.answers
-        )
+        late = self._answered_late, self._recalled, shield.heard_late
+        self.answering = Answering(shield.answerer, *late, shield.answers)
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
@@ -247,16 +246,9 @@ class Desk:
     def _charge(self, event: Event, spent: Amounts) -> Event:
         _, tokens, cost, _, _ = spent
         return Charge(
-            id=self.new_id(),
-            at=event.at,
-            run=event.run,
-            tool=event.tool,
-            risk=event.risk,
-            traits=event.traits,
-            call=event.id,
-            tokens=tokens,
-            cost_microusd=cost,
-        )
+            id=self.new_id(), at=event.at, run=event.run, tool=event.tool, risk=event.risk, traits=event.traits,
+            call=event.id, tokens=tokens, cost_microusd=cost,
+        )  # fmt: skip
 
     def tool_facts(self, plans: Plans, tool: str, declared: Risk | None = None) -> tuple[Risk, tuple[str, ...]]:
         """What a policy says of a tool: its risk, with its registration the stricter of both, and its traits."""
