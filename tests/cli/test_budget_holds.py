@@ -1,0 +1,137 @@
+"""`stanchion budget holds`, `release` and `top-up`: what is held of budgets, and what an operator does about it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stanchion import Shield
+from stanchion.audit.reading import Reader
+from stanchion.cli.main import main
+from stanchion.kernel.actions import Action
+from stanchion.kernel.state import Batch, Line
+from stanchion.stores.leasing import LeasingStore
+from stanchion.stores.memory import wall_ms
+from stanchion.stores.sqlite import SqliteStore
+from tests.cli.signing import Signing
+
+POLICY: dict[str, Any] = {
+    "name": "p",
+    "guards": [
+        {"use": "budget", "id": "spend", "tokens": 1000, "reserve_tokens": 1},
+        {"use": "budget", "id": "hourly", "per": "agent", "tokens": 5000, "window_s": 3600, "reserve_tokens": 1},
+    ],
+}
+EARLIER_MS = 600_000
+FLEET = "{*}budget:all:tokens:fleet"
+
+
+def earlier() -> int:
+    """The clock of somebody who died ten minutes ago."""
+    return wall_ms() - EARLIER_MS
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> tuple[str, str]:
+    """A store in which a call is open, and a slice of a fleet's budget; gives its path and the call."""
+    kept = SqliteStore(tmp_path / "state.db", earlier)
+    call = Shield.load(POLICY, store=kept, journal="memory:").run("ann", id="r1").check("write", {}, tokens=900).id
+    leasing = LeasingStore(kept, keep_s=3_600)
+    lines = (Line(FLEET, ((10_000, Action.BLOCK),), 1, hold_ms=60_000),)
+    assert leasing.carry(Batch("b", "default", lines=lines, amounts=(1, 50, 0, 0, 0))).go
+    kept.close()
+    return str(tmp_path / "state.db"), call
+
+
+def held(path: str, capsysbinary: pytest.CaptureFixture[bytes], *name: str) -> list[dict[str, Any]]:
+    """What is held, as programs read it."""
+    assert main(["budget", "holds", *name, "--store", path, "--json"]) == 0
+    return [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+
+
+def test_holds_are_listed(store: tuple[str, str], capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    path, call = store
+    first, second = held(path, capsysbinary)
+    assert (first["call"], first["run"], first["slice"]) == (call, "r1", False)
+    assert [(part["budget"], part["per"], part["whose"], part["amount"]) for part in first["parts"]] == [
+        ("hourly", "agent", "ann", 900),
+        ("spend", "run", "r1", 900),
+    ]
+    assert (second["run"], second["slice"], second["heard_ms"] <= wall_ms() - EARLIER_MS) == ("", True, True)
+    assert [(part["budget"], part["per"], part["amount"]) for part in second["parts"]] == [("all", "fleet", 50)]
+    assert held(path, capsysbinary, "r1") == [first]
+    assert held(path, capsysbinary, "all") == [second]
+    assert main(["budget", "holds", "--store", path]) == 0
+    words = [line.split() for line in capsysbinary.readouterr().out.decode().splitlines()]
+    assert words[0][:3] == ["since", "held", "by"]
+    assert words[1][2:] == ["r1", call, "900", "tokens", "hourly", "agent", "ann"]
+    assert words[3][-5:-2] == ["tokens", "all", "fleet"]
+
+
+def test_nothing_is_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    SqliteStore(tmp_path / "state.db").close()
+    assert main(["budget", "holds", "--store", str(tmp_path / "state.db")]) == 0
+    assert capsys.readouterr().out.startswith("nothing is held")
+
+
+def test_an_operator_releases_and_tops_up(
+    store: tuple[str, str],
+    tmp_path: Path,
+    capsysbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
+    path, call = store
+    ann = Signing(tmp_path).enrolled(path)
+    release = ["budget", "release", call, "--used", "tokens=300", "--store", path, "--why", "gone"]
+    top_up = ["budget", "top-up", "spend/run:r1", "tokens=200", "--store", path, "--why", "more"]
+    for words in (release, top_up):
+        assert main(words) == 2
+        assert b"operators have keys here" in capsysbinary.readouterr().err
+    assert main([*release, *ann.words()]) == 0
+    assert capsysbinary.readouterr().out.decode() == f"{call} is released: charged is what was used, tokens=300\n"
+    assert main([*top_up, *ann.words()]) == 0
+    assert capsysbinary.readouterr().out == b"spend/run:r1 is topped up by tokens=200\n"
+    assert main(["budget", "release", held(path, capsysbinary)[0]["call"], "--store", path, *ann.words()]) == 0
+    assert b"nothing of it is charged" in capsysbinary.readouterr().out
+    assert held(path, capsysbinary) == []
+    with closing(SqliteStore(path)) as kept:
+        found = {seen.key: seen.number for seen in kept.look() if "budget:" in seen.key}
+    assert sorted(found.values()) == [0, 100, 300]
+    records = [json.loads(found.line.body) for found in Reader(tmp_path / "trail").backwards()]
+    facts = [(one["what"], one["by"], one.get("why", "")) for one in records if one["kind"] == "fact"]
+    told = [fact for fact in facts if fact[0].startswith("budget.")]
+    assert told == [
+        ("budget.released", "ann", ""),
+        ("budget.topped_up", "ann", "more"),
+        ("budget.released", "ann", "gone"),
+    ]
+    assert main([*release, *ann.words()]) == 2
+    assert b"nothing is held by" in capsysbinary.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["release"], "which call?"),
+        (["release", "r1.x.1", "tokens=5"], "which call?"),
+        (["release", "r1.x.1", "--used", "tokens"], "`--used` is `tokens`, which is no amount"),
+        (["release", "r1.x.1", "--used", "tokens=many"], "which is no amount"),
+        (["release", "r1.x.1", "--used", "words=5"], "`words` is no measure"),
+        (["release", "r1.x.1", "--used", "tokens=-5"], "tokens is `-5`"),
+        (["top-up", "spend/run:r1"], "by how much?"),
+        (["top-up", "spend", "tokens=5"], "`spend` names no budget"),
+        (["top-up", "spend/run:r1", "tokens=0"], "tops up nothing"),
+        (["top-up", "spend/run:r1", "words=5"], "`words` is no measure"),
+        (["holds", "r1", "r2"], "one too many"),
+    ],
+)
+def test_mistakes_are_said(
+    words: list[str], says: str, store: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["budget", *words, "--store", store[0]]) == 2
+    assert says in capsys.readouterr().err
