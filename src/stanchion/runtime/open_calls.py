@@ -77,7 +77,9 @@ def adopt(desk: Desk, call: str) -> Flow[None]:
     try:
         hold: Hold | None = yield Invoke(desk.store.held, (desk.info.tenant, call))
     except StoreLost:
-        desk.tell(f"the store could not be reached: what `{call}` reserved stays charged until it is reported again")
+        desk.tell(
+            "the store could not be reached: what an earlier call reserved stays charged until it is reported again"
+        )
         return
     if hold is not None and (tenant_has(hold, desk.info.tenant) or tenant_has(hold, FLEET)):
         desk.adopted(call, reserved_by(hold))

@@ -22,7 +22,7 @@ def overtaken(desk: Desk, moment: Moment, reply: Reply) -> Flow[None]:
             if more != NOTHING:
                 yield from book(desk, start_of(desk, moment.events[0]), more)
         except StoreLost:
-            desk.tell(f"the store could not be reached: what `{call}` used after it was released is not counted")
+            desk.tell("the store could not be reached: what a released call used is not counted")
 
 
 def _beyond(desk: Desk, call: str, used: Amounts) -> Flow[Amounts]:
