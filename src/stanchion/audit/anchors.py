@@ -49,13 +49,14 @@ def anchors_of(cells: Iterable[tuple[str, Any]], folder: Path, chains: Iterable[
     """The anchors among the cells of a store that are about the trail in a folder, which has those chains: chain,
     number and hash. Chains that are not there any more belong to it if they were written in this folder, or in the one
     that those which are there were written in: it may be a copy."""
-    found = [anchor for name, value in cells if (anchor := _anchor(name, value)) is not None]
+    found = [anchor for name, value in cells if (anchor := anchor_in(name, value)) is not None]
     there = set(chains)
     places = {place_of(folder), *[anchor.place for anchor in found if anchor.chain in there]}
     return [anchor[:3] for anchor in found if anchor.chain in there or anchor.place in places]
 
 
-def _anchor(name: str, value: Any) -> Anchor | None:
+def anchor_in(name: str, value: Any) -> Anchor | None:
+    """The anchor that a cell of a store holds; `None` where it holds none."""
     cell = _CELL.fullmatch(name)
     match value:
         case [int(seq), str(digest), str(place)] if cell is not None:

@@ -144,13 +144,18 @@ def last_line(file: BinaryIO, end: int) -> bytes:
 
 
 def _follow(data: bytes, end: End, macs: Macs | None) -> End:
-    """Go on from a position through whole records that fit; the rest, if any, is what has to be cut."""
+    """Go on from a position through whole records that fit; the rest, if any, is what has to be cut.
+
+    A crash leaves an unfinished line, or pages of zeros. A whole line that does not follow was put or changed there.
+    """
     at, seq, digest = 0, end.seq, end.hash
     while at < len(data):
         stop = data.find(b"\n", at)
         line = parse_line(data[at:stop]) if stop >= 0 else None
         place = None if line is None else _place(line, seq, digest)
         if line is None or place is None:
+            if stop >= 0 and b"\0" not in data[at:]:
+                raise Unfit("behind its head stands a record that does not follow from the one before")
             break
         if macs is not None and not macs.fits(line, place):
             raise Unfit("behind its head stands a record that does not bear the key's mac")

@@ -13,6 +13,7 @@ from stanchion.audit.errors import EARLIER, FORMER, TrailError
 STATE_DIR: Final = "STANCHION_STATE_DIR"
 HEAD: Final = "head"
 LOCK: Final = "lock"
+DOUBT: Final = "doubt"
 
 CHAIN: Final = re.compile(r"[0-9a-f]{16}")
 SEGMENT: Final = re.compile(r"([0-9]{8})\.jsonl")

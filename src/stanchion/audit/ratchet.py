@@ -37,7 +37,8 @@ class RatchetKey:
     """A key file that is another one after every use. Whoever reads it can seal from then on, and nothing before."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        # What a link names is replaced, and not the link: whoever names the file itself has the next key as well.
+        self._path = path.resolve()
         self._id = read_key(path).id
 
     def begin(self, chain: str, seq: int) -> Epoch:

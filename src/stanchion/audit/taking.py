@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from stanchion.audit.chain import Chain, Heads
+from stanchion.audit.chain import Chain, Heads, Lost
+from stanchion.audit.doubting import doubted
 from stanchion.audit.ending import Unfit
 from stanchion.audit.heads import read_head
 from stanchion.audit.keys import Key
@@ -14,18 +15,23 @@ from stanchion.audit.layout import chains
 
 def take_chain(
     trail: Path, key: Key | None, clock: Callable[[], int], names: Callable[[], str]
-) -> tuple[Chain, tuple[str, ...]]:
-    """The first chain that nobody writes and that is as its writer left it, or a new one; and those that are unfit."""
-    unfit = []
+) -> tuple[Chain, tuple[str, ...], Lost]:
+    """The first chain that nobody writes and that is as its writer left it, or a new one; those that are unfit;
+    and what is to be said of those in doubt."""
+    unfit: list[str] = []
+    doubts = doubted(trail)
     for name in chains(trail):
+        if name in doubts:
+            unfit.append(name)
+            continue
         try:
             chain = Chain.resume(trail, name, key, clock)
         except (Unfit, OSError):
             unfit.append(name)
             continue
         if chain is not None:
-            return chain, tuple(unfit)
-    return Chain.begin(trail, names(), key, clock), tuple(unfit)
+            return chain, tuple(unfit), tuple(doubts.values())
+    return Chain.begin(trail, names(), key, clock), tuple(unfit), tuple(doubts.values())
 
 
 def heads_beside(trail: Path, own: str) -> Heads:

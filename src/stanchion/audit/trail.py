@@ -105,8 +105,8 @@ class Trail:
         self._sealed_at = self._checked_at = 0.0
 
     def _take(self) -> Chain:
-        chain, self._unfit = take_chain(self.folder, self._options.key, self._clock, self._names)
-        self._chain, self._live, self.name = chain, None, chain.id
+        chain, self._unfit, doubted = take_chain(self.folder, self._options.key, self._clock, self._names)
+        self._chain, self._live, self.name, self._gone = chain, None, chain.id, (*self._gone, *doubted)
         return chain
 
     @property

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.anchors import Anchor, Moored, put_of
+from stanchion.audit.anchors import Anchor, Moored, anchor_in, put_of
+from stanchion.audit.doubting import doubt
+from stanchion.audit.layout import chains
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import Batch, Reply, StoreLost
+from stanchion.kernel.state import ANCHOR, Batch, Reply, StoreLost, key
+from stanchion.runtime.tenancy import DEFAULT, TENANT
 from stanchion.stores.protocol import Store, ends_here
 from stanchion.stores.seen import Hold, Seen
 
@@ -25,6 +30,7 @@ class Anchored:
         self._store, self._journal, self._now_s = store, journal, now_s
         self._sent: Anchor | None = None
         self._next_s = 0.0
+        self._moves: dict[tuple[str, str], bool] = {}
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out, with an anchor where one is due."""
@@ -43,7 +49,22 @@ class Anchored:
             return batch
         # Two threads may both send one, or the older one last: an anchor names what is there, however old it is.
         self._sent, self._next_s = anchor, now_s + EVERY_S
+        if not self._may_move(batch.tenant, anchor):
+            return batch
         return msgspec.structs.replace(batch, puts=(*batch.puts, put_of(batch.tenant, anchor)))
+
+    def _may_move(self, tenant: str, anchor: Anchor) -> bool:
+        """Whether the store has seen no more of a chain than there is: then what it has seen stays, for who verifies.
+        It is asked once for each tenant and chain."""
+        known = self._moves.get((tenant, anchor.chain))
+        if known is None:
+            try:
+                name = key(tenant, anchor.chain, ANCHOR)
+                seen = anchor_in(name, self._store.read(name)[1])
+            except StoreLost:
+                return False
+            known = self._moves[tenant, anchor.chain] = seen is None or seen.seq <= anchor.seq
+        return known
 
     def read(self, key: str) -> tuple[int, Any]:
         """A cell's number and value."""
@@ -60,6 +81,19 @@ class Anchored:
     def close(self) -> None:
         """Let go of files and connections."""
         self._store.close()
+
+
+def look_for_ends(store: Any, trail: Path, tenant: str) -> None:
+    """Before a trail is gone on with: put into doubt what does not have what the store has seen of it. A store that
+    cannot be asked now says so when it is needed."""
+    if ends_here(store):
+        return
+    tenants = dict.fromkeys((FLEET, tenant if tenant else os.environ.get(TENANT, ""), DEFAULT))
+    try:
+        cells = [key(one, chain, ANCHOR) for chain in chains(trail) for one in tenants if one]
+        doubt(trail, [seen for name in cells if (seen := anchor_in(name, store.read(name)[1])) is not None])
+    except (StoreLost, OSError):
+        return
 
 
 def anchored(store: Any, journal: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from stanchion.approvals.operators import Operator
 from stanchion.audit.journal import Journal
+from stanchion.runtime.anchoring import look_for_ends
 from stanchion.runtime.places import epochs_folder, journal_for, keep_of, store_for, store_named, trail_folder
 from stanchion.runtime.remembering import Memory, remember
 from stanchion.runtime.retaining import USUAL, permitted, tell_first
@@ -46,6 +47,7 @@ def open_kept(
     project: str | Path | None,
     files: Sequence[Path],
     pinned: Sequence[Operator] = (),
+    tenant: str = "",
 ) -> Kept:
     """Open what was named, or what the environment names, or what the project has for itself: the one that is named,
     or else that of a policy's files, or of the current folder."""
@@ -55,7 +57,10 @@ def open_kept(
     try:
         keep = permitted(keep_of(environ, USUAL), kept, pinned)
         if journal is None or isinstance(journal, str | Path):
-            tell_first(trail_folder(journal, environ, whose), keep)
+            folder = trail_folder(journal, environ, whose)
+            tell_first(folder, keep)
+            if folder is not None:
+                look_for_ends(kept, folder, tenant)
         records = journal_for(journal, environ, clock, whose, keep)
     except BaseException:
         if kept is not store:

@@ -32,12 +32,14 @@ def opened(
     has, so it is opened first; of others the files say whose project it is."""
     trust: Trust | None = options.get("trust")
     pinned: tuple[Operator, ...] = tuple(options.get("operators", ()))
+    named: str | None = options.get("tenant")
+    tenant = "" if named is None else named
     if source != FOUND:
         policy = first_policy(source, env, NO_TRUST)
         remark_on(policy)
         files = () if isinstance(source, dict) else policy.files
-        return policy, open_kept(store, journal, clock, project, files, (*pinned, *pinned_by(policy)))
-    kept = open_kept(store, journal, clock, project, (), (*pinned, *_own()))
+        return policy, open_kept(store, journal, clock, project, files, (*pinned, *pinned_by(policy)), tenant)
+    kept = open_kept(store, journal, clock, project, (), (*pinned, *_own()), tenant)
     try:
         policy = first_policy(source, env, stored_trust(kept.store, pinned) if trust is None else trust)
         remark_on(policy)

@@ -46,7 +46,7 @@ class Files:
             match = _SEGMENT.fullmatch(name)
             if match and segment_name(int(match[1])) == name:
                 numbers.append(int(match[1]))
-            elif name not in ("head", "lock"):
+            elif name not in ("head", "lock", "doubt"):
                 strangers.append(name)
         return cls(path, path.name, tuple(sorted(numbers)), tuple(strangers))
 

@@ -13,6 +13,12 @@ from .seals import Key
 _EPOCH: Final = re.compile(r"([0-9a-f]{16}):(0|[1-9][0-9]{0,8})")
 
 
+def epoch_of(said: str, key: Key) -> int | None:
+    """The number of an epoch of this key; `None` where it is of another, or none."""
+    match = _EPOCH.fullmatch(said)
+    return None if match is None or match[1] != key.id else int(match[2])
+
+
 class Marking(Enum):
     """What is to be said of a record's mac."""
 
@@ -49,12 +55,11 @@ class Macs:
         self._next, self._why = None, Marking.MISSING
 
     def _begin(self, seq: int, epoch: str) -> None:
-        match = _EPOCH.fullmatch(epoch)
+        number = epoch_of(epoch, self._key)
         self._next = None
-        if match is None or match[1] != self._key.id:
+        if number is None:
             self._why = Marking.OTHER_KEY
             return
-        number = int(match[2])
         if number < self._key.epoch:
             self._why = Marking.EARLIER
             return

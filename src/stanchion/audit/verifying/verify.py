@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from . import erasure, retirement
+from . import epochs, erasure, retirement
 from .crossing import STORE, cross, trusted
 from .files import Files, Tick, chain_folders, segment_name
 from .heads import HeadFile, head_file
@@ -95,6 +95,7 @@ def verify(
     proven |= {head.chain for one in witnesses if not one.copy for head in one.heads}
     remarks = [
         *_of_trail(walks, holds, strangers),
+        *(Remark("", said) for said in epochs.unproven(walks.values(), holds)),
         *(said for read in reads.values() for said in _of_chain(read)),
         *_of_ends(sorted(set(walks) - named), bool(outside)),
     ]

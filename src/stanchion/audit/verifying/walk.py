@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 
 from .files import HOLE, Files, Tick, batches, segment_name
 from .heads import Head
-from .macs import Macs, Marking
+from .macs import Macs, Marking, epoch_of
 from .records import GENESIS, Apart, Record, Unsound, once, read
 from .report import Deed, Fault
 from .seals import Key, Sealing, looks_like_seal
@@ -58,6 +58,8 @@ class Walk:
     bad_mac: BadMac | None = None
     earlier: int = 0
     """How many records are of epochs before those that the key can check."""
+    epochs: list[int] = field(default_factory=list)
+    """The epochs of the key that begin in it, by their numbers."""
     found: list[tuple[int, int]] = field(default_factory=list)
     """Records that a later writer found behind the head, and could not check."""
     good_seal: int = -1
@@ -234,6 +236,8 @@ class Walk:
         """Keep what a record says of seals, of other chains and of retired segments."""
         self.last_kind = record.body.kind
         self.namings += [Naming(entry, record.seq, number, line) for entry in record.body.retired]
+        if self.key is not None and record.body.epoch is not None:
+            self.epochs += [epoch for epoch in (epoch_of(record.body.epoch, self.key),) if epoch is not None]
         if record.body.found is not None:
             self.found.append(record.body.found)
         for lost in record.body.lost if ends <= self.until.get((self.files.chain, number), 0) else ():
