@@ -47,7 +47,7 @@ class Scene(NamedTuple):
 
     def copy(self, to: Path) -> Scene:
         """The same trail elsewhere, to be tampered with."""
-        shutil.copytree(self.trail, to)
+        shutil.copytree(self.trail, to, ignore=shutil.ignore_patterns("head.new"))
         return self._replace(trail=to)
 
     @property
@@ -93,7 +93,7 @@ def witness_of(folder: Path) -> Path:
 
 def early_of(folder: Path) -> Path:
     """The trail as it is now, for later."""
-    return Path(shutil.copytree(folder / "trail", folder / "early"))
+    return Path(shutil.copytree(folder / "trail", folder / "early", ignore=shutil.ignore_patterns("head.new")))
 
 
 def left(folder: Path, chain: str, key: Path | None) -> Scene:
@@ -172,8 +172,9 @@ def dumped(value: Any) -> bytes:
 def line_of(outer: dict[str, Any], body: dict[str, Any]) -> bytes:
     """A line around a body with a hash that fits, and everything else beside it as it was."""
     text = dumped(body)
-    beside = {name: value for name, value in outer.items() if name not in ("hash", "body")}
-    return dumped({"hash": sha256(text).hexdigest(), **beside})[:-1] + b',"body":' + text + b"}\n"
+    beside = {name: value for name, value in outer.items() if name not in ("hash", "body", "kept")}
+    kept = b',"kept":' + dumped(outer["kept"]) if "kept" in outer else b""
+    return dumped({"hash": sha256(text).hexdigest(), **beside})[:-1] + b',"body":' + text + kept + b"}\n"
 
 
 def edit(scene: Scene) -> None:

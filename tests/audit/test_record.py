@@ -77,6 +77,7 @@ FULL = Entry(
     confirmed=(1_700_000_000_000, 1_700_000_000_001),
     refused=(("{acme}k", 5, "text"),),
     lifts=("g2",),
+    crowd=(4_812, 30_000),
     left="0123456789abcdef",
 )
 
@@ -95,7 +96,7 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
         "v", "prev", "seq", "chain", "kind", "at", "id", "run", "stage", "action", "policy", "tenant", "agent", "task",
         "call", "tool", "risk", "traits", "findings", "skipped", "shadow", "passed", "effects", "with", "amounts",
         "attempt", "granted", "again", "settles", "mode", "judged", "stale", "can", "lost", "taken", "confirmed",
-        "now", "went", "values", "actions", "settled", "lifts", "holds",
+        "now", "went", "values", "actions", "settled", "lifts", "crowd", "holds",
     ]  # fmt: skip
     assert list(json.loads(kept)) == [
         "salt", "content", "beside", "said", "notes", "late", "stakes", "records", "left", "answers", "refused",

@@ -85,8 +85,7 @@ def test_a_stopped_process_does_not_start_what_it_was_allowed(open_store: Callab
         os.kill(os.getpid(), signal.SIGSTOP)
 
     def work() -> None:
-        shield = shield_on(open_store())
-        shield.store = StopsWhenAllowed(open_store(), -1, stop)
+        shield = shield_on(StopsWhenAllowed(open_store(), -1, stop))
         run = shield.run("ann")
 
         def pay() -> None:

@@ -49,8 +49,8 @@ class SharedKey:
     def __init__(self, secret: bytes) -> None:
         if len(secret) < LEAST:
             raise ValueError(f"a key of {len(secret)} bytes is too short: give at least {LEAST} random bytes")
-        if len(set(secret)) == 1:
-            raise ValueError("it is one byte over and over, which anybody could guess: give random bytes")
+        if not any(secret):
+            raise ValueError("it holds zeros, which anybody could guess: give random bytes")
         self._secret = secret
         self._id = key_id(secret)
 

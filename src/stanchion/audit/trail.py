@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -88,7 +87,6 @@ class Trail:
         self._lock = Lock()
         self._marks = Marks(self._written)
         self._waking = Waking()
-        self._thread: threading.Thread | None = None
         self._live: Chain | None = None
         self._waiting: deque[tuple[Parts, int]] = deque()
         self._gone: Lost = ()
@@ -178,13 +176,12 @@ class Trail:
         self._gone = ()
         self._written += self._ageing.parted(chain, lambda one: heads_beside(self.folder, one.id))
         self._written += 1
-        self._live = chain
         if self._copier is not None:
             self._copier.moved(chain.id)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="stanchion-audit", daemon=True)
+        if not self._checked_at:
             self._checked_at = time.monotonic()
-            self._thread.start()
+        self._waking.start(self._work)
+        self._live = chain
 
     def _move(self, chain: Chain, why: str) -> Chain:
         """Go on in a new chain, because somebody has cut, renamed or removed the one that was written. The new one
@@ -364,8 +361,7 @@ class Trail:
             self._closed = True
             chain, live, self._chain, self._live = self._chain, self._live, None, None
         self._waking.at_once()
-        if self._thread is not None:
-            self._thread.join()
+        self._waking.join()
         atexit.unregister(self._end)
         why = ""
         if chain is not None and live is None:

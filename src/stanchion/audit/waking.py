@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from _thread import start_new_thread
 from collections.abc import Callable
 
-from stanchion.locks import Bell
+from stanchion.locks import Bell, Lock
 
 
 class Waking:
-    """What that thread sleeps on."""
+    """That thread, and what it sleeps on. Whoever starts it may be cut off at any step: then the next one does."""
 
     def __init__(self) -> None:
-        self._wake, self._hurry = Bell(), Bell()
+        self._wake, self._hurry, self._ended = Bell(), Bell(), Bell()
+        self._working = Lock()
         self._woken = False
+
+    def start(self, work: Callable[[], object]) -> None:
+        """Have the thread work, unless it does."""
+        if not self._working.locked:
+            # Not by `threading`: a start that is cut off there leaves a thread that dies of it.
+            start_new_thread(self._work, (work,))
+
+    def _work(self, work: Callable[[], object]) -> None:
+        if self._working.take(0):
+            try:
+                work()
+            finally:
+                self._ended.set()
+
+    def join(self) -> None:
+        """Wait until the thread has ended, if it was started."""
+        if self._working.locked:
+            self._ended.wait()
 
     def soon(self) -> None:
         """There is something to do, and more may come within the moment."""

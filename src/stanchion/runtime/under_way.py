@@ -92,6 +92,8 @@ def not_begun(desk: Desk, decision: Decision) -> None:
     if started is not None:
         started.begun = False
         leave(desk, started)
+    elif decision.held:
+        desk.shield.unsettled.keep(Batch(desk.new_id(), desk.info.tenant, settles=((decision.id, None),)))
 
 
 def leave(desk: Desk, started: Started, error: BaseException | None = None, how: str = "") -> None:
