@@ -14,6 +14,7 @@ import msgspec
 
 from stanchion.audit.export import said_of
 from stanchion.audit.layout import segment_file
+from stanchion.audit.notes import Begun
 from stanchion.audit.reading import Reader
 from stanchion.audit.record import Entry
 from stanchion.audit.scanning import Found
@@ -39,13 +40,23 @@ HEADED: Final = frozenset({"id", "run", "stage", "action", "policy", "agent", "t
 """Fields of a decision that are told in words before the rest."""
 
 
+def _begun(reader: object, found: Found | None) -> Begun | None:
+    """How the run of a decision began; `None` where that cannot be read: the record itself is shown all the same."""
+    if not isinstance(reader, Reader) or found is None or not found.is_decision:
+        return None
+    try:
+        return reader.begun(found)
+    except msgspec.MsgspecError:
+        return None
+
+
 def show(args: argparse.Namespace) -> int:
     """Show the record that is asked for."""
     if args.what is None or is_database(args.what):
         raise BadInput("name the record: the id of a decision, or its place as `stanchion audit tail` shows it")
     with records_in(args.trail, whose(args.project), args.schema) as reader, progress("looking") as told:
         found = record(reader, args.what, told)
-        begun = reader.begun(found) if isinstance(reader, Reader) and found is not None and found.is_decision else None
+        begun = _begun(reader, found)
         where = name_of(reader)
     if found is None:
         raise BadInput(f"there is no record `{args.what}` in `{where}`: see `stanchion audit tail`")
