@@ -188,7 +188,7 @@ STATE: Final = (
     _M("third warning of the wrong guard", LAYOUT, "warner = part.warner if part.warner else plan", "warner = plan"),
     _M("window bucket off by one", CELLS, "if b > bucket - BUCKETS}", "if b >= bucket - BUCKETS}"),
     _M("correction misses the window", CELLS, "if bucket >= 0 and bucket in cell[BODY]:", "if False:"),
-    _M("touched counter forgotten", CELLS, "if cell[TOUCHED] + idle_ms > now:", "if False:"),
+    _M("touched counter forgotten", CELLS, "if until > now:", "if False:"),
     _M(
         "held counter forgotten",
         CELLS,
@@ -201,8 +201,8 @@ STATE: Final = (
 
 HOLDING: Final = (
     _M("double settle", HOLDS, "        del state.holds[hold_id]\n        done", "        done"),
-    _M("hold not released at expiry", HOLDS, "                if not keep:\n", "                if False:\n"),
-    _M("spend released at expiry", HOLDS, "                if not keep:\n", "                if True:\n"),
+    _M("hold not released at expiry", HOLDS, "        if not keep:\n", "        if False:\n"),
+    _M("spend released at expiry", HOLDS, "        if not keep:\n", "        if True:\n"),
     _M("permit given back twice", HOLDS, "correction = -amount if held[0] == HELD else 0", "correction = -amount"),
     _M(
         "settled at its estimate",
@@ -240,8 +240,8 @@ TRIPS: Final = (
     _M(
         "cache trusts its own version",
         LAYOUT,
-        "records.get(name, ABSENT)[0] <= version:\n                records[name] = (version + 1, value)",
-        "True:\n                records[name] = (records.get(name, ABSENT)[0] + 1, value)",
+        "records.get(name, ABSENT)[0] <= version:\n                    records[name] = (version + 1, value)",
+        "True:\n                    records[name] = (records.get(name, ABSENT)[0] + 1, value)",
     ),
     _M("cache goes back", LAYOUT, "records.get(name, ABSENT)[0] <= version:", "True:"),
     _M(

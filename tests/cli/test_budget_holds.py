@@ -102,7 +102,7 @@ def test_an_operator_releases_and_tops_up(
     with closing(SqliteStore(path)) as kept:
         found = {seen.key: seen.number for seen in kept.look() if "budget:" in seen.key}
     assert sorted(found.values()) == [0, 100, 300]
-    records = [json.loads(found.line.body) for found in Reader(tmp_path / "trail").backwards()]
+    records = [found.data() for found in Reader(tmp_path / "trail").backwards()]
     facts = [(one["what"], one["by"], one.get("why", "")) for one in records if one["kind"] == "fact"]
     told = [fact for fact in facts if fact[0].startswith("budget.")]
     assert told == [

@@ -151,7 +151,7 @@ def test_one_at_work_ends_with_the_shield_too() -> None:
     with ThreadPoolExecutor(1) as pool:
         judged = pool.submit(run.check, "t", ENDLESS)
         guard: Any = shield.answerer(shield.policy.hash, "g")
-        until(guard._turn.locked)
+        until(lambda: guard._turn.locked)
         shield.close()
         assert not judged.result().proceeds
     assert guard._process is None

@@ -105,7 +105,7 @@ def said(run: Any, event: tuple[Any, ...]) -> Any:
 
 
 def shown(decision: Any) -> str:
-    plain = msgspec.structs.replace(decision, id="ID", inputs=Inputs())
+    plain = msgspec.structs.replace(decision, id="ID", inputs=Inputs(), wrote=())
     return IDS.sub("ID", repr(plain))
 
 

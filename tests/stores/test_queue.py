@@ -340,7 +340,7 @@ def test_whatever_is_cut_off_leaves_the_queue_as_it_was(work: Callable[[Queue], 
         used(queue)
         held[:] = [taken(queue) for _ in held]
 
-    assert everywhere(lambda: work(queue), check, files("locks.py", "stores/queue.py"), every=3) > 20
+    assert everywhere(lambda: work(queue), check, files("locks", "stores/queue.py"), every=3) > 20
 
 
 def test_who_is_collected_as_garbage_where_the_lock_is_held_is_taken_out_later() -> None:

@@ -78,6 +78,10 @@ class Anchored:
         """Every hold that is not settled."""
         return self._store.holds()
 
+    def held(self, tenant: str, hold_id: str) -> Hold | None:
+        """One hold that is not settled."""
+        return self._store.held(tenant, hold_id)
+
     def close(self) -> None:
         """Let go of files and connections."""
         self._store.close()

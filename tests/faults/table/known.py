@@ -5,24 +5,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.faults.table.rules import FORGOTTEN, OUTCOMES, RECOVERS, STANDS, STARTS, TRUTH, UNCOUNTED, Words
+from tests.faults.table.rules import FORGOTTEN, OUTCOMES, RECOVERS, UNCOUNTED, Words
 
 INLINE: Final = frozenset({"a guard raises", "a guard answers nonsense"})
-ASKED: Final = frozenset(
-    {"a guard answers too late", "a guard never answers", "an isolated guard holds the interpreter"}
-)
 FULL: Final = frozenset({"the disk is full when a record is written"})
 DELETED: Final = frozenset({"the trail's folder is deleted"})
-CUT: Final = frozenset({"the trail is cut by somebody"})
 PUT_BACK: Final = frozenset({"an old copy of the trail is put back"})
 STATE: Final = frozenset({"the state folder is deleted, trail included"})
 
-UNSAID: Final = "the action was done and only its result is withheld, but the refusal does not say so"
 CUT_SHORT: Final = "a stream that is cut short leaves no outcome"
 AWAY: Final = "the process goes on writing to files that are no longer there"
 
 KNOWN: Final[tuple[Words, ...]] = (
-    Words(TRUTH, INLINE | ASKED | UNCOUNTED | FORGOTTEN | FULL | DELETED, UNSAID),
     Words(
         OUTCOMES,
         INLINE | UNCOUNTED | FORGOTTEN - STATE | {"KeyboardInterrupt while the action is at work"},
@@ -35,10 +29,6 @@ KNOWN: Final[tuple[Words, ...]] = (
         frozenset({"KeyboardInterrupt while a batch is sent", "KeyboardInterrupt while a record is written"}),
         "an interrupt while an outcome is settled or recorded leaves none",
     ),
-    Words(STARTS, DELETED | PUT_BACK | STATE, AWAY),
     Words(OUTCOMES, DELETED | PUT_BACK | STATE, AWAY),
     Words(RECOVERS, DELETED | STATE, AWAY),
-    Words(STANDS, CUT, "a file that is mapped into memory ends the process where somebody cuts it"),
-    Words(OUTCOMES, CUT, "the process has ended"),
-    Words(RECOVERS, CUT, "the process has ended"),
 )

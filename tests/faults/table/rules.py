@@ -92,12 +92,6 @@ EXCEPTED: Final = (
     ),
     Words(
         OUTCOMES,
-        frozenset({"the disk is full when a record is written"}),
-        "a policy with `mode: shadow` only watches, and goes on where it cannot record",
-        packs=frozenset({WATCHES}),
-    ),
-    Words(
-        OUTCOMES,
         ENDED,
         "nobody is left to write it. Its start is recorded, and a call that happens once is refused until a person "
         "says what came of it",
