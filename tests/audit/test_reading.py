@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.audit import notes
+from stanchion.audit import following, notes
 from stanchion.audit.choosing import Wanted
 from stanchion.audit.following import Follower
 from stanchion.audit.journal import Finish, Start
@@ -232,6 +232,22 @@ def test_new_segments_and_new_chains_are_followed(tmp_path: Path) -> None:
     assert [(found.segment, found.stub.seq) for found in seen] == [
         (found.segment, found.stub.seq) for found in reader.forwards()
     ]
+
+
+def test_what_comes_of_a_chain_comes_as_it_stands_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though its clock goes back, and though it is more than is read at a time."""
+    monkeypatch.setattr(following, "MOST", 2_000)
+    follower = Follower(tmp_path)
+    made = Written(tmp_path, options=Options(segment_bytes=5_000))
+    for number in range(30):
+        made.decide(f"d{number}")
+        made.clock.advance(-10)
+    made.close()
+    seen: list[Found] = []
+    while new := follower.new():
+        seen += new
+    assert max(found.segment for found in seen) > 1
+    assert [found.stub.seq for found in seen] == list(range(len(seen)))
 
 
 def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:

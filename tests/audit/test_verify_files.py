@@ -535,8 +535,12 @@ def test_strangers_are_remarked_on(tmp_path: Path) -> None:
     (folder / "notes\x1b[2J.txt").write_text("x", encoding="utf-8")
     (folder / ONE / "00000001.jsonl.bak").write_text("x", encoding="utf-8")
     (folder / ONE / "000000001.jsonl").write_text("x", encoding="utf-8")
+    for name in ("head.new", "cut.7"):
+        (folder / ONE / name).write_text("x", encoding="utf-8")
     report = verify(folder)
     assert report.whole
+    assert "head.new" not in remarks(report)
+    assert "cut.7" not in remarks(report)
     assert "notes\\x1b[2J.txt" in remarks(report)
     assert "00000001.jsonl.bak" in remarks(report)
     assert "000000001.jsonl" in remarks(report)

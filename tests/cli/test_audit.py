@@ -320,3 +320,64 @@ def test_work_that_is_quick_draws_nothing() -> None:
 )
 def test_sizes(count: int, words: str) -> None:
     assert size(count) == words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tail", "--run", "r", "--run", "s"],
+        ["tail", "-n", "1", "--lines", "2"],
+        ["export", "--since", "1d", "--since", "1d"],
+        ["verify", "--key", "a", "--key", "b"],
+        ["erase", "--run", "r", "--run=s", "--dry-run"],
+        ["erase", "--containing", "a", "--containing", "b", "--dry-run"],
+        ["erase", "--task", "a", "--task", "b", "--dry-run"],
+        ["erase", "--tenant", "a", "--tenant", "b", "--dry-run"],
+        ["prune", "--project", "a", "--project", "b"],
+    ],
+)
+def test_an_option_with_one_value_is_not_given_twice(
+    words: list[str], trail: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever erases two runs, and erases the last alone, would not notice."""
+    assert main(["audit", *words]) == 2
+    assert "is given twice, and it takes one value" in capsys.readouterr().err
+
+
+def test_a_line_that_is_no_text_is_left_out_and_told(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One byte on the disk has flipped: the rest is there, in every command that reads."""
+    (segment,) = trail.rglob("*.jsonl")
+    whole = segment.read_bytes()
+    count = whole.count(b"\n")
+    for part in (b'"tool":"t"', b'"content":'):
+        at = whole.index(part) + 3
+        segment.write_bytes(whole[:at] + b"\xff" + whole[at + 1 :])
+        for words in (["tail", "-n", "1000", "--json"], ["export"]):
+            capsys.readouterr()
+            assert main(["audit", *words]) == 0
+            told = capsys.readouterr()
+            assert len(told.out.splitlines()) == count - 1
+            assert "1 line of the trail cannot be read, and left out: see `stanchion audit verify`" in told.err
+        for words in (["audit", "tail"], ["runs"], ["explain", "last"], ["audit", "prune"], ["state"]):
+            assert main(words) == 0
+
+
+def test_a_whole_trail_has_nothing_left_out(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "export"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_line_that_comes_and_is_no_text_is_told_once(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (segment,) = trail.rglob("*.jsonl")
+    turns = iter([b"\xff\n", b"", None])
+
+    def pause() -> None:
+        more = next(turns)
+        if more is None:
+            raise KeyboardInterrupt
+        with segment.open("ab") as file:
+            file.write(more)
+
+    with pytest.raises(KeyboardInterrupt):
+        follow(Reader(trail), Wanted(), 2, lambda _: None, pause)
+    assert capsys.readouterr().err.count("cannot be read") == 1

@@ -90,6 +90,8 @@ def test_without_a_terminal_nobody_erases(trail: Path, capsys: pytest.CaptureFix
         (["erase", "--run", "r", "--trail", "x"], "takes no `--trail`"),
         (["prune", "--older-than", "soon"], "give days or weeks"),
         (["prune", "--larger-than", "much"], "give a size such as `500MB`"),
+        (["prune", "--larger-than", "0MB"], "give a size such as `500MB`"),
+        (["prune", "--older-than", "0d"], "give days or weeks"),
         (["prune", "--run", "r"], "takes no `--run`"),
         (["tail", "--dry-run"], "takes no `--dry-run`"),
     ],
@@ -169,9 +171,19 @@ def test_how_much_is_kept_is_said_and_can_be_changed(
     assert main(["state", "--where"]) == 0
     assert "the last 90 days, 1,024 MB at the most of the trail" in capsys.readouterr().out
     monkeypatch.setenv("STANCHION_AUDIT_KEEP_DAYS", "all")
-    monkeypatch.setenv("STANCHION_AUDIT_KEEP_MB", "0")
+    assert main(["state", "--where"]) == 0
+    assert "the newest 1,024 MB of the trail" in capsys.readouterr().out
+    monkeypatch.setenv("STANCHION_AUDIT_KEEP_MB", "all")
     assert main(["state", "--where"]) == 0
     assert "everything of the trail" in capsys.readouterr().out
     with Shield.load("default") as shield:
         shield.run("bob").check("read", {})
     assert SECRET.encode() in said(trail)
+
+
+@pytest.mark.parametrize("name", ["STANCHION_AUDIT_KEEP_DAYS", "STANCHION_AUDIT_KEEP_MB"])
+@pytest.mark.parametrize("value", ["0", "0.0", "-1", "none"])
+def test_to_keep_nothing_is_refused(name: str, value: str) -> None:
+    """It could be read as all, or as nothing."""
+    with pytest.raises(ValueError, match="give a positive number, or `all` to keep everything"):
+        keep_of({name: value}, USUAL)

@@ -16,7 +16,7 @@ WORDS: Final = {
     errno.EIO: "the disk reports an error",
     errno.EMFILE: "too many files are open",
     errno.ENFILE: "too many files are open",
-    errno.EFBIG: "a file has become too large",
+    errno.EFBIG: "the file may not get larger (see `ulimit -f`)",
 }
 
 FORMER: Final = (

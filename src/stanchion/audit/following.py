@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from stanchion.audit.layout import chains, segment_file, segments
+from stanchion.audit.reading import MOST_UNREAD
 from stanchion.audit.scanning import Found, found_in
 
 MOST: Final = 8 * 1024 * 1024
@@ -18,6 +20,8 @@ class Follower:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.unread: set[tuple[str, int, int]] = set()
+        """Where lines begin that came and cannot be read, as far as it is not too many."""
         self._read: dict[str, dict[int, int]] = {}
         for name in chains(folder):
             self._read[name] = {number: _whole(folder / name, number) for number in segments(folder / name)}
@@ -27,9 +31,9 @@ class Follower:
         return found.offset < self._read.get(found.chain, {}).get(found.segment, 0)
 
     def new(self) -> list[Found]:
-        """The records that came since the last look, oldest first."""
-        found = [one for name in chains(self.folder) for one in self._new(name)]
-        return sorted(found, key=lambda one: one.stub.at)
+        """The records that came since the last look, oldest first; those of a chain as they stand there."""
+        each = [self._new(name) for name in chains(self.folder)]
+        return list(heapq.merge(*each, key=lambda one: one.stub.at))
 
     def _new(self, name: str) -> Iterator[Found]:
         folder, known = self.folder / name, self._read.setdefault(name, {})
@@ -46,9 +50,15 @@ class Follower:
             *lines, _unfinished = text.split(b"\n")
             for line in lines:
                 found = found_in(folder, number, start, line)
-                start += len(line) + 1
                 if found is not None:
                     yield found
+                elif len(self.unread) < MOST_UNREAD:
+                    self.unread.add((name, number, start))
+                start += len(line) + 1
+            if len(text) == MOST:
+                # A line that is longer than that is no record, and nobody waits for its end.
+                known[number] = start if lines else start + MOST
+                return
             known[number] = start
 
 

@@ -55,7 +55,20 @@ def line_of(body: bytes, digest: str, took_ns: int, mac: str = "", seal: str = "
 
 
 def parse_line(line: bytes) -> Line | None:
-    """A line without its line feed, taken apart; `None` where it is no line of a segment."""
+    """A line without its line feed, taken apart; `None` where it is no line of a segment, or no text."""
+    return taken_apart(line) if is_text(line) else None
+
+
+def is_text(line: bytes) -> bool:
+    """Whether these bytes are UTF-8, as all records are."""
+    try:
+        return line.isascii() or bool(line.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def taken_apart(line: bytes) -> Line | None:
+    """A line in its parts, whether they can be read or not; `None` where it has none."""
     before = _BEFORE(line)
     if before is None or not line.endswith(b"}"):
         return None

@@ -10,6 +10,16 @@ from typing import Final
 _OPEN: Final = os.O_CREAT | os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
+def _longest() -> float:
+    """How long a file of this process may get; without an end where the system knows no such limit."""
+    if os.name == "nt":
+        return float("inf")
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    return float("inf") if limit == resource.RLIM_INFINITY else limit
+
+
 class Pages:
     """A file open for appending, written line by line. `file` is its descriptor.
 
@@ -29,7 +39,8 @@ class Pages:
         done = os.write(self.file, line)
         if done != len(line):
             self.cut(offset)
-            raise OSError(errno.ENOSPC, "no space left on device")
+            code = errno.EFBIG if offset + len(line) > _longest() else errno.ENOSPC
+            raise OSError(code, os.strerror(code))
         self._unsure = False
 
     def size(self, offset: int) -> int:

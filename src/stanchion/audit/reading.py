@@ -19,6 +19,9 @@ __all__ = ["DECISIONS", "Found", "Progress", "Reader", "Stub"]
 STEP: Final = 1 << 20
 """How many bytes are read before progress is told again."""
 
+MOST_UNREAD: Final = 10_000
+"""How many lines that cannot be read are remembered."""
+
 Progress = Callable[[int, int], None]
 """Hears how many bytes are read, of how many."""
 
@@ -26,11 +29,17 @@ Progress = Callable[[int, int], None]
 class Reader:
     """Reads the trail in a folder; needs no lock, and sees what is complete when it comes to it.
 
-    Lines that cannot be read are passed over: finding out why is for `stanchion audit verify`.
+    Lines that cannot be read are passed over: finding out why is for `stanchion audit verify`. `unread` has where those
+    begin that were met, as far as it is not too many: chain, segment and byte.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.unread: set[tuple[str, int, int]] = set()
+
+    def _missed(self, chain: str, number: int, offset: int) -> None:
+        if len(self.unread) < MOST_UNREAD:
+            self.unread.add((chain, number, offset))
 
     def size(self) -> int:
         """How many bytes all segments have."""
@@ -74,7 +83,10 @@ class Reader:
         for name in (of.chain, *others):
             found = self._begun(name, of)
             if found is not None:
-                begun: notes.Begun = found.note(notes.Begun)
+                try:
+                    begun: notes.Begun = found.note(notes.Begun)
+                except msgspec.MsgspecError:
+                    return None
                 return begun
         return None
 
@@ -147,11 +159,11 @@ class Reader:
         folder = self.folder / name
         for number in sorted(segments(folder), reverse=newest_first):
             if pattern:
-                each = hits(folder, number, pattern, None)
+                each = hits(folder, number, pattern, None, self._missed)
             elif newest_first:
-                each = backwards(folder, number)
+                each = backwards(folder, number, self._missed)
             else:
-                each = forwards(folder, number)
+                each = forwards(folder, number, self._missed)
             yield from each if count.silent else count.along(folder, number, newest_first, each)
 
 

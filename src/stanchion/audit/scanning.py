@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -67,6 +67,14 @@ class Found(NamedTuple):
         return data_from(self.line.body, self.line.kept)
 
 
+Missed = Callable[[str, int, int], None]
+"""Hears of a whole line that cannot be read: its chain, its segment, and at which byte it begins."""
+
+
+def _nobody(chain: str, number: int, offset: int) -> None:
+    """Hears it, and does nothing."""
+
+
 _stub = msgspec.json.Decoder(Stub).decode
 
 
@@ -79,17 +87,19 @@ def _bytes(folder: Path, number: int) -> bytes:
         return b""
 
 
-def forwards(folder: Path, number: int) -> Iterator[Found]:
+def forwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[Found]:
     """The records of a segment, oldest first."""
     data, start = _bytes(folder, number), 0
     while (stop := data.find(b"\n", start)) >= 0:
         found = found_in(folder, number, start, data[start:stop])
         if found is not None:
             yield found
+        else:
+            missed(folder.name, number, start)
         start = stop + 1
 
 
-def backwards(folder: Path, number: int) -> Iterator[Found]:
+def backwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[Found]:
     """The records of a segment, newest first."""
     data = _bytes(folder, number)
     stop = data.rfind(b"\n")
@@ -98,10 +108,12 @@ def backwards(folder: Path, number: int) -> Iterator[Found]:
         found = found_in(folder, number, before + 1, data[before + 1 : stop])
         if found is not None:
             yield found
+        else:
+            missed(folder.name, number, before + 1)
         stop = before
 
 
-def hits(folder: Path, number: int, pattern: bytes, end: int | None) -> Iterator[Found]:
+def hits(folder: Path, number: int, pattern: bytes, end: int | None, missed: Missed = _nobody) -> Iterator[Found]:
     """The records of a segment that hold a pattern, newest first, before byte `end`."""
     data = _bytes(folder, number)
     at = len(data) if end is None else end
@@ -110,6 +122,8 @@ def hits(folder: Path, number: int, pattern: bytes, end: int | None) -> Iterator
         found = found_in(folder, number, start, data[start:stop]) if stop >= 0 else None
         if found is not None:
             yield found
+        elif stop >= 0:
+            missed(folder.name, number, start)
         at = start
 
 

@@ -15,7 +15,7 @@ from stanchion.cli.auditing.show import show
 from stanchion.cli.auditing.tail import tail
 from stanchion.cli.auditing.verify import check_trail
 from stanchion.cli.auditing.witness import keep_witness
-from stanchion.cli.parser import Parser, count, nearest
+from stanchion.cli.parser import Once, Parser, count, nearest
 from stanchion.cli.times import lasting_s
 from stanchion.cli.trails import is_database, said
 from stanchion.cli.trouble import BadInput
@@ -118,6 +118,7 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "read, verify and export the trail of everything that was decided"
     parser: Parser = commands.add_parser("audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.register("action", None, Once)  # what argparse takes where an option names no action
     parser.add_argument("verb", metavar="tail|show|verify|heads|witness|key|export|prune|erase", help="what to do")
     parser.add_argument("what", metavar="WHAT", nargs="?", help="the record, the trail or the place")
     parser.add_argument("more", metavar="FILE", nargs="?", help="the file of the key to make")

@@ -46,6 +46,22 @@ class Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=20, width=88)
 
 
+class Once(argparse.Action):
+    """Keeps the value of an option that has one; given twice, it is refused rather than the last one taken."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Take the value."""
+        if option_string is not None and getattr(namespace, self.dest) is not self.default:
+            raise BadInput(f"`{option_string}` is given twice, and it takes one value: give one of them")
+        setattr(namespace, self.dest, values)
+
+
 def nearest(wrong: str, words: Iterable[str], otherwise: str) -> str:
     """A question with the nearest known word, or other advice where none is near."""
     near = get_close_matches(wrong, list(words), 1, 0.7)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from stanchion.audit.following import Follower
 from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.reading import Found, Reader
 from stanchion.cli.progress import Told
+from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.places import AUDIT, MEMORY, trail_folder
 from stanchion.runtime.state_places import Whose
@@ -135,6 +137,20 @@ def follower_of(reader: Reader | DatabaseReader) -> Follower | DatabaseFollower:
     from stanchion.audit.postgres.reading import DatabaseFollower
 
     return DatabaseFollower(reader)
+
+
+def tell_unread(*readers: object) -> int:
+    """Say how many lines were met that cannot be read, if any; gives how many."""
+    count = len(met(*readers))
+    if count:
+        lines = "1 line" if count == 1 else f"{count:,} lines"
+        say(sys.stderr, f"stanchion: {lines} of the trail cannot be read, and left out: see `stanchion audit verify`")
+    return count
+
+
+def met(*readers: object) -> set[tuple[str, int, int]]:
+    """Where lines begin that were met and cannot be read; a database has none."""
+    return {place for reader in readers if isinstance(reader, Reader | Follower) for place in reader.unread}
 
 
 def digits_of(folder: Path) -> int:

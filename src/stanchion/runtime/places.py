@@ -20,7 +20,7 @@ WITNESS: Final = "STANCHION_AUDIT_WITNESS"
 KEEP_DAYS: Final = "STANCHION_AUDIT_KEEP_DAYS"
 KEEP_MB: Final = "STANCHION_AUDIT_KEEP_MB"
 
-EVERYTHING: Final = ("all", "0")
+EVERYTHING: Final = "all"
 """What either of them is where nothing is to leave because of it."""
 MEGABYTE: Final = 1024 * 1024
 
@@ -125,7 +125,7 @@ def _number(environ: Mapping[str, str], name: str, usual: float | None) -> float
     text = environ.get(name, "").strip()
     if not text:
         return usual
-    if text in EVERYTHING:
+    if text == EVERYTHING:
         return None
     try:
         number = float(text)

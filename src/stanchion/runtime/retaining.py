@@ -79,7 +79,11 @@ def permitted(asked: Keep, store: Any, pinned: Iterable[Operator]) -> Keep:
 def said_of(keep: Keep) -> str:
     """How much is kept, in words."""
     days = "everything" if keep.days is None else f"the last {keep.days:g} days"
-    return days if keep.size is None else f"{days}, {keep.size / (1 << 20):,.0f} MB at the most"
+    if keep.size is None:
+        return days
+    megabytes = keep.size / (1 << 20)
+    size = f"{megabytes:,.0f} MB" if megabytes >= 10 else f"{megabytes:.2g} MB"
+    return f"the newest {size}" if keep.days is None else f"{days}, {size} at the most"
 
 
 def tell_first(folder: Path | None, keep: Keep) -> None:

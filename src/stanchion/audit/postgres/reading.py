@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.lines import Line
+from stanchion.audit.lines import Line, is_text
 from stanchion.audit.postgres.address import Address
 from stanchion.audit.postgres.connecting import connected
 from stanchion.audit.postgres.exporting import Progress
@@ -142,14 +143,14 @@ class DatabaseFollower:
 
     def new(self) -> list[Found]:
         """The records that came since the last look, oldest first."""
-        found: list[Found] = []
+        each: list[list[Found]] = []
         for chain, last in self._reader.arrived().items():
             known = self._read.get(chain, -1)
             if last > known:
                 came = self._reader.since(chain, known, last)
                 self._read[chain] = came[-1].stub.seq if len(came) == MOST_NEW else last
-                found += came
-        return sorted(found, key=lambda one: one.stub.at)
+                each.append(came)
+        return list(heapq.merge(*each, key=lambda one: one.stub.at))
 
 
 def _span(since: int, until: int) -> dict[str, Any]:
@@ -164,6 +165,8 @@ def _column(text: str) -> str:
 
 def _of_row(row: tuple[Any, ...]) -> Found | None:
     chain, segment, digest, took, seal, body, mac, kept = row
+    if not is_text(body) or not is_text(kept):
+        return None
     try:
         return Found(chain, segment, NOWHERE, Line(digest.hex(), took, seal, body, mac.hex(), kept), _stub(body))
     except msgspec.MsgspecError:

@@ -23,6 +23,7 @@ Tick = Callable[[int], None]
 
 _CHAIN: Final = re.compile(r"[0-9a-f]{16}")
 _SEGMENT: Final = re.compile(r"([0-9]{8,18})\.jsonl")
+_CUT: Final = re.compile(r"cut\.[0-9]{1,18}")
 
 
 class NotPlain(OSError):
@@ -46,7 +47,7 @@ class Files:
             match = _SEGMENT.fullmatch(name)
             if match and segment_name(int(match[1])) == name:
                 numbers.append(int(match[1]))
-            elif name not in ("head", "lock", "doubt"):
+            elif name not in ("head", "head.new", "lock", "doubt") and not _CUT.fullmatch(name):
                 strangers.append(name)
         return cls(path, path.name, tuple(sorted(numbers)), tuple(strangers))
 

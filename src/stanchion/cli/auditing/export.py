@@ -17,7 +17,7 @@ from stanchion.audit.reading import Found, Reader
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import say
-from stanchion.cli.trails import database_of, no_schema, records_in, trail_at
+from stanchion.cli.trails import database_of, no_schema, records_in, tell_unread, trail_at
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.stores.memory import wall_ms
@@ -48,6 +48,7 @@ def export(args: argparse.Namespace) -> int:
             count = FORMATS[form]((found for found in each if wanted.has(found.stub)), sink)
         except NoParquet as error:
             raise BadInput(str(error)) from None
+        tell_unread(reader)
     if args.out is not None:
         say(sys.stderr, f"stanchion: {count:,} records are in {args.out}")
     return 0

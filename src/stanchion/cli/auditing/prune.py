@@ -79,7 +79,7 @@ def _asked(args: argparse.Namespace) -> Keep:
         days = int(said[1]) * (7 if said[2] == "w" else 1)
     if args.larger_than is not None:
         said = _SIZE.fullmatch(args.larger_than.strip())
-        if said is None:
+        if said is None or not float(said[1]):
             raise BadInput(f"`--larger-than` is `{args.larger_than}`: give a size such as `500MB` or `2GB`")
         largest = int(float(said[1]) * BYTES[said[2].upper()])
     return Keep(days, largest)

@@ -17,7 +17,7 @@ from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import Told, progress, records
 from stanchion.cli.record_line import Lines
 from stanchion.cli.terminal import Terminal, put
-from stanchion.cli.trails import chains_of, digits_among, follower_of, records_in
+from stanchion.cli.trails import chains_of, digits_among, follower_of, met, records_in, tell_unread
 from stanchion.cli.whose import whose
 from stanchion.kernel.shown import json_safe
 from stanchion.stores.memory import wall_ms
@@ -38,6 +38,7 @@ def tail(args: argparse.Namespace) -> int:
         if args.follow:
             follow(reader, wanted, most, show, lambda: time.sleep(EVERY_S))
         show(newest(reader, wanted, most))
+        tell_unread(reader)
     return 0
 
 
@@ -69,8 +70,11 @@ def follow(
     """Show the newest records and then those that come, until somebody interrupts."""
     follower = follower_of(reader)
     show(newest(reader, wanted, most, follower.is_behind))
+    told = tell_unread(reader)
     while True:
         show([found for found in follower.new() if wanted.has(found.stub)])
+        if len(met(reader, follower)) > told:
+            told = tell_unread(reader, follower)
         pause()
 
 
