@@ -21,10 +21,12 @@ from stanchion import Action, PolicyError, Shield
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.events import Egress, Event, Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.names import names
+from stanchion.runtime.isolated.guard import IsolatedGuard
 from stanchion.runtime.isolated.wire import event_received, event_sent
 from stanchion.testing import shield_for
 from tests.guards.house_rules import no_force
 from tests.guards.isolated_rules import JUDGES, policy, process_of
+from tests.interrupts import everywhere, files
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
@@ -155,6 +157,11 @@ def test_one_at_work_ends_with_the_shield_too() -> None:
         shield.close()
         assert not judged.result().proceeds
     assert guard._process is None
+
+
+def test_one_who_is_cut_off_while_it_closes_keeps_nobody_from_closing() -> None:
+    guard = IsolatedGuard("g", "tests.guards.isolated_rules:tells", LONG_MS, heard_late=False)
+    assert everywhere(guard.close, guard.close, files("locks", "runtime/isolated")) > 50
 
 
 def test_a_shield_that_nobody_closed_leaves_nothing_either() -> None:

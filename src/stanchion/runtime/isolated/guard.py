@@ -88,15 +88,15 @@ class IsolatedGuard:
     def close(self) -> None:
         """End the process; who waits for its answer is told that it died."""
         self._closed = True
-        while not self._turn.take(STEP_S):
+        while True:
+            with self._turn.within(STEP_S) as held:
+                if held:
+                    self._end()
+                    return
             # Whoever has the turn may just have started it.
             process = self._process
             if process is not None:
                 process.stop()
-        try:
-            self._end()
-        finally:
-            self._turn.give_back()
 
     def _living(self) -> GuardProcess:
         """The process; the caller holds the turn."""
