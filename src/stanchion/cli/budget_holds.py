@@ -74,7 +74,7 @@ def held(store: Store) -> list[Held]:
         parts = tuple(_parts(hold.took, windowed))
         heard = max(hold.since_ms, beats.get(lender_key(lender_of(hold.id)), 0)) if is_slice(hold.id) else None
         found.append(Held(hold.id, run_of(hold.id), hold.since_ms, parts, is_slice(hold.id), heard))
-    return sorted(found, key=lambda one: (one.since_ms, one.call))
+    return sorted(found, key=lambda one: (one.since_ms, one.slice, one.call))
 
 
 def _parts(took: tuple[Took, ...], windowed: set[str]) -> Iterator[Part]:
