@@ -366,7 +366,7 @@ def test_the_environment_says_where_records_go_how_long_they_stay_and_who_seals_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder, a key file and retention; and what makes no sense is an error."""
-    (tmp_path / "key").write_bytes(bytes(32))
+    (tmp_path / "key").write_bytes(bytes(range(32)))
     monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "there"))
     monkeypatch.setenv("STANCHION_AUDIT_KEY", str(tmp_path / "key"))
     with Shield.load(BARE) as shield:
