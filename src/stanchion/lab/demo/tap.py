@@ -32,7 +32,9 @@ class Tap:
 
     def __init__(self, folder: Path) -> None:
         at = itertools.count(START_MS, 7)
-        self.trail = Trail(folder, clock=lambda: next(at), names=lambda: f"{1:016x}", process=lambda: 1)
+        self.trail = Trail(
+            folder, clock=lambda: next(at), names=lambda: f"{1:016x}", process=lambda: 1, secret=lambda: bytes(32)
+        )
         self.decisions: list[Judged] = []
         self.facts: list[Fact] = []
 
