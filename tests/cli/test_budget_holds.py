@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stanchion import Shield
+from stanchion.audit import notes
 from stanchion.audit.reading import Reader
 from stanchion.cli.main import main
 from stanchion.kernel.actions import Action
@@ -30,15 +33,16 @@ EARLIER_MS = 600_000
 FLEET = "{*}budget:all:tokens:fleet"
 
 
-def earlier() -> int:
-    """The clock of somebody who died ten minutes ago."""
-    return wall_ms() - EARLIER_MS
+def earlier() -> Callable[[], int]:
+    """The clock of somebody who died ten minutes ago; no two times of it are the same."""
+    times = count(wall_ms() - 2 * EARLIER_MS)
+    return lambda: next(times)
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> tuple[str, str]:
     """A store in which a call is open, and a slice of a fleet's budget; gives its path and the call."""
-    kept = SqliteStore(tmp_path / "state.db", earlier)
+    kept = SqliteStore(tmp_path / "state.db", earlier())
     call = Shield.load(POLICY, store=kept, journal="memory:").run("ann", id="r1").check("write", {}, tokens=900).id
     leasing = LeasingStore(kept, keep_s=3_600)
     lines = (Line(FLEET, ((10_000, Action.BLOCK),), 1, hold_ms=60_000),)
@@ -102,10 +106,8 @@ def test_an_operator_releases_and_tops_up(
     with closing(SqliteStore(path)) as kept:
         found = {seen.key: seen.number for seen in kept.look() if "budget:" in seen.key}
     assert sorted(found.values()) == [0, 100, 300]
-    records = [found.data() for found in Reader(tmp_path / "trail").backwards()]
-    facts = [(one["what"], one["by"], one.get("why", "")) for one in records if one["kind"] == "fact"]
-    told = [fact for fact in facts if fact[0].startswith("budget.")]
-    assert told == [
+    facts = [one.note(notes.Told) for one in Reader(tmp_path / "trail").backwards() if one.stub.kind == notes.FACT]
+    assert [(fact.what, fact.by, fact.why) for fact in facts if fact.what.startswith("budget.")] == [
         ("budget.released", "ann", ""),
         ("budget.topped_up", "ann", "more"),
         ("budget.released", "ann", "gone"),

@@ -125,11 +125,12 @@ def _tool(name: str, came: Any) -> Any:
 def test_decisions_are_the_same(unread: str, events: list[tuple[Any, ...]]) -> None:
     policy = POLICY | {"unread": unread}
     with (
-        Shield.load(policy, clock=FakeClock()) as here,
-        Shield.load(policy, clock=FakeClock()) as there,
+        Shield.load(policy, clock=FakeClock(), nonces=lambda: "00000000") as here,
+        Shield.load(policy, clock=FakeClock(), nonces=lambda: "00000000") as there,
         serving(there) as path,
         Shield.load(f"broker:{path}") as far,
     ):
-        one, other = here.run("ann", "task"), far.run("ann", "task")
+        other = far.run("ann", "task")
+        one = here.run("ann", "task", id=other.id)
         for event in events:
             assert said(other, event) == said(one, event), event

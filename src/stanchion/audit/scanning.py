@@ -13,6 +13,7 @@ from stanchion.audit.apart import data_from, entry_from
 from stanchion.audit.layout import segment_file
 from stanchion.audit.lines import Line, parse_line
 from stanchion.audit.record import EVENT, INTENT, OUTCOME, Entry
+from stanchion.audit.stretches import stretches, stretches_back
 
 DECISIONS: Final = frozenset({INTENT, OUTCOME, EVENT})
 
@@ -78,53 +79,45 @@ def _nobody(chain: str, number: int, offset: int) -> None:
 _stub = msgspec.json.Decoder(Stub).decode
 
 
-def _bytes(folder: Path, number: int) -> bytes:
-    """A segment's bytes; nothing where retention has just removed it. They are read, not mapped: whoever goes on with a
-    chain may cut its file meanwhile, and a process that looks at pages that are gone dies."""
-    try:
-        return segment_file(folder, number).read_bytes()
-    except FileNotFoundError:
-        return b""
-
-
 def forwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[Found]:
     """The records of a segment, oldest first."""
-    data, start = _bytes(folder, number), 0
-    while (stop := data.find(b"\n", start)) >= 0:
-        found = found_in(folder, number, start, data[start:stop])
-        if found is not None:
-            yield found
-        else:
-            missed(folder.name, number, start)
-        start = stop + 1
+    for offset, data in stretches(segment_file(folder, number)):
+        start = 0
+        while (stop := data.find(b"\n", start)) >= 0:
+            found = found_in(folder, number, offset + start, data[start:stop])
+            if found is not None:
+                yield found
+            else:
+                missed(folder.name, number, offset + start)
+            start = stop + 1
 
 
 def backwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[Found]:
     """The records of a segment, newest first."""
-    data = _bytes(folder, number)
-    stop = data.rfind(b"\n")
-    while stop >= 0:
-        before = data.rfind(b"\n", 0, stop)
-        found = found_in(folder, number, before + 1, data[before + 1 : stop])
-        if found is not None:
-            yield found
-        else:
-            missed(folder.name, number, before + 1)
-        stop = before
+    for offset, data in stretches_back(segment_file(folder, number)):
+        stop = data.rfind(b"\n")
+        while stop >= 0:
+            before = data.rfind(b"\n", 0, stop)
+            found = found_in(folder, number, offset + before + 1, data[before + 1 : stop])
+            if found is not None:
+                yield found
+            else:
+                missed(folder.name, number, offset + before + 1)
+            stop = before
 
 
 def hits(folder: Path, number: int, pattern: bytes, end: int | None, missed: Missed = _nobody) -> Iterator[Found]:
-    """The records of a segment that hold a pattern, newest first, before byte `end`."""
-    data = _bytes(folder, number)
-    at = len(data) if end is None else end
-    while (at := data.rfind(pattern, 0, at)) >= 0:
-        start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-        found = found_in(folder, number, start, data[start:stop]) if stop >= 0 else None
-        if found is not None:
-            yield found
-        elif stop >= 0:
-            missed(folder.name, number, start)
-        at = start
+    """The records of a segment that hold a pattern, newest first; those before byte `end`, where a record begins."""
+    for offset, data in stretches_back(segment_file(folder, number), end):
+        at = len(data)
+        while (at := data.rfind(pattern, 0, at)) >= 0:
+            start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            found = found_in(folder, number, offset + start, data[start:stop]) if stop >= 0 else None
+            if found is not None:
+                yield found
+            elif stop >= 0:
+                missed(folder.name, number, offset + start)
+            at = start
 
 
 def of_kind(folder: Path, number: int, kind: str) -> Iterator[Found]:

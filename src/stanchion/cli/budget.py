@@ -93,7 +93,7 @@ class Spent(msgspec.Struct, frozen=True):
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "show what is used and held of every budget, release it, top one up"
+    summary = "show what is used and held of budgets, release holds, top one up"
     parser: Parser = commands.add_parser("budget", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("what", metavar="|".join(VERBS), choices=VERBS, help="what to do")
     named = "only those of this run, task, agent, tenant; or the call to release, or the budget to top up"

@@ -23,7 +23,7 @@ COMMANDS: Final = {
     "explain": "say why something was decided, and what would have made it pass",
     "audit": "read, verify and export the trail of everything that was decided",
     "runs": "list runs and how they stand, or tell one in full",
-    "budget": "show what is used and held of every budget, release it, top one up",
+    "budget": "show what is used and held of budgets, release holds, top one up",
     "state": "show what the store holds: shield state, counters, records, holds",
     "store": "go on with a store that was emptied, or restored from a backup",
     "safe-mode": "refuse every tool call and every retry, until it is switched off again",
