@@ -239,3 +239,25 @@ def test_whoever_waits_for_news_or_has_them_is_cut_off() -> None:
     assert everywhere(wait, wait, files("locks"), every=3) > 10
     assert everywhere(tell, wait, WITHIN) > 10
     assert not news.locked
+
+
+def test_one_who_hardly_lets_go_keeps_nobody_out() -> None:
+    lock, begun, others = Lock(), threading.Event(), list[int]()
+    turns = 0
+
+    def often() -> None:
+        nonlocal turns
+        while len(others) < 100 and turns < 10_000:
+            with lock:
+                begun.set()
+                turns += 1
+                sum(range(3_000))
+
+    busy = threading.Thread(target=often, daemon=True)
+    busy.start()
+    begun.wait()
+    for turn in range(100):
+        with lock:
+            others.append(turn)
+    busy.join()
+    assert turns < 10_000

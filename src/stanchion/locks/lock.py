@@ -19,6 +19,8 @@ from stanchion.locks.frames import has_ended
 
 STEP_S: Final = 0.02
 """How long one who waits sleeps before it looks whether the holder is still there."""
+YIELD_S: Final = 2 * STEP_S
+"""How long everybody else lets one go first who was called in vain; it may have been cut off, so no longer."""
 
 Holder = Sequence[Any]
 """The frame that holds it, `None` where that may end before; then whatever else is to be known."""
@@ -32,25 +34,28 @@ class Lock:
     gets in. It must not raise, and may itself be cut off and run again.
     """
 
-    __slots__ = ("_held", "_mend", "_waiting")
+    __slots__ = ("_first", "_held", "_mend", "_waiting")
 
     def __init__(self, mend: Callable[[], object] | None = None) -> None:
         # Holders in the order in which each took over from the one before, who was cut off. Who adds itself holds the
         # lock; letting go puts an empty row in place of it. Both are one step, so there is nothing between.
         self._held: dict[int, Holder] = {}
         self._waiting: deque[LockType] = deque()
+        # One who was called and came too late, because somebody who hardly lets go had it again; and until when the
+        # others let it go first.
+        self._first: tuple[LockType, float] | None = None
         self._mend = mend
 
     def __enter__(self) -> None:
         me = (sys._getframe(1),)
-        if self._held.setdefault(0, me) is not me:
+        if self._first is not None or self._held.setdefault(0, me) is not me:
             self._wait(me, None)
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         if kind is not None and self._mend is not None:
             self._mend()
         self._held = {}
-        if self._waiting:
+        if self._waiting or self._first is not None:
             self._call()
 
     @property
@@ -71,7 +76,7 @@ class Lock:
         """Hold it until `give_back`, in whatever frame that is; `False` where it is not free in time. Nobody takes
         over from one who holds it so."""
         me: Holder = [None]  # a tuple would be a constant, the same for everybody
-        return self._held.setdefault(0, me) is me or self._wait(me, seconds)
+        return (self._first is None and self._held.setdefault(0, me) is me) or self._wait(me, seconds)
 
     def give_back(self) -> None:
         """Let go of what was taken, if it was."""
@@ -96,22 +101,31 @@ class Lock:
         until = None if seconds is None else time.monotonic() + seconds
         called = allocate_lock()
         called.acquire()
+        waited = False
         while True:
-            held, place = self._held, 0
-            while (holder := held.setdefault(place, me)) is not me and _is_over(holder, me):
-                place += 1
-            if holder is me:
-                if held is not self._held:
-                    continue  # what was taken over had been let go of meanwhile
-                if place and self._mend is not None:
-                    self._mend()
-                return True
+            held, place, first = self._held, 0, self._first
+            is_first = first is not None and first[0] is called
+            if first is None or is_first or first[1] < time.monotonic():
+                while (holder := held.setdefault(place, me)) is not me and _is_over(holder, me):
+                    place += 1
+                if holder is me:
+                    if held is not self._held:
+                        continue  # what was taken over had been let go of meanwhile
+                    self._first = None
+                    if place and self._mend is not None:
+                        self._mend()
+                    return True
+                if waited:
+                    self._first = (called, time.monotonic() + YIELD_S)
             left = STEP_S if until is None else min(STEP_S, until - time.monotonic())
             if left <= 0:
+                if is_first:
+                    self._first = None
                 return False
             self._waiting.append(called)
             if held is self._held:
                 called.acquire(timeout=left)
+                waited = True
             if called in self._waiting:
                 self._forget(called)
 
@@ -122,9 +136,10 @@ class Lock:
             return
 
     def _call(self) -> None:
-        """Call whoever has waited for longest."""
+        """Call whoever goes first, or has waited for longest."""
         try:
-            self._waiting.popleft().release()
+            first = self._first
+            (self._waiting.popleft() if first is None else first[0]).release()
         except (IndexError, RuntimeError):  # nobody waits any more, or it was called before
             return
 
@@ -139,7 +154,7 @@ class Attempt:
 
     def __enter__(self) -> bool:
         lock, me = self._lock, (sys._getframe(1),)
-        self._held = lock._held.setdefault(0, me) is me or lock._wait(me, self._seconds)
+        self._held = (lock._first is None and lock._held.setdefault(0, me) is me) or lock._wait(me, self._seconds)
         return self._held
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
