@@ -247,7 +247,7 @@ def test_one_who_hardly_lets_go_keeps_nobody_out() -> None:
 
     def often() -> None:
         nonlocal turns
-        while len(others) < 100 and turns < 10_000:
+        while len(others) < 1_000 and turns < 10_000:
             with lock:
                 begun.set()
                 turns += 1
@@ -256,7 +256,7 @@ def test_one_who_hardly_lets_go_keeps_nobody_out() -> None:
     busy = threading.Thread(target=often, daemon=True)
     busy.start()
     begun.wait()
-    for turn in range(100):
+    for turn in range(1_000):
         with lock:
             others.append(turn)
     busy.join()
