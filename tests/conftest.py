@@ -1,6 +1,7 @@
 """Settings every test shares: Hypothesis profiles, and a world apart from the developer's own."""
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from hypothesis import HealthCheck, settings
 
 # What is made while tests are collected keeps out of the developer's own folders, too.
 os.environ["STANCHION_STATE_DIR"] = tempfile.mkdtemp(prefix="stanchion-tests-")
+
+# Started in the background, a program ignores Ctrl-C, and so would every program that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The wall clock decides nothing here: no deadlines, no complaint about a slow machine.
 settings.register_profile(
