@@ -20,6 +20,8 @@ SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 ROOT: Final = Path(stanchion.__file__).parent
 PATIENCE_S: Final = 60.0
 """How long what follows may take before it counts as stuck: far longer than it ever needs."""
+ALL_S: Final = 3_600.0
+"""The same for all of it."""
 
 
 class Cut(BaseException):
@@ -84,10 +86,25 @@ def everywhere(
     The check runs while the exception is still being handled, in another thread first and then in this one, and fails
     where either is stuck. With `every` only each so many-th step is taken, from one that the seed says; where
     `STANCHION_SOAK` is set, all are. Gives how often the work was cut off.
+
+    All of it has a thread of its own: what a thread handles when it is struck may stay with it, and would be the
+    context of whatever it raises later.
     """
+    struck: list[int] = []
+    soon(lambda: struck.append(_everywhere(work, check, within, error, _steps(1 if SOAK else every, seed))), ALL_S)
+    return struck[0]
+
+
+def _everywhere(
+    work: Callable[[], object],
+    check: Callable[[], object],
+    within: tuple[str, ...],
+    error: type[BaseException],
+    steps: Iterator[int],
+) -> int:
     work()  # what is loaded when it is first needed is loaded now
     check()
-    for struck, at in enumerate(_steps(1 if SOAK else every, seed)):
+    for struck, at in enumerate(steps):
         place, raised = _cut_off(work, at, within, error)
         if not place:
             gc.collect()  # who was cut off is gone before the test ends, and so is what it could not close

@@ -40,11 +40,11 @@ def work(desk: Desk, tool: str, flow: Flow[T]) -> T:
 
 async def awork(desk: Desk, tool: str, flow: Flow[T]) -> T:
     """The same on the running event loop."""
-    from stanchion.runtime.loop import adrive
+    from stanchion.runtime.doors import abegin
 
     before = _at_work.get()
     _at_work.set(tool)
     try:
-        return await adrive(flow, desk)
+        return await abegin(flow, desk)
     finally:
         _at_work.set(before)

@@ -49,10 +49,11 @@ def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncGenerator[Any, None]:
     """The same on an event loop, for a generator tool of either kind; a sync one works in threads."""
+    from stanchion.runtime.doors import abegin
     from stanchion.runtime.loop import adrive
 
     _not_once(desk, tool)
-    begun = await adrive(begin(desk, tool, args, kwargs), desk)
+    begun = await abegin(begin(desk, tool, args, kwargs), desk)
     items = aconsumed(desk, await adrive(_opened(desk, tool, begun), desk))
     try:
         async for item in items:

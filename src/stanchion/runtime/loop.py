@@ -5,17 +5,26 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from stanchion.kernel.lookups import Ask
-from stanchion.kernel.state import Batch, Moved
+from stanchion.kernel.state import Batch, Moved, StoreLost
 from stanchion.runtime.drivers import Flow, T, World, as_lost, rests, told, too_late
 from stanchion.runtime.effects import Invoke, Pause, Turn
 from stanchion.runtime.turns import PATIENCE_S, Courtesy
 from stanchion.runtime.values.anatomy import awaits
 
 
-async def adrive(flow: Flow[T], world: World) -> T:
+class Entry(Protocol):
+    """The place of a flow among those who begin something: its own until the store has answered for the first time."""
+
+    @property
+    def late(self) -> StoreLost | None: ...
+
+    def leave(self) -> None: ...
+
+
+async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
     """Run a flow to its end on the running event loop."""
     line: Courtesy | None = None
     try:
@@ -23,7 +32,12 @@ async def adrive(flow: Flow[T], world: World) -> T:
         while True:
             try:
                 if type(need) is Batch:
+                    if entry is not None and entry.late is not None:
+                        raise entry.late
                     given: Any = await world.store.acarry(need)
+                    if entry is not None:
+                        entry.leave()
+                        entry = None
                     if line is not None and not given.stale:
                         line.leave()
                 elif type(need) is Invoke:
@@ -31,6 +45,8 @@ async def adrive(flow: Flow[T], world: World) -> T:
                     if type(given) is Stopped:
                         raise given.error
                 elif type(need) is Ask:
+                    if entry is not None:
+                        entry.leave()  # whoever answers may take long, and the store has nothing to do with it
                     given = await world.answering.aanswer(need)
                 elif type(need) is Pause:
                     given = None

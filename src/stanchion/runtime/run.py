@@ -176,8 +176,9 @@ class Run(Reporting):
     async def amodel(self, fn: Callable[..., Any], messages: Iterable[Any], **options: Any) -> Any:
         """`model` for async code."""
         from stanchion.runtime import modelling
+        from stanchion.runtime.doors import abegin
 
-        return self._replied(await self._adrive(modelling.converse(self._desk, fn, messages, **options)), True)
+        return self._replied(await abegin(modelling.converse(self._desk, fn, messages, **options), self._desk), True)
 
     def _replied(self, reply: Any, awaited: bool) -> Any:
         """A model's reply, or its chunks as they come: judged as they are consumed."""

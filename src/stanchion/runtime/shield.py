@@ -109,6 +109,7 @@ class Shield:
         self.trust: Trust = OperatorsTrust(self.store, self.authority.known) if trust is None else trust
         self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
+        self.doors: Any = None  # made where there is an event loop
         self.unwritten, self.unsettled = Unwritten(), Unsettled()
         """What has happened, and has yet to be written down and to be told to the store."""
         self.waiting = Waiting()

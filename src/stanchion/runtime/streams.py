@@ -71,10 +71,11 @@ async def achunks(
     desk: Desk, source: AsyncIterable[Item], channel: str, account: Account, final: bool | None = None, **about: Any
 ) -> AsyncIterator[Item]:
     """The same on an event loop."""
+    from stanchion.runtime.doors import abegin
     from stanchion.runtime.loop import adrive
 
     if about:
-        await adrive(account.begin(**about), desk)
+        await abegin(account.begin(**about), desk)
     stream = Stream(desk, channel, account, final)
     pace = Pace(desk, STREAM, None)
     try:

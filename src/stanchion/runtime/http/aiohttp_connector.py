@@ -12,10 +12,10 @@ from aiohttp.resolver import ThreadedResolver
 from multidict import CIMultiDict
 from yarl import URL
 
+from stanchion.runtime.doors import abegin
 from stanchion.runtime.http.leaving import Terms, leave
 from stanchion.runtime.http.outgoing import FRAMING, Outgoing, encoding_of
 from stanchion.runtime.http.pinning import fits, pinning, pins
-from stanchion.runtime.loop import adrive
 
 OURS: Final = ("resolver", "use_dns_cache", "socket_factory")
 """Options of connectors that are set here: by them a connection leads to what was judged."""
@@ -40,7 +40,7 @@ class Connector(aiohttp.TCPConnector):
     async def connect(self, req: aiohttp.ClientRequest, traces: Any, timeout: aiohttp.ClientTimeout) -> Any:
         """A connection for a request, changed to what may leave; `Refused` is raised where it may not."""
         outgoing = await _outgoing(req, self._terms.max_body)
-        cleared = await adrive(leave(self._terms, outgoing), self._terms.desk)
+        cleared = await abegin(leave(self._terms, outgoing), self._terms.desk)
         await _change(req, outgoing, cleared.request)
         with pinning(cleared.addresses):
             for _ in range(MOST_KEPT):

@@ -6,11 +6,11 @@ from typing import Any, Final, cast
 
 import httpx
 
+from stanchion.runtime.doors import abegin
 from stanchion.runtime.drivers import drive
 from stanchion.runtime.http.httpx_pool import PINS, AsyncPool, Pool
 from stanchion.runtime.http.leaving import Cleared, Terms, leave
 from stanchion.runtime.http.outgoing import Outgoing, encoding_of
-from stanchion.runtime.loop import adrive
 
 CONNECTING: Final = ("http1", "http2", "retries", "local_address", "socket_options")
 """Options that say how a connection is made."""
@@ -58,7 +58,7 @@ class AsyncTransport(httpx.AsyncHTTPTransport):
             body += chunk
             if len(body) > self._terms.max_body:
                 break
-        cleared = await adrive(leave(self._terms, _outgoing(request, bytes(body), self._proxy)), self._terms.desk)
+        cleared = await abegin(leave(self._terms, _outgoing(request, bytes(body), self._proxy)), self._terms.desk)
         return await super().handle_async_request(_sent(request, cleared))
 
 

@@ -94,6 +94,11 @@ class LeasingStore:
         """A cell's number and value; slices count as spent."""
         return self.inner.read(key)
 
+    @property
+    def room(self) -> Any:
+        """Where one waits for it; `None` where nobody does."""
+        return getattr(self.inner, "room", None)
+
     def look(self, prefix: str = "") -> Iterator[Seen]:
         """Every cell whose key begins so; slices count as spent."""
         return self.inner.look(prefix)

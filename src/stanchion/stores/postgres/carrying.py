@@ -69,6 +69,11 @@ class Carrying:
         """Make the first connection, which brings the schema up to date; `StoreLost` says why it cannot be."""
         self._placed(self._first)
 
+    @property
+    def room(self) -> Room:
+        """Where one waits for a connection."""
+        return self._pool.queue.room
+
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out for the calling thread."""
         return self._placed(lambda place: self._carry(place, batch))

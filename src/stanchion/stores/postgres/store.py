@@ -70,6 +70,11 @@ class PostgresStore:
         """Server, database and schema."""
         return f"postgresql://{self._name}#{self._schema}"
 
+    @property
+    def room(self) -> Room:
+        """Where one waits for it."""
+        return self._carrying.room
+
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the server did not answer in time."""
         self._check()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import MOST, PATIENCE_S, finishes
+from stanchion.stores.queue import MOST, PATIENCE_S, Room, finishes
 from stanchion.stores.redis import troubles
 from stanchion.stores.redis.address import Address, check_prefix, parse
 from stanchion.stores.redis.keys import Keys
@@ -81,6 +81,11 @@ class RedisStore:
     def place(self) -> str:
         """Server, database and prefix."""
         return f"{self.address.name}#{self._packing.prefix}"
+
+    @property
+    def room(self) -> Room:
+        """Where one waits for it."""
+        return self._pool.room
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; `StoreLost` where the server cannot."""
