@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.audit.gathering import OPEN
 from stanchion.audit.meant import Meant, spelled
 from stanchion.audit.reading import Reader
 from stanchion.audit.remains import Remain
-from stanchion.audit.runs import OPEN, newest_runs
+from stanchion.audit.runs import newest_runs
 from stanchion.cli.auditing.seen import is_nowhere
 from stanchion.cli.cells import Name, name_of
 from stanchion.cli.stores import opened
