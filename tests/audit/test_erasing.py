@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from stanchion.audit import notes
-from stanchion.audit.erasing import Meant, blank, count_of, erase, meant_in, pieces, undone
+from stanchion.audit.erasing import blank, count_of, erase, meant_in, undone
 from stanchion.audit.journal import Fact, Finish
 from stanchion.audit.layout import segment_file
+from stanchion.audit.meant import Meant
 from stanchion.audit.options import Options
 from stanchion.audit.reading import Reader
 from stanchion.audit.retention import DAY_MS, Keep
@@ -20,6 +21,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.names import names
 from stanchion.testing.clock import FakeClock
 from tests.audit.written import AT, allowed, moment, outcome
 
@@ -58,7 +60,7 @@ def test_what_a_run_said_is_gone_and_the_rest_is_as_it_was(tmp_path: Path) -> No
     before = list(Reader(tmp_path).forwards())
     sizes = {path: path.stat().st_size for path in tmp_path.rglob("*.jsonl")}
     trail = Trail(tmp_path, clock=lambda: AT)
-    rows = meant_in(Reader(tmp_path), Meant(run="r1"))
+    rows = meant_in(Reader(tmp_path), Meant(run=names(["r1"]))).rows
     assert erase(trail, rows, "she asked", "bob") == count_of(rows) == 4
     assert ADDRESS.encode() not in files(tmp_path)
     whole(tmp_path)
@@ -84,14 +86,19 @@ def test_what_a_run_said_is_gone_and_the_rest_is_as_it_was(tmp_path: Path) -> No
 
 
 MEANT = {
-    "run": (Meant(run="r1"), 4),
-    "agent": (Meant(agent="bob"), 2),
-    "task": (Meant(task="t2"), 2),
-    "tenant": (Meant(tenant="acme"), 3),
+    "run": (Meant(run=names(["r1"])), 4),
+    "agent, with the facts of its runs": (Meant(agent=names(["bob"])), 3),
+    "agents": (Meant(agent=names(["bob", "ann"])), 7),
+    "agents by a pattern": (Meant(agent=names(["?n*"])), 4),
+    "runs by a pattern": (Meant(run=names(["r*"])), 7),
+    "task": (Meant(task=names(["t2"])), 3),
+    "tenant": (Meant(tenant=names(["acme"])), 3),
     "text": (Meant(containing=ADDRESS), 4),
     "text with quotes": (Meant(containing='a "b"'), 2),
-    "both": (Meant(containing=ADDRESS, task="t1"), 3),
-    "nobody": (Meant(agent="nobody"), 0),
+    "both": (Meant(containing=ADDRESS, task=names(["t1"])), 4),
+    "another's fact": (Meant(agent=names(["bob"]), containing=ADDRESS), 0),
+    "nobody": (Meant(agent=names(["nobody"])), 0),
+    "nobody by a pattern": (Meant(agent=names(["b?"])), 0),
 }
 
 
@@ -101,7 +108,7 @@ def test_what_is_meant(tmp_path: Path, case: str) -> None:
     fill(trail)
     trail.close()
     meant, count = MEANT[case]
-    assert count_of(meant_in(Reader(tmp_path), meant)) == count
+    assert count_of(meant_in(Reader(tmp_path), meant).rows) == count
 
 
 def test_other_processes_chains_are_erased_too_while_they_write(tmp_path: Path) -> None:
@@ -111,7 +118,7 @@ def test_other_processes_chains_are_erased_too_while_they_write(tmp_path: Path) 
         fill(writing)
     eraser = Trail(tmp_path, names=lambda: "a" * 16)
     assert eraser.name != writing.name
-    rows = meant_in(Reader(tmp_path), Meant(containing=ADDRESS))
+    rows = meant_in(Reader(tmp_path), Meant(containing=ADDRESS)).rows
     assert erase(eraser, rows, "", "bob") == 16
     assert ADDRESS.encode() not in files(tmp_path)
     fill(writing)
@@ -125,7 +132,7 @@ def test_what_an_interruption_left_is_done_by_the_next(tmp_path: Path) -> None:
     """Killed right behind the record that says so, or in the middle of a page: the trail verifies all the time."""
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
-    rows = meant_in(Reader(tmp_path), Meant(run="r1"))
+    rows = meant_in(Reader(tmp_path), Meant(run=names(["r1"]))).rows
     trail.declare(notes.Erased, notes.ERASED, records=rows, why="", by="bob")
     trail.close()
     whole(tmp_path)
@@ -167,7 +174,7 @@ def test_an_erased_record_behind_the_head_erases_nothing(tmp_path: Path) -> None
     """Whoever can append to a file could write it."""
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
-    rows = meant_in(Reader(tmp_path), Meant(run="r1"))
+    rows = meant_in(Reader(tmp_path), Meant(run=names(["r1"]))).rows
     trail.sync(0)
     chain = tmp_path / trail.name
     trail.close()
@@ -178,18 +185,6 @@ def test_an_erased_record_behind_the_head_erases_nothing(tmp_path: Path) -> None
     whole(tmp_path)
     (chain / "head").write_bytes(json.dumps({**json.loads(head), "closed": False}, separators=(",", ":")).encode())
     assert [fault.deed for fault in verify(tmp_path).faults] == [Deed.DELETED]
-
-
-def test_pieces_that_a_crash_left_are_found(tmp_path: Path) -> None:
-    trail = Trail(tmp_path, clock=lambda: AT)
-    fill(trail)
-    trail.close()
-    chain = tmp_path / trail.name
-    (chain / "cut.9").write_bytes(
-        b'{"hash":"00","took":1,"body":{"run":"r1","agent":"ann"},"kept":{"salt":"0","content":"ann@ex'
-    )
-    assert pieces(tmp_path, Meant(run="r1")) == [chain / "cut.9"]
-    assert pieces(tmp_path, Meant(run="r2")) == []
 
 
 def test_what_erases_is_said_again_when_it_leaves_itself(tmp_path: Path) -> None:
@@ -203,7 +198,7 @@ def test_what_erases_is_said_again_when_it_leaves_itself(tmp_path: Path) -> None
     clock.advance(DAY_MS)
     trail.close()
     trail = Trail(tmp_path, Options(keep=Keep(days=5)), clock)
-    erase(trail, meant_in(Reader(tmp_path), Meant(run="r1")), "", "bob")
+    erase(trail, meant_in(Reader(tmp_path), Meant(run=names(["r1"]))).rows, "", "bob")
     trail.close()
     for _ in range(4):
         clock.advance(4 * DAY_MS)

@@ -8,11 +8,13 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from stanchion.audit.erasing import Meant, erase, meant_in
+from stanchion.audit.erasing import erase, meant_in
+from stanchion.audit.meant import Meant
 from stanchion.audit.postgres import ship_trail
 from stanchion.audit.reading import Reader
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed
+from stanchion.kernel.names import names
 from tests.audit.postgres_records import quick, shipped, whole, written
 from tests.audit.test_erasing import ADDRESS, fill
 from tests.audit.written import AT
@@ -42,7 +44,7 @@ def test_what_is_erased_in_the_files_leaves_the_rows_in_portions(tmp_path: Path,
     assert said(place) == 4
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
-    erase(trail, meant_in(Reader(tmp_path), Meant(containing=ADDRESS)), "she asked", "bob")
+    erase(trail, meant_in(Reader(tmp_path), Meant(containing=ADDRESS)).rows, "she asked", "bob")
     trail.close()
     ship(tmp_path, place, portion=portion)
     assert said(place) == 0
@@ -66,7 +68,7 @@ UNSAID = "UPDATE {}.audit_record SET kept = convert_to(rpad('null', length(kept)
 def test_nobody_erases_what_no_record_names(tmp_path: Path, place: Place, statement: str) -> None:
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
-    erase(trail, meant_in(Reader(tmp_path), Meant(run="r2")), "", "bob")
+    erase(trail, meant_in(Reader(tmp_path), Meant(run=names(["r2"]))).rows, "", "bob")
     trail.close()
     ship(tmp_path, place)
     own = sql.Identifier(place.schema)

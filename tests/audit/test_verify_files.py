@@ -535,15 +535,51 @@ def test_strangers_are_remarked_on(tmp_path: Path) -> None:
     (folder / "notes\x1b[2J.txt").write_text("x", encoding="utf-8")
     (folder / ONE / "00000001.jsonl.bak").write_text("x", encoding="utf-8")
     (folder / ONE / "000000001.jsonl").write_text("x", encoding="utf-8")
-    for name in ("head.new", "cut.7"):
-        (folder / ONE / name).write_text("x", encoding="utf-8")
     report = verify(folder)
     assert report.whole
-    assert "head.new" not in remarks(report)
-    assert "cut.7" not in remarks(report)
     assert "notes\\x1b[2J.txt" in remarks(report)
     assert "00000001.jsonl.bak" in remarks(report)
     assert "000000001.jsonl" in remarks(report)
+
+
+SALT = b',"kept":{"salt":"' + b"0" * 32 + b'"'
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "what", "holds"),
+    [
+        ("cut.7", b'{"hash":"00","body":{"run":"r1"}' + SALT + b',"content":"a', "unfinished of record 7", True),
+        ("cut.7", b'{"hash":"00","body":{"run":"r1"}' + SALT, "unfinished of record 7", False),
+        ("cut.7", b'{"hash":"00","body":{"run":"r1"},"kept":null', "unfinished of record 7", False),
+        ("cut.012", b"", "unfinished of record 12", False),
+        ("head.new", b'{"chain":"', "a head that a crash kept from its name", False),
+    ],
+)
+def test_what_a_crash_left_is_noted(name: str, data: bytes, what: str, holds: bool, tmp_path: Path) -> None:
+    folder = single().write(tmp_path)
+    (folder / ONE / name).write_bytes(data)
+    report = verify(folder)
+    assert report.whole
+    (said,) = [one.sentence for one in report.remarks if one.sentence.startswith(name)]
+    assert what in said
+    assert f"({len(data)} bytes)" in said
+    assert ("still holds what was said: `stanchion audit erase` removes it" in said) is holds
+    assert ("holds nothing said" in said) is not holds
+    assert "no part of a trail" not in remarks(report)
+
+
+def test_a_head_that_is_being_written_is_nothing_left(tmp_path: Path) -> None:
+    """It has that name for a moment, and another takes it while the trail is read."""
+    folder = single().write(tmp_path)
+    new = folder / ONE / "head.new"
+    new.write_bytes(b"one")
+
+    def meanwhile(_done: int, _of: int) -> None:
+        new.with_name("other").write_bytes(b"another")
+        new.with_name("other").replace(new)
+
+    assert "head.new" not in remarks(verify(folder, progress=meanwhile))
+    assert "head.new" in remarks(verify(folder))
 
 
 @pytest.mark.parametrize("what", ["chain", "segment", "head"])

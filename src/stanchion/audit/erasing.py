@@ -7,75 +7,81 @@ meanwhile is not disturbed. What an interruption left undone is done by whoever 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from stanchion.audit import notes
+from stanchion.audit.chain import Chain
 from stanchion.audit.choosing import agent_of
+from stanchion.audit.doubting import doubted
+from stanchion.audit.ending import Unfit
 from stanchion.audit.errors import TrailError, reason
+from stanchion.audit.heads import sync_folder
+from stanchion.audit.keys import Key
 from stanchion.audit.layout import chains, segment_file, segments
 from stanchion.audit.lines import ERASED, is_blank, parse_line
-from stanchion.audit.reading import Found, Progress, Reader
-from stanchion.audit.scanning import Stub, of_kind
+from stanchion.audit.meant import Meant, task_of
+from stanchion.audit.reading import Progress, Reader
+from stanchion.audit.scanning import of_kind
 from stanchion.audit.trail import Trail
-from stanchion.kernel.shown import json_safe
 
 Rows = dict[str, tuple[tuple[int, int], ...]]
 """Records by their chain, from the first to the last of each row."""
 
 
-class Meant(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose words are erased: those of a run, of an agent, on a task, of a tenant, or records that hold a text. Given
-    several, a record has to fit all of them."""
+class Said(NamedTuple):
+    """Records that are meant, and the runs that they are of: tenant and id."""
 
-    run: str | None = None
-    agent: str | None = None
-    task: str | None = None
-    tenant: str | None = None
-    containing: str | None = None
-
-    def __bool__(self) -> bool:
-        return any(value is not None for value in msgspec.structs.astuple(self))
-
-    def has(self, found: Found) -> bool:
-        """Whether a record is meant, and says anything."""
-        kept = found.line.kept
-        if not kept or is_blank(kept):
-            return False
-        stub = found.stub
-        return (
-            self.run in (None, stub.run_id)
-            and self.agent in (None, agent_of(stub))
-            and self.task in (None, stub.task)
-            and self.tenant in (None, stub.tenant)
-            and (self.containing is None or _spelled(self.containing) in kept)
-        )
-
-    def may_be_in(self, torn: bytes) -> bool:
-        """Whether something that is meant may be in a piece of a record."""
-        given = [value for value in msgspec.structs.astuple(self) if value is not None and value != Stub.tenant]
-        return all(_spelled(value) in torn for value in given)
+    rows: Rows
+    runs: frozenset[tuple[str, str]]
 
 
-def _spelled(text: str) -> bytes:
-    """A text as records spell it, without its quotes."""
-    return json_safe(msgspec.json.encode(text))[1:-1]
-
-
-def meant_in(reader: Reader, meant: Meant, progress: Progress | None = None) -> Rows:
-    """The records that are meant."""
+def meant_in(reader: Reader, meant: Meant, progress: Progress | None = None) -> Said:
+    """The records that are meant. A fact has no agent and no task of its own: it has those of its run."""
     found: dict[str, list[tuple[int, int]]] = {}
+    runs: set[tuple[str, str]] = set()
+    whose: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    facts: list[tuple[str, int, tuple[str, str]]] = []
+    bare = meant.agent is not None or meant.task is not None
     for one in reader.forwards(progress):
+        stub = one.stub
+        run = stub.tenant, stub.run_id
+        if bare and stub.kind == notes.FACT:
+            facts += [(one.chain, stub.seq, run)] if meant.is_said(one) else []
+            continue
+        if bare and stub.run_id:
+            tenant = stub.run.get("tenant", stub.tenant) if isinstance(stub.run, dict) else stub.tenant
+            whose.setdefault((tenant, stub.run_id), set()).add((agent_of(stub), task_of(stub)))
         if meant.has(one):
-            rows, seq = found.setdefault(one.chain, []), one.stub.seq
-            if rows and rows[-1][1] == seq - 1:
-                rows[-1] = (rows[-1][0], seq)
-            else:
-                rows.append((seq, seq))
-    return {chain: tuple(rows) for chain, rows in sorted(found.items())}
+            _add(found.setdefault(one.chain, []), stub.seq)
+            runs.add(run)
+    for chain, seq, run in facts:
+        if any(meant.is_of(run[1], agent, task, run[0]) for agent, task in whose.get(run, {("", "")})):
+            _add(found.setdefault(chain, []), seq)
+            runs.add(run)
+    return Said({chain: _joined(rows) for chain, rows in sorted(found.items())}, frozenset(runs))
+
+
+def _add(rows: list[tuple[int, int]], seq: int) -> None:
+    if rows and rows[-1][1] == seq - 1:
+        rows[-1] = (rows[-1][0], seq)
+    else:
+        rows.append((seq, seq))
+
+
+def _joined(rows: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The same rows in order, each as long as it can be."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(rows):
+        if joined and joined[-1][1] >= first - 1:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
+        else:
+            joined.append((first, last))
+    return tuple(joined)
 
 
 def count_of(rows: Rows) -> int:
@@ -156,7 +162,21 @@ def _seq(body: bytes) -> int:
         return -1
 
 
-def pieces(folder: Path, meant: Meant) -> list[Path]:
-    """Pieces of unfinished records that a crash left beside chains, in which something that is meant may be."""
-    each = (path for name in chains(folder) for path in sorted((folder / name).glob("cut.*")))
-    return [path for path in each if path.is_file() and meant.may_be_in(path.read_bytes())]
+def cut_off(folder: Path, names: Iterable[str], key: Key | None, clock: Callable[[], int]) -> None:
+    """Cut unfinished records off from chains that nobody writes, as the next process would: what was cut off is then a
+    file beside its chain. A chain that nobody can go on with stays as it is."""
+    for name in sorted(set(names) - doubted(folder).keys()):
+        with suppress(Unfit, OSError):
+            chain = Chain.resume(folder, name, key, clock)
+            if chain is not None:
+                try:
+                    chain.enter(os.getpid())
+                finally:
+                    chain.close({})
+
+
+def remove(found: Iterable[Path]) -> None:
+    """Remove files beside chains in which a crash left pieces, for good."""
+    for path in found:
+        path.unlink(missing_ok=True)
+        sync_folder(path.parent)

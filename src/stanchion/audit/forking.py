@@ -15,6 +15,12 @@ class Forks(Protocol):
 
 
 _known: WeakSet[Forks] = WeakSet()
+_forks = 0
+
+
+def forks() -> int:
+    """How often this process has forked, with those that it was forked from."""
+    return _forks
 
 
 def tell_of_forks(one: Forks) -> None:
@@ -23,9 +29,15 @@ def tell_of_forks(one: Forks) -> None:
 
 
 def _after_fork() -> None:
+    _count()
     for one in list(_known):
         one.forked()
 
 
+def _count() -> None:
+    global _forks
+    _forks += 1
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_parent=_count, after_in_child=_after_fork)

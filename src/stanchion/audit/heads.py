@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.audit.layout import HEAD
+from stanchion.audit.layout import HEAD, HEAD_NEW
 
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _sync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
@@ -49,7 +49,7 @@ def write_head(chain: Path, head: Head, seal: Callable[[str], str] | None) -> No
         head = msgspec.structs.replace(head, seal=seal(head.text))
     # `closed` is always said: who reads the file should not have to know what it is where it is missing.
     body = msgspec.json.encode({**msgspec.to_builtins(head), "closed": head.closed}, order="deterministic")
-    new = chain / f"{HEAD}.new"
+    new = chain / HEAD_NEW
     write_private(new, body + b"\n")
     os.replace(new, chain / HEAD)
 

@@ -12,11 +12,13 @@ from stanchion.audit.errors import EARLIER, FORMER, TrailError
 
 STATE_DIR: Final = "STANCHION_STATE_DIR"
 HEAD: Final = "head"
+HEAD_NEW: Final = "head.new"
 LOCK: Final = "lock"
 DOUBT: Final = "doubt"
 
 CHAIN: Final = re.compile(r"[0-9a-f]{16}")
 SEGMENT: Final = re.compile(r"([0-9]{8})\.jsonl")
+CUT: Final = re.compile(r"cut\.[0-9]{1,18}")
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:

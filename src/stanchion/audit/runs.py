@@ -10,19 +10,18 @@ import msgspec
 
 from stanchion.audit import notes
 from stanchion.audit.choosing import REFUSED
-from stanchion.audit.heads import read_head
-from stanchion.audit.living import is_written
+from stanchion.audit.gathering import OPEN, Gathering
 from stanchion.audit.reading import Found, Progress, Reader
 from stanchion.audit.record import INTENT, OUTCOME
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.stages import Stage
 
-OPEN, ENDED, HALTED, CANCELLED, LOST = "open", "ended", "halted", "cancelled", "lost"
-"""How a run stands. It is lost where its end was never written and nobody writes its chain any more."""
-
 STARTS: Final = frozenset({Stage.TOOL_CALL.value, Stage.MODEL_CALL.value})
 """Stages whose actions report what came of them."""
+
+_UNFINISHED: Final = "unfinished"
+"""Under which calls are counted that were started and never said what came of them, beside what was decided."""
 
 NEWEST: Final = 10
 """How many of a run's decisions, and of its unfinished calls, are told one by one."""
@@ -68,55 +67,56 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
     unfinished_count: int
 
 
-class _Building:
-    """A run while its records are read backwards: its end, and how it began or went on, newest first."""
-
-    def __init__(self, end: notes.Ended | None) -> None:
-        self.end = end
-        self.begun: list[tuple[Found, notes.Begun]] = []
-
-    def story(self, reader: Reader, decided: dict[str, int], last: int) -> RunStory:
-        (first, oldest), (_, newest), end = self.begun[-1], self.begun[0], self.end
-        if end is None:
-            state = OPEN if any(_is_alive(reader, found) for found, _ in self.begun) else LOST
-        else:
-            decided, last = end.decided, end.at
-            state = CANCELLED if end.code == "kernel.cancelled" else HALTED if decided.get("HALT") else ENDED
-        return RunStory(
-            run=newest.run,
-            state=state,
-            began=oldest.began if oldest.began else first.stub.at,
-            last=last,
-            ended=None if end is None else end.at,
-            code="" if end is None else end.code,
-            why="" if end is None else end.why,
-            decided=decided,
-            policy=newest.policy,
-            source=newest.source,
-            env=newest.env,
-            produced=() if end is None else end.produced,
-            left_out=0 if end is None else end.left_out,
-        )
+def _story(reader: Reader, run: Gathering, counted: dict[str, int], last: int) -> RunStory:
+    """A run as it is told; `counted` is what those of its processes decided that have not told it themselves."""
+    newest = run.begun[0][1]
+    decided = run.decided()
+    for action, count in counted.items():
+        decided[action] = decided.get(action, 0) + count
+    state, end = run.state(reader, decided, run.untold(reader)), run.end()
+    is_over = end is not None and state != OPEN
+    return RunStory(
+        run=newest.run,
+        state=state,
+        began=run.since,
+        last=max(last, *(one.at for _, one in run.ends)) if run.ends else last,
+        ended=max(one.at for _, one in run.ends) if is_over else None,
+        code=end.code if end is not None and is_over else "",
+        why=end.why if end is not None and is_over else "",
+        decided=decided,
+        policy=newest.policy,
+        source=newest.source,
+        env=newest.env,
+        produced=() if end is None else end.produced,
+        left_out=0 if end is None else end.left_out,
+    )
 
 
 def newest_runs(reader: Reader, most: int | None = None, progress: Progress | None = None) -> Iterator[RunStory]:
     """Runs by when they began, newest first; reads no further back than it has to."""
-    building: dict[tuple[str, str], _Building] = {}
-    begun: list[_Building] = []
+    known: dict[tuple[str, str], Gathering] = {}
+    begun: list[Gathering] = []
+    until: int | None = None
     for found in reader.of_kinds((notes.RUN, notes.END), progress):
+        if until is not None and found.stub.at < until:
+            break
         note = _noted(found)
-        if isinstance(note, notes.Ended):
-            building[note.tenant, note.run] = _Building(note)
-        elif isinstance(note, notes.Begun):
-            known = building.setdefault((note.run.tenant, note.run.id), _Building(None))
-            if not known.begun:
-                if most is not None and len(begun) == most:
-                    break
-                begun.append(known)
-            known.begun.append((found, note))
-    begun.sort(key=lambda one: one.begun[-1][0].stub.at, reverse=True)
+        if note is None:
+            continue
+        name = (note.tenant, note.run) if isinstance(note, notes.Ended) else (note.run.tenant, note.run.id)
+        one = known.setdefault(name, Gathering())
+        if not one.takes(found, note):
+            one = known[name] = Gathering(one)
+        if isinstance(note, notes.Begun) and not one.begun:
+            if most is not None and len(begun) == most:
+                # Those that are listed are read back to where they began, and no others.
+                until = min([run.since for run in begun], default=found.stub.at)
+                continue
+            begun.append(one)
+        one.add(found, note)
+    begun.sort(key=lambda one: one.since, reverse=True)
     for one in begun:
-        yield one.story(reader, *_counted(reader, one) if one.end is None else ({}, 0))
+        yield _story(reader, one, *_counted(reader, one))
 
 
 def _noted(found: Found) -> notes.Begun | notes.Ended | None:
@@ -134,39 +134,47 @@ def _noted(found: Found) -> notes.Begun | notes.Ended | None:
 
 def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> RunDetail | None:
     """The newest run of that name, told in full; `None` where there is none."""
-    building: _Building | None = None
-    decided: Counter[str] = Counter()
+    gathered = Gathering()
+    tallies: dict[str, Counter[str]] = {}
+    loose: dict[str, Counter[str]] = {}
     newest: list[Found] = []
     unfinished: list[Found] = []
-    count, last = 0, 0
     finished: set[str] = set()
+    last = 0
     for found in reader.of_run(run, progress):
         stub, note = found.stub, _noted(found)
-        if isinstance(note, notes.Ended):
-            if building is not None:
+        if note is not None:
+            if not gathered.takes(found, note):
                 break
-            building = _Building(note)
-            continue
-        building = _Building(None) if building is None else building
+            gathered.add(found, note)
+            if isinstance(note, notes.Begun):
+                # What stands before the run's beginning in a chain is of an earlier one, and stays loose.
+                tallies.setdefault(found.chain, Counter()).update(loose.pop(found.chain, {}))
         last = max(last, stub.at)
-        if isinstance(note, notes.Begun):
-            building.begun.append((found, note))
         if not found.is_decision:
             continue
-        decided[stub.action] += 1
-        if len(newest) < NEWEST:
-            newest.append(found)
+        tally = loose.setdefault(found.chain, Counter())
+        tally[stub.action] += 1
+        newest += [found] if len(newest) < NEWEST else []
         if stub.kind == OUTCOME and stub.call:
             finished.add(stub.call)
         elif _starts(found):
             if stub.id not in finished:
-                count += 1
+                tally[_UNFINISHED] += 1
                 unfinished += [found] if len(unfinished) < NEWEST else []
             finished.discard(stub.id)
-    if building is None or not building.begun:
+    if not gathered.begun:
         return None
-    story = building.story(reader, dict(decided), last)
-    return RunDetail(story=story, newest=tuple(newest), unfinished=tuple(unfinished), unfinished_count=count)
+    tallies = {**loose, **tallies}
+    counted = sum((tallies[chain] for chain in gathered.untold(reader)), Counter[str]())
+    count = sum(tally[_UNFINISHED] for tally in tallies.values())
+    del counted[_UNFINISHED]
+    return RunDetail(
+        story=_story(reader, gathered, dict(counted), last),
+        newest=tuple(filter(gathered.reaches, newest)),
+        unfinished=tuple(filter(gathered.reaches, unfinished)),
+        unfinished_count=count,
+    )
 
 
 def records_of(reader: Reader, story: RunStory, progress: Progress | None = None) -> Iterator[Found]:
@@ -185,35 +193,28 @@ def _starts(found: Found) -> bool:
     return stub.action != Action.DEGRADE.name or found.data().get("attempt", 1) != 1
 
 
-def _counted(reader: Reader, building: _Building) -> tuple[dict[str, int], int]:
-    """What a run that has not ended has decided so far, and when it last did anything."""
+def _counted(reader: Reader, run: Gathering) -> tuple[dict[str, int], int]:
+    """What those processes at a run decided that have not told it at their end, and when the run last did anything."""
     decided: Counter[str] = Counter()
-    last = 0
-    for found in _since_its_beginning(reader, building):
+    last = run.begun[0][0].stub.at
+    for found in filter(run.has, _untold(reader, run)):
         last = max(last, found.stub.at)
         if found.is_decision:
             decided[found.stub.action] += 1
-    return dict(decided), max(last, building.begun[0][0].stub.at)
+    return dict(decided), last
 
 
-def _since_its_beginning(reader: Reader, building: _Building) -> Iterator[Found]:
-    """The records of a run; where its beginning lies further back than was read, everything is looked through."""
-    oldest = building.begun[-1][1]
-    if not oldest.began:
-        for begun in {found.chain: found for found, _ in building.begun}.values():
+def _untold(reader: Reader, run: Gathering) -> Iterator[Found]:
+    """The records of those processes; where its beginning is not there any more, everything is looked through."""
+    chains = run.untold(reader)
+    if not chains:
+        return
+    if run.reached:
+        for begun in chains.values():
             yield from reader.of_run_since(begun)
         return
-    for found in reader.of_run(oldest.run.id):
-        if found.stub.at < oldest.began:
+    for found in reader.of_run(run.begun[0][1].run.id):
+        if found.stub.at < run.since:
             return
-        yield found
-
-
-def _is_alive(reader: Reader, begun: Found) -> bool:
-    """Whether the process that began a run may still be at it: nobody else has taken its chain, and it is locked."""
-    folder = reader.folder / begun.chain
-    head = read_head(folder)
-    if head is not None and head.closed:
-        return False
-    pids = [opened.data().get("pid") for opened in reader.opened(begun)]
-    return len(set(pids)) <= 1 and is_written(folder)
+        if found.chain in chains:
+            yield found

@@ -128,10 +128,15 @@ def of_kind(folder: Path, number: int, kind: str) -> Iterator[Found]:
 
 def found_in(folder: Path, number: int, offset: int, text: bytes) -> Found | None:
     """The record that a line of a segment is; `None` where it is none."""
+    return found_at(text, folder.name, number, offset)
+
+
+def found_at(text: bytes, chain: str = "", number: int = 0, offset: int = 0) -> Found | None:
+    """The record that a line is, wherever it stands; `None` where it is none."""
     line = parse_line(text)
     if line is None:
         return None
     try:
-        return Found(folder.name, number, offset, line, _stub(line.body))
+        return Found(chain, number, offset, line, _stub(line.body))
     except msgspec.MsgspecError:
         return None

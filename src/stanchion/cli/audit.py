@@ -44,8 +44,10 @@ export  records for other programs, as JSON lines or as a Parquet file; those of
         also as a trail, in a folder
 prune   let the oldest segments leave now; without options, what the environment says, or
         else what is older than 90 days or more than a gigabyte. Export first what you need
-erase   overwrite what was said in records: content, answers, reasons. That they were
-        written, when, about which tool, and what was decided stays; the trail verifies"""
+erase   overwrite what was said in records: content, answers, reasons; also in those of
+        `stanchion check`, and in pieces that a crash left. That they were written, when,
+        about which tool, and what was decided stays; the trail verifies. What it cannot
+        reach is named: damaged lines, files of others, open runs, what the store keeps"""
 
 EPILOG: Final = """\
 examples:
@@ -66,9 +68,9 @@ The trail is that of the project (`stanchion state --where`), or where STANCHION
 a folder, or the URL of a PostgreSQL that it is copied to, whose records are then read there.
 A password is better kept in a file (PGPASSFILE) than on a command line.
 A TIME is ISO 8601, in UTC unless it says otherwise, or how long ago: 90s, 15m, 2h, 7d.
-Names of agents and tools may be patterns with * and ?; options that name something can
-be given several times. The key to verify with is that of STANCHION_AUDIT_KEY, unless
-another is given; without one no seal is checked. The store that has seen how far the
+Names of agents and tools may be patterns with * and ?; to erase, those of runs, tasks and
+tenants, too. The key to verify with is that of STANCHION_AUDIT_KEY, unless another is
+given; without one no seal is checked. The store that has seen how far the
 trail had come is that of the project where the trail is, unless another is given.
 
 The PLACE of a witness is a file or a pipe (best one that can only be appended to), a branch
@@ -85,7 +87,8 @@ exit status:
   1  for verify: it is not, or a seal cannot be checked; for heads: a chain has none;
      for witness --once: the place was not reached;
      for prune and erase: you may not, and nothing has changed
-  2  there is no such trail or record, or it cannot be read"""
+  2  there is no such trail or record, or it cannot be read
+  3  for erase: something of it is left, or would be, and is named"""
 
 
 class Verb(NamedTuple):
@@ -129,7 +132,7 @@ def add(commands: Any) -> None:
     newest = parser.add_argument_group("tail")
     newest.add_argument("-n", "--lines", metavar="N", type=count, help="how many records (default: 20)")
     newest.add_argument("-f", "--follow", action="store_true", default=None, help="go on with what is written")
-    choice = parser.add_argument_group("which records (tail, export)")
+    choice = parser.add_argument_group("which records (tail, export; erase: --run, --agent)")
     choice.add_argument("--run", metavar="ID", help="those of this run")
     choice.add_argument("--agent", metavar="NAME", action="append", help="those of this agent")
     choice.add_argument("--tool", metavar="NAME", action="append", help="decisions about this tool")
@@ -159,8 +162,8 @@ def add(commands: Any) -> None:
     leave.add_argument("--larger-than", metavar="SIZE", help="the oldest segments of what is more: 500MB, 2GB")
     leave.add_argument("--dry-run", action="store_true", default=None, help="only show it (prune, erase)")
     gone = parser.add_argument_group("erase")
-    gone.add_argument("--task", metavar="NAME", help="what was said on this task")
-    gone.add_argument("--tenant", metavar="NAME", help="what was said of this tenant")
+    gone.add_argument("--task", metavar="NAME", help="what was said on this task, or on tasks by a pattern")
+    gone.add_argument("--tenant", metavar="NAME", help="what was said of this tenant, or of tenants by a pattern")
     gone.add_argument("--containing", metavar="TEXT", help="records that hold this text, letter by letter")
     gone.add_argument("--why", metavar="WORDS", help="the reason, for the trail")
     gone.add_argument("--by", metavar="NAME", help="what you are called, where no key says so")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
+from stanchion.audit.worded import content_in_words
 from stanchion.cli.terminal import Terminal, json_line, put, visible
 from stanchion.cli.times import shown
 from stanchion.cli.verdict import row, style_of
@@ -81,7 +82,7 @@ def _policy(explained: Explanation) -> str:
     name = explained.policy
     if not name:
         name = {
-            None: "(not known: how the run began is not recorded)",
+            None: "(not known: how the run began is not in the trail, or has left it)",
             "": "(handed in as data, so it is not kept)",
         }.get(explained.source, "(cannot be loaded any more)")
     source = f", {explained.source}" if explained.source and explained.source != name else ""
@@ -127,6 +128,9 @@ def _counter(counter: Counter) -> str:
 
 
 def _short(value: Any) -> str:
+    words = content_in_words(value)
+    if words is not None:
+        return words
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 

@@ -11,6 +11,8 @@ from typing import Any, Final, NoReturn
 from stanchion.cli.trouble import BadInput
 
 MOST: Final = 1_000_000
+Several: Final[type[argparse.Action]] = argparse._AppendAction
+"""What argparse makes of an option that keeps every value it is given."""
 _SECRET: Final = re.compile(r"//[^/@]*@")
 """Who is at a server, and with which password."""
 
@@ -44,6 +46,11 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=20, width=88)
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        """The help of an option; one that collects what it is given says that it may be given several times."""
+        said = super()._get_help_string(action)
+        return f"{said} (can be given several times)" if isinstance(action, Several) else said
 
 
 class Once(argparse.Action):

@@ -31,6 +31,7 @@ OF_KIND: Final[dict[str, type[notes.Note]]] = {
     notes.OPEN: notes.Opened,
     notes.CHECKPOINT: notes.Checkpoint,
     notes.RETIRED: notes.Retired,
+    notes.ERASED: notes.Erased,
     notes.FACT: notes.Told,
 }
 """How records that are no decisions are read."""
@@ -131,6 +132,10 @@ def noted(found: Found) -> str:
             return f"with {counted(len(note.heads), 'other chain')}{', sealed' if found.line.seal else ''}"
         case notes.Retired():
             return f"segment {', '.join(str(segment[0]) for segment in note.segments)} leaves: {note.why}"
+        case notes.Erased():
+            count = sum(last - first + 1 for rows in note.records.values() for first, last in rows)
+            by = f" by {note.by}" if note.by else ""
+            return f"what was said in {counted(count, 'record')}{by}{f': {note.why}' if note.why else ''}"
     return ""
 
 

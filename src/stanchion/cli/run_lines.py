@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from stanchion.audit.runs import CANCELLED, ENDED, HALTED, LOST, OPEN, RunDetail, RunStory
+from stanchion.audit.gathering import CANCELLED, ENDED, HALTED, LOST, OPEN
+from stanchion.audit.runs import RunDetail, RunStory
 from stanchion.audit.scanning import Found
 from stanchion.cli.record_line import ACTION, NUMBER, UNREADABLE, decision_in, told
 from stanchion.cli.terminal import Terminal, visible

@@ -45,6 +45,11 @@ def declared() -> Mapping[str, Words]:
     return dict(_table)
 
 
+def is_declared(code: str) -> bool:
+    """Whether a code has words of its own."""
+    return code in _table
+
+
 def say(template: str, args: tuple[object, ...]) -> str:
     """Fill a template's places; a missing argument leaves its place visible, never an error."""
     if not args or "{" not in template:

@@ -7,10 +7,12 @@ from typing import Any
 import msgspec
 
 from stanchion.audit.again import run_of
+from stanchion.audit.apart import is_erased
 from stanchion.audit.reading import Found, Reader
 from stanchion.audit.rebuilding import Forgotten, Rebuilding, args_of
-from stanchion.audit.record import Entry
-from stanchion.kernel.events import RunInfo
+from stanchion.audit.record import OUTCOME, Entry
+from stanchion.kernel.events import OF_STAGE, RunInfo
+from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.custom import BRAKE, with_guards
 from stanchion.policy.errors import PolicyError
@@ -30,6 +32,27 @@ class Case(msgspec.Struct, frozen=True):
     env: str | None = None
     args: dict[str, Any] | None = None
     place: tuple[Reader, Found] | None = None
+
+    @property
+    def erased(self) -> bool:
+        """Whether what was said in the record is erased."""
+        return self.place is not None and is_erased(self.place[1].line.body, self.place[1].line.kept)
+
+    @property
+    def missing(self) -> str:
+        """What of the event is not there any more, in words; empty where all of it is."""
+        if self.erased:
+            return "it cannot be judged again: what was said in its record was erased"
+        entry = self.entry
+        if self.args is not None or self.place is None or entry.kind != OUTCOME or not entry.call:
+            return ""
+        if "args" in entry.beside or "args" not in OF_STAGE[Stage(entry.stage)].__struct_fields__:
+            return ""
+        intent = self.place[0].find(entry.call)
+        if intent is None:
+            return "its conditions are not tested again: the record of its call is not in the trail, or has left it"
+        gone = is_erased(intent.line.body, intent.line.kept)
+        return "its conditions are not tested again: the arguments of its call were erased" if gone else ""
 
     def judged(self, policy: CompiledPolicy) -> Entry:
         """The record with everything that the decision was judged on; raises `Forgotten` where that is not there."""

@@ -9,6 +9,7 @@ import msgspec
 from stanchion.audit.again import event_of, inputs_of, moment_of
 from stanchion.audit.rebuilding import Forgotten
 from stanchion.audit.record import Entry, Said
+from stanchion.audit.worded import worded
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.engine import decide
@@ -17,7 +18,6 @@ from stanchion.kernel.lookups import Answered, Ask
 from stanchion.kernel.replay import could
 from stanchion.kernel.state import Batch, Line
 from stanchion.kernel.table import TABLE
-from stanchion.kernel.words import advice_of, detail_of, message_of
 from stanchion.lab.case import Case
 from stanchion.lab.conditions import Part, parts_of
 from stanchion.lab.remedies import remedies
@@ -98,12 +98,14 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
     if policy is not None and same:
         plan = Plans(policy, event.run, could(inputs_of(entry))).of(moment.events, entry.mode)
     counters: tuple[Counter, ...] = ()
+    missing = case.missing
     forgotten = ""
     if policy is not None and same:
         try:
             counters = _counters(policy, moment, case.judged(policy))
         except Forgotten as error:
-            forgotten = str(error)
+            # That its own record says nothing any more is told once.
+            forgotten = "" if case.erased else str(error)
     about: dict[str, Event] = {}
     if plan is not None:
         about = {placed.id: moment.events[at] for placed, at in zip(plan.guards, plan.event_of, strict=True)}
@@ -127,12 +129,12 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
         env=case.env,
         hash=entry.policy,
         changed=not same,
-        findings=tuple(_reason(said, policy, about.get(said.guard), entry) for said in entry.findings),
-        shadow=tuple(_reason(said, policy, about.get(said.guard), entry) for said in entry.shadow),
+        findings=tuple(_reason(said, policy, about.get(said.guard), case, missing) for said in entry.findings),
+        shadow=tuple(_reason(said, policy, about.get(said.guard), case, missing) for said in entry.shadow),
         passed=entry.passed if plan is None else tuple(guard for guard in about if guard not in spoke),
         skipped=entry.skipped,
         counters=counters,
-        notes=entry.notes if not forgotten else (*entry.notes, forgotten),
+        notes=(*entry.notes, *[words for words in (missing, forgotten) if words]),
         content=entry.content,
     )
 
@@ -145,15 +147,15 @@ def _moment(case: Case) -> Moment:
         return Moment((event_of(case.entry, case.run, case.args),))
 
 
-def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None, entry: Entry) -> Reason:
+def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None, case: Case, missing: str) -> Reason:
     seat = None if policy is None else policy.seat(said.guard)
     if seat is None and said.code.startswith("safe_mode."):
         seat = Seat(SAFE_MODE)
     guard = None if seat is None else seat.placed.guard
-    own = getattr(guard, "advice", "")
+    own, words = getattr(guard, "advice", ""), worded(said, case.erased)
     when = check = None
     # A rule whose condition broke is no better explained by testing it on what is left of the event.
-    if isinstance(guard, Rule) and event is not None:
+    if isinstance(guard, Rule) and event is not None and not missing:
         view = View(event)
         when = parts_of(guard.when, view) if guard.when != "true" else None
         check = None if guard.check is None else parts_of(guard.check, view)
@@ -161,16 +163,16 @@ def _reason(said: Said, policy: CompiledPolicy | None, event: Event | None, entr
         guard=said.guard,
         action=said.action,
         code=said.code,
-        message=said.text if said.text else message_of(said.code, said.args),
-        advice=own if own and said.code == "rule.broken" else advice_of(said.code, said.args),
-        detail=detail_of(said.code, said.args),
+        message=words.message,
+        advice=own if own and said.code == "rule.broken" else words.advice,
+        detail=words.detail,
         use="" if guard is None else getattr(guard, "name", ""),
         place="" if seat is None else seat.place,
         entry={} if policy is None else said_of(policy.file, said.guard),
         when=when,
         check=check,
         to_pass=remedies(said, guard, event, when, check),
-        evidence=_evidence(said, guard, entry),
+        evidence=_evidence(said, guard, case.entry),
     )
 
 

@@ -123,7 +123,9 @@ def _budget(guard: Budget, said: Said) -> tuple[str, ...]:
 def _time(guard: TimeLimit, said: Said) -> tuple[str, ...]:
     since = f"seconds after the first action of the {guard.per}"
     estimate = ("a smaller `estimate_s`",) if guard.estimate_s else ()
-    if said.code == "time.nearly" and len(said.args) > 1:
+    if said.code == "time.nearly" and len(said.args) < 2:
+        return estimate  # which mark it was is erased
+    if said.code == "time.nearly":
         by = _mark(guard, said.args[1])
         within = f"before {said.args[1]} % of {guard.max_s:,.10g} {since} (`{by}`)"
         return (within, *estimate, *_lockdown(said, by))

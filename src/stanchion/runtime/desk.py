@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.audit.journal import Finish, Start
-from stanchion.kernel.actions import NAMES, Action, Risk
+from stanchion.audit.forking import tell_of_forks
+from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import EVERY_ACTION, Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
@@ -23,7 +24,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.locks import Lock
-from stanchion.policy.veil import renamed
+from stanchion.runtime.announcing import Beginning, tell_end
 from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.hosts import streamed
@@ -131,7 +132,16 @@ class Desk:
         self._over = False
         self.carved = ""
         """The hold on its parent's budgets that this run has yet to give back."""
-        self._began = 0
+        self._beginning = Beginning(shield)
+        tell_of_forks(self)
+
+    def forked(self) -> None:
+        """In a forked process: go on with the run there. Its events get ids of their own, because a store answers each
+        id once; and what was decided before is told by the process that decided it."""
+        self._prefix = f"{self._given.id}.{os.urandom(4).hex()}."
+        self._count = itertools.count(1)
+        self.told = None
+        self.decided = [0] * len(Action)
 
     @property
     def plans(self) -> Plans:
@@ -156,13 +166,9 @@ class Desk:
         self._plans = Plans(policy, self.info, self.can, polite=True)
 
     def announce(self, run: RunInfo) -> None:
-        """Write down that the run begins, or goes on under another policy."""
-        shield = self.shield
-        now, policy = shield.clock(), shield.policy.hash
-        who = renamed(run, shield.policy.veil.of_run(run))
-        shield.journal.begin(Start(who, now, policy, shield.origin, shield.env, self.deadline_at_ms, self._began))
+        """Write down that the run begins, or goes on under another policy or in another process."""
+        self._beginning.announce(run, self.deadline_at_ms)
         self.told = run
-        self._began = self._began if self._began else now
 
     def over(self, code: str, why: str) -> None:
         """Write down, once, that the run has ended, with what it had produced; a run that did nothing says nothing."""
@@ -173,15 +179,7 @@ class Desk:
         if self.told is None or self._over:
             return
         self._over = True
-        decided = {NAMES[action]: count for action, count in enumerate(self.decided) if count}
-        produced, left_out = self.produced(), self.partial.left_out
-        if self.veiled:
-            produced, left_out = (), left_out + len(produced)
-        veil = self.shield.policy.veil
-        who = renamed(self.info, veil.of_run(self.info))
-        finish = Finish(who, self.shield.clock(), code, veil.words(why), decided, produced, left_out)
-        if not self.shield.unwritten.put(lambda: self.shield.journal.end(finish), f"the end of run `{who.id}`"):
-            self.tell("the audit trail cannot be written: the end of this run is recorded as soon as it can be")
+        tell_end(self, code, why)
 
     def produced(self) -> tuple[Any, ...]:
         """What the run has produced so far: what it kept, and the last result that the agent got."""

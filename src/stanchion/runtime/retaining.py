@@ -94,19 +94,27 @@ def tell_first(folder: Path | None, keep: Keep) -> None:
 
 
 def erased(shield: Shield, request: Request, answer: Answer) -> int:
-    """Erase what was said in the records that somebody was asked about; gives in how many. `StateError` where the
-    shield keeps no trail."""
-    from stanchion.audit.erasing import count_of, erase
+    """Erase what was said in the records that somebody was asked about, in the shield's trail and in those beside it;
+    gives in how many. `StateError` where the shield keeps no trail."""
+    from stanchion.audit.erasing import Rows, count_of, erase
     from stanchion.audit.trail import Trail
 
     journal = shield.journal
     if not isinstance(journal, Trail):
         raise StateError("this shield keeps its records in memory alone: name the trail with STANCHION_AUDIT")
-    rows = msgspec.convert(request.said["records"], dict[str, tuple[tuple[int, int], ...]])
+    rows = msgspec.convert(request.said["records"], Rows)
+    beside = msgspec.convert(request.said.get("beside", {}), dict[str, Rows])
     act = answer.act
     done = erase(journal, rows, act.comment, act.operator)
+    for folder, others in beside.items():
+        other = Trail(Path(folder))
+        try:
+            done += erase(other, others, act.comment, act.operator)
+        finally:
+            other.close()
     fact = Fact(shield.clock(), "trail.erased", SUBJECT, FLEET, by=act.operator, why=act.comment)
-    tell(shield, fact._replace(data={"records": count_of(rows), **told(answer)}))
+    count = sum(map(count_of, (rows, *beside.values())))
+    tell(shield, fact._replace(data={"records": count, **told(answer)}))
     return done
 
 

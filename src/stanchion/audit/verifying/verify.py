@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from . import epochs, erasure, retirement
+from . import beside, epochs, erasure, retirement
 from .crossing import STORE, cross, trusted
 from .files import Files, Tick, chain_folders, segment_name
 from .heads import HeadFile, head_file
@@ -70,6 +70,7 @@ def verify(
         if any(_is_of(each, version) for each in chains[:1]):
             raise CannotVerify(said.format(path=path))
     count = _Count(sum(until.values()), progress)
+    left = {each.name: beside.beside(each) for each in chains}
     reads = {each.name: _read(each, holds, until, count) for each in chains}
     for _ in range(TRIES):
         # Somebody may erase meanwhile, and say so in a chain that was read before.
@@ -97,6 +98,7 @@ def verify(
         *_of_trail(walks, holds, strangers),
         *(Remark("", said) for said in epochs.unproven(walks.values(), holds)),
         *(said for read in reads.values() for said in _of_chain(read)),
+        *(Remark(each.name, said) for each in chains for said in beside.noted(each, left[each.name])),
         *_of_ends(sorted(set(walks) - named), bool(outside)),
     ]
     told = tuple(map(_told, reads.values()))

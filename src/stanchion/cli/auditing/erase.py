@@ -6,75 +6,132 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.request import Request
-from stanchion.audit.erasing import Meant, Rows, blank, count_of, meant_in, pieces, undone
+from stanchion.audit.erasing import Said, blank, count_of, cut_off, meant_in, remove, undone
+from stanchion.audit.keys import load_key
+from stanchion.audit.layout import chains
+from stanchion.audit.meant import Meant
+from stanchion.audit.reading import Reader
+from stanchion.audit.remains import Remain, Tail, damaged, held_fast, pieces, strangers, tails
+from stanchion.audit.trail import wall_ms
 from stanchion.cli.answerers import answerer
+from stanchion.cli.auditing.left import open_runs, stored
 from stanchion.cli.operating import answered
 from stanchion.cli.progress import progress
-from stanchion.cli.terminal import say
-from stanchion.cli.trails import reader_of
+from stanchion.cli.terminal import say, visible
+from stanchion.cli.trails import checks_folder, reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
+from stanchion.kernel.names import Names, names
 from stanchion.kernel.scopes import FLEET
+from stanchion.runtime.places import KEY
 from stanchion.runtime.retaining import SUBJECT
 
 UNSAID: Final = {"why": "", "by": "", "ssh_agent": False, "as_name": "", "role": ""}
 """What the options of whoever answers are where they are not given."""
 
-STILL: Final = (
-    "the store still has the results of calls whose effects are remembered, tickets that are open, and histories of "
-    "runs, until they expire: `stanchion state` shows them"
-)
+LEFT: Final = 3
+"""The exit status where not all of it is gone, or would go."""
+
+SHOWN: Final = 50
+"""How many of the things that are left are named."""
+
+
+CAME: Final = "written meanwhile: erase again"
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What there is of what is meant in one trail: records, pieces beside chains, beginnings of records at the end of
+    segments, and what cannot be erased."""
+
+    folder: Path
+    said: Said
+    torn: list[Path]
+    tails: list[Tail]
+    left: list[Remain]
+
+    def __bool__(self) -> bool:
+        return bool(self.said.rows or self.torn or self.tails)
 
 
 def erase(args: argparse.Namespace) -> int:
-    """Erase what is meant, as whoever may."""
+    """Erase what is meant, as whoever may; says what is left of it."""
     for name, usual in UNSAID.items():
         if getattr(args, name) is None:
             setattr(args, name, usual)
     meant = _meant(args)
-    reader = reader_of(None, whose(args.project))
-    with progress("looking") as told:
-        rows = meant_in(reader, meant, told)
-    torn = pieces(reader.folder, meant)
-    if args.dry_run:
-        _tell(rows, torn, "would be erased")
-        return 0
-    finished = blank(reader.folder, undone(reader.folder))
+    state = whose(args.project)
+    trail = reader_of(None, state).folder
+    folders = [trail, *[one for one in [checks_folder(state)] if one != trail and chains(one)]]
+    finished = 0 if args.dry_run else sum(blank(folder, undone(folder)) for folder in folders)
     if finished:
         say(sys.stdout, f"what was said in {_records(finished)} is erased, as the trail says since it was interrupted")
-    if not rows and not torn:
+    looks = _looked(folders, meant)
+
+    def left(now: list[Look]) -> list[Remain]:
+        runs = open_runs(Reader(trail), meant, looks[0].said.runs)
+        return [*(one for each in now for one in each.left), *runs, *stored(args.store, state, meant)]
+
+    if args.dry_run:
+        _tell(looks, "would be erased")
+        return _told(left(looks), "would go")
+    if not any(looks):
         say(sys.stdout, "no record says anything of that")
-        return 0
-    request = Request(
-        purpose=Purpose.ERASE,
-        tenant=FLEET,
-        subject=SUBJECT,
-        said={"records": {chain: [list(row) for row in some] for chain, some in rows.items()}, "why": args.why},
-    )
+        return _told(left(looks))
+    request = Request(purpose=Purpose.ERASE, tenant=FLEET, subject=SUBJECT, said=_asked(looks, args.why))
 
     def carried_out(shield: Shield) -> int:
         shield.act(request, answerer(args, shield))
-        for path in torn:
-            path.unlink(missing_ok=True)
-        _tell(rows, torn, "is erased")
-        say(sys.stdout, STILL)
-        return 0
+        key = os.environ.get(KEY, "")
+        for folder in folders:
+            # Opening a trail may have made pieces of what was no piece before.
+            torn = [tail.chain for tail in tails(folder, meant)]
+            cut_off(folder, torn, load_key(Path(key)) if key and folder == trail else None, wall_ms)
+            remove(pieces(folder, meant))
+        _tell(looks, "is erased")
+        again = _looked(folders, meant)
+        came = [Remain(f"{chain}:{rows[0][0]}", CAME) for one in again for chain, rows in one.said.rows.items()]
+        fast = [one for folder in folders for one in held_fast(folder, meant)]
+        return _told([*came, *fast, *left(again)])
 
     return answered(args, carried_out)
 
 
+def _looked(folders: list[Path], meant: Meant) -> list[Look]:
+    """What there is of what is meant in each of some trails."""
+    looks = []
+    for folder in folders:
+        reader = Reader(folder)
+        with progress("looking") as told:
+            said = meant_in(reader, meant, told)
+        left = [*damaged(reader, meant), *strangers(folder, meant)]
+        looks.append(Look(folder, said, pieces(folder, meant), tails(folder, meant), left))
+    return looks
+
+
+def _asked(looks: list[Look], why: str) -> dict[str, Any]:
+    """What somebody is asked to answer for."""
+    plain = [{chain: [list(row) for row in some] for chain, some in one.said.rows.items()} for one in looks]
+    beside = {str(one.folder): rows for one, rows in zip(looks[1:], plain[1:], strict=True) if rows}
+    return {"records": plain[0], "why": why, **({"beside": beside} if beside else {})}
+
+
 def _meant(args: argparse.Namespace) -> Meant:
-    agents = args.agent if args.agent is not None else [None]
-    if len(agents) > 1:
-        raise BadInput("`--agent` is given several times: erase what one of them said, then what the next did")
     if args.containing == "":
         raise BadInput("`--containing` is empty, and every record contains that: give the text")
-    meant = Meant(run=args.run, agent=agents[0], task=args.task, tenant=args.tenant, containing=args.containing)
+    meant = Meant(
+        run=_names(args.run),
+        agent=None if args.agent is None else names(args.agent),
+        task=_names(args.task),
+        tenant=_names(args.tenant),
+        containing=args.containing,
+    )
     if not meant:
         raise BadInput(
             "say whose words are to be erased: `--run`, `--agent`, `--task`, `--tenant` or `--containing`; "
@@ -83,15 +140,34 @@ def _meant(args: argparse.Namespace) -> Meant:
     return meant
 
 
-def _tell(rows: Rows, torn: list[Path], how: str) -> None:
-    say(
-        sys.stdout,
-        f"what was said in {_records(count_of(rows))} {how}; that they were written, and what was decided, stays",
-    )
-    for chain, some in rows.items():
-        say(sys.stdout, f"  {chain}: {_records(count_of({chain: some}))}, {some[0][0]} to {some[-1][1]}")
-    for path in torn:
-        say(sys.stdout, f"  {path.parent.name}{os.sep}{path.name}: a piece of a record that a crash left")
+def _names(given: str | None) -> Names | None:
+    return None if given is None else names([given])
+
+
+def _tell(looks: list[Look], how: str) -> None:
+    count = sum(count_of(one.said.rows) for one in looks)
+    say(sys.stdout, f"what was said in {_records(count)} {how}; that they were written, and what was decided, stays")
+    for number, one in enumerate(looks):
+        of_checks = "of `stanchion check`, " if number else ""
+        for chain, some in one.said.rows.items():
+            words = f"{of_checks}{_records(count_of({chain: some}))}, {some[0][0]} to {some[-1][1]}"
+            say(sys.stdout, f"  {chain}: {words}")
+        for path in one.torn:
+            say(sys.stdout, f"  {path.parent.name}/{path.name}: {of_checks}a piece of a record that a crash left")
+        for tail in one.tails:
+            say(sys.stdout, f"  {tail.place}: {of_checks}the beginning of a record, where a crash came")
+
+
+def _told(left: list[Remain], how: str = "is gone") -> int:
+    """Name what is left; gives the exit status."""
+    if not left:
+        return 0
+    say(sys.stdout, f"not all of it {how}:")
+    for one in left[:SHOWN]:
+        say(sys.stdout, f"  {visible(one.place)}: {one.what}")
+    if len(left) > SHOWN:
+        say(sys.stdout, f"  … and {len(left) - SHOWN:,} more")
+    return LEFT
 
 
 def _records(count: int) -> str:

@@ -23,7 +23,7 @@ def seen_in(store: str | None, trail: str | None, folder: Path, found: Whose) ->
     if store is not None:
         return _read(store, folder, found)
     own = found.state.folder / TRAIL_FOLDER
-    if (trail is not None and folder.absolute() != own.absolute()) or _is_nowhere(found):
+    if (trail is not None and folder.absolute() != own.absolute()) or is_nowhere(found):
         return []
     try:
         return _read(None, folder, found)
@@ -32,7 +32,7 @@ def seen_in(store: str | None, trail: str | None, folder: Path, found: Whose) ->
         return []
 
 
-def _is_nowhere(found: Whose) -> bool:
+def is_nowhere(found: Whose) -> bool:
     """Whether the project has no store that outlives a process, or none yet."""
     name = store_named(None, os.environ)
     path = found.state.folder / STORE_FILE if is_own(None, os.environ) else file_of(name)

@@ -12,12 +12,14 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.audit.apart import is_erased
 from stanchion.audit.export import said_of
 from stanchion.audit.layout import segment_file
 from stanchion.audit.notes import Begun
 from stanchion.audit.reading import Reader
 from stanchion.audit.record import Entry
 from stanchion.audit.scanning import Found
+from stanchion.audit.worded import content_in_words, worded
 from stanchion.cli.progress import progress
 from stanchion.cli.record_line import decision_in, noted
 from stanchion.cli.terminal import Terminal, put, visible
@@ -30,7 +32,6 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import TABLE
-from stanchion.kernel.words import advice_of, detail_of, message_of
 
 LONGEST: Final = 100
 """How long a value may be to stand in one line."""
@@ -84,9 +85,10 @@ def _lines(found: Found, terminal: Terminal, policy: str) -> Iterator[str]:
     yield ""
     yield from row("at", shown(found.stub.at), terminal)
     if entry is not None:
-        yield from _decision(entry, terminal)
+        yield from _decision(entry, is_erased(found.line.body, found.line.kept), terminal)
     for name, value in rest.items():
-        yield from row(name, _json(value), terminal)
+        words = content_in_words(value)
+        yield from row(name, _json(value) if words is None else words, terminal)
     yield ""
     fits = "" if found.line.fits else terminal.paint("  does not fit: see `stanchion audit verify`", "bad")
     yield row("hash", found.line.hash, terminal)[0] + fits
@@ -106,7 +108,7 @@ def _headline(entry: Entry, terminal: Terminal) -> str:
     return f"{terminal.paint(entry.action, style_of(action))}  {happens}"
 
 
-def _decision(entry: Entry, terminal: Terminal) -> Iterator[str]:
+def _decision(entry: Entry, erased: bool, terminal: Terminal) -> Iterator[str]:
     tool = f" of tool `{entry.tool}`" if entry.tool else ""
     agent = f" by agent `{entry.agent}`" if entry.agent else ""
     task = f" on task `{entry.task}`" if entry.task else ""
@@ -117,8 +119,7 @@ def _decision(entry: Entry, terminal: Terminal) -> Iterator[str]:
     yield from row("policy", f"hash {entry.policy}", terminal)
     for said in entry.findings:
         yield from row("finding", f"{said.action} by {said.guard} ({said.code})", terminal)
-        message = said.text if said.text else message_of(said.code, said.args)
-        for words in (message, advice_of(said.code, said.args), detail_of(said.code, said.args)):
+        for words in worded(said, erased):
             if words:
                 yield from row("", f"  {words}", terminal)
 

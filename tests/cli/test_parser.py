@@ -1,0 +1,28 @@
+"""Help: what an option says of itself is what it does."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from stanchion.cli.main import main
+from stanchion.cli.parser import Once, Parser
+
+
+@pytest.mark.parametrize(
+    ("option", "several"),
+    [({"action": "append"}, True), ({"action": Once}, False), ({"action": "store_true"}, False), ({}, False)],
+)
+def test_an_option_that_can_be_given_several_times_says_so(option: dict[str, object], several: bool) -> None:
+    parser = Parser(prog="p")
+    parser.add_argument_group("g").add_argument("--it", help="this", **option)  # type: ignore[arg-type] # as drawn
+    assert ("this (can be given several times)" in parser.format_help()) is several
+
+
+def test_those_of_the_trail_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--help"]) == 0
+    said = re.sub(r"\s+", " ", capsys.readouterr().out)
+    for option in ("--agent NAME", "--tool NAME", "--stage STAGE", "--action ACTION", "--witness PLACE"):
+        assert re.search(rf"{option} [^-]*\(can be given several times\)", said), option
+    assert not re.search(r"--(run ID|task NAME|containing TEXT) [^-]*\(can be given", said)
