@@ -20,7 +20,7 @@ from stanchion.kernel.events import ToolResult
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock
-from tests.interrupts import SOAK, cut_off, files
+from tests.interrupts import SOAK, cut_off, files, soon
 
 KEEP_S: Final = 100_000
 STAGES: Final = ["tool_call", "tool_result", "model_call", "model_reply", "error"]
@@ -377,6 +377,11 @@ WITHIN: Final = files(
 )
 
 
+PATIENCE_S: Final = 3_000.0
+"""Each has a thread of its own, because what a thread handles when it is struck may stay with it; this ends one that is
+stuck."""
+
+
 def struck(work: str, house: House, at: int, error: type[BaseException]) -> str:
     """Where a piece of work was struck at its n-th step."""
 
@@ -390,6 +395,10 @@ def struck(work: str, house: House, at: int, error: type[BaseException]) -> str:
 @pytest.mark.parametrize("work", ["call", "high", "once", "bad", "acall", "model"])
 def test_one_interrupt_anywhere_leaves_nothing_taken(work: str) -> None:
     """At each step of what starts a call and sees to its end: nothing is held, and each intent has its outcome."""
+    soon(partial(struck_anywhere, work), PATIENCE_S)
+
+
+def struck_anywhere(work: str) -> None:
     at, every = (1, 1) if SOAK or work == "call" else (random.Random(work).randint(1, 11), 11)
     while True:
         house = House()
@@ -408,6 +417,10 @@ def test_one_interrupt_anywhere_leaves_nothing_taken(work: str) -> None:
 
 
 def test_what_is_to_happen_once_can_begin_where_it_was_cut_off_before() -> None:
+    soon(begun_again, PATIENCE_S)
+
+
+def begun_again() -> None:
     at, every = (1, 1) if SOAK else (3, 7)
     house, ran, again = House(), list[int](), 0
 
@@ -454,6 +467,10 @@ def test_what_is_to_happen_once_can_begin_where_its_start_was_lost(error: Any, a
 @pytest.mark.parametrize("work", ["items", "async items"])
 def test_one_interrupt_anywhere_in_the_items_of_a_call(work: str) -> None:
     """What was handed to a host is over with its run."""
+    soon(partial(struck_in_items, work), PATIENCE_S)
+
+
+def struck_in_items(work: str) -> None:
     at, every = (1, 1) if SOAK else (random.Random(work).randint(1, 31), 31)
     while True:
         house = House()
