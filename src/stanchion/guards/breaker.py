@@ -149,6 +149,13 @@ class Breaker(msgspec.Struct, frozen=True):
             return Ruling(Finding(Action.ALLOW, "breaker.closed", (event.tool, went_well)), _plain(CLOSED))
         return Ruling(put=_plain(Circuit(0, circuit.until, circuit.cooldown_ms, went_well)))
 
+    def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
+        """The circuit with room for the next probe, where one of those calls was it: it has told nothing."""
+        circuit = circuit_of(value)
+        if circuit.probe not in calls:
+            return None
+        return _plain(msgspec.structs.replace(circuit, probe="", expires=0))
+
     def _opened(self, tool: str, cooldown_s: float, now: int) -> Ruling:
         cooldown_ms = round(cooldown_s * 1_000)
         put = _plain(Circuit(0, now + cooldown_ms, cooldown_ms))

@@ -120,6 +120,14 @@ class Queue(msgspec.Struct, frozen=True):
             return None
         return Ruling(None, _data(Line(left, line.waiting)))
 
+    def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
+        """The line without those calls, at work or waiting."""
+        line = Line() if value is None else msgspec.convert(value, Line)
+        running = tuple([place for place in line.running if place[0] not in calls])
+        waiting = tuple([place for place in line.waiting if place[0] not in calls])
+        left = Line(running, waiting)
+        return None if left == line else _data(left)
+
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (Action.QUEUE, Action.BLOCK)

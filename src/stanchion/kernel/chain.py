@@ -18,6 +18,7 @@ from stanchion.kernel.guard import Kind, Placed, Switch, order, writes_at
 from stanchion.kernel.registers import MOST_BITS
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import ABSENT, BUCKETS, EPOCH, Expect, Line, Records, When, key
+from stanchion.kernel.states import NORMAL
 from stanchion.kernel.table import carried
 
 EVERY_ACTION: Final = tuple(Action)
@@ -69,13 +70,17 @@ Recorded = tuple[int, Callable[..., Any], str, int, When, int, int]
 how many lines stand before it, its number if it is in shadow mode."""
 
 
+Permit = tuple[str, Callable[[Any, frozenset[str]], Any], str]
+"""Where a guard keeps the places that it gives out: its record's key, how calls are taken out of it, the guard's id."""
+
+
 class Plan:
     """A chain for one run and tool, built once: judgements bound, lines and keys made."""
 
     __slots__ = (
         "_lifted", "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lifts",
-        "lines", "meters", "passes", "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "slices",
-        "switches", "taken", "tallied", "warnings", "watchers",
+        "lines", "meters", "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run", "shadow",
+        "slices", "switches", "taken", "tallied", "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -109,6 +114,7 @@ class Plan:
         self.watchers: dict[int, Callable[..., Any]] = {}
         self.records: list[Recorded] = []
         self.refusals: list[tuple[int, Callable[..., Any], str, int]] = []
+        self.permits: list[Permit] = []
         self._offered: list[tuple[int, Callable[[Any], Any], int, tuple[Switch, ...]]] = []
         self._redactors: list[tuple[int, Callable[[Any], Any], int]] | None = None
         self._sort_out(events)
@@ -159,6 +165,9 @@ class Plan:
                 refused = getattr(guard, "refused", None)
                 if refused is not None:
                     self.refusals.append((pos, refused, name, index))
+                vacate = getattr(guard, "vacate", None)
+                if vacate is not None:
+                    self.permits.append((name, vacate, placed.id))
         return 0
 
     def _enter_pure(self, pos: int, guard: Any, index: int) -> None:
@@ -334,3 +343,11 @@ class Plans:
                 self._plans.clear()
             plan = self._plans[shape] = Plan(self.policy, events, mode, self.can, lifts)
         return plan
+
+    def takes(self, event: Event) -> tuple[bool, tuple[Permit, ...]]:
+        """What the batch of an event may have taken, or given back, in whatever mode it was judged: whether it holds
+        something, and where places are."""
+        judged = [plan for shape, plan in list(self._plans.items()) if shape[0] is type(event) and event.tool in shape]
+        plans = (*judged, self.of((event,), NORMAL))
+        places = {permit[0]: permit for plan in plans for permit in plan.permits}
+        return any(plan.holds for plan in plans), tuple(places.values())

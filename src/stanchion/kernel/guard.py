@@ -71,6 +71,9 @@ class RecordGuard(Protocol):
     One that has `refused(event, value, finding)` is shown every event of its stages that was refused, with the finding
     that refuses it, by whichever guard and wherever that stands. It may give a new value, which is written, and a
     finding that stands behind all others; it has judged the event before only if the chain came as far as it.
+
+    One that gives out places has `vacate(value, calls)`: the record without what those calls have in it, `None` where
+    they have nothing. It is asked where an outcome never gets to its judgement.
     """
 
     kind: ClassVar[Kind]

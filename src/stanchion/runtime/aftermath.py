@@ -9,39 +9,40 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import ASK, ROLLBACK, Isolate
-from stanchion.kernel.state import Batch
+from stanchion.kernel.happened import has_happened
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
+from stanchion.runtime.owed import doubtful, owed, places_of
 from stanchion.runtime.recording import confirmed
 from stanchion.runtime.standing import end_run, isolate, repeated, signalled
 from stanchion.runtime.terms import terms_of
-from stanchion.runtime.under_way import abandoned
 from stanchion.runtime.undoing import roll_back
 
 ISOLATE: Final = Isolate()
 
 
 def owe(desk: Desk, moment: Moment) -> None:
-    """Leave to the next trip what a moment was to settle and nobody knows to be settled; one that begins something
-    gives back what it may have taken."""
-    settles = moment.settles if moment.settles else ((moment.id, None),)
-    desk.shield.unsettled.keep(Batch(desk.new_id(), desk.info.tenant, settles=settles))
+    """Leave to the next trip what a moment was to give back and nobody knows to be given back; one that begins
+    something gives back what it may have taken."""
+    event = moment.events[0]
+    ends = bool(moment.settles) or has_happened(event)
+    desk.shield.unsettled.owe(owed(desk, event, moment.settles) if ends else doubtful(desk, event))
+
+
+def passed_over(desk: Desk, moment: Moment, decision: Decision) -> None:
+    """Leave to the next trip the places that an outcome was to give back, at guards which its refusal kept from being
+    asked."""
+    if has_happened(moment.events[0]):
+        desk.shield.unsettled.owe(places_of(desk, moment.events[0], decision.skipped))
 
 
 def seen_to(desk: Desk, event: Event, decision: Decision, outcome: AuditLost | int | None) -> Flow[Decision]:
-    """Wait for the record of a start, and carry out what concerns the run as a whole. Whoever is interrupted meanwhile
-    leaves a call that was not begun."""
-    try:
-        if outcome is not None:
-            decision = yield from confirmed(desk, event, decision, outcome)
-        if len(desk.shield.unsettled) and decision.inputs.reply is not None:
-            yield from desk.shield.unsettled.carry()
-        yield from aftermath(desk, event, decision)
-    except BaseException as error:
-        abandoned(desk, decision.id, error)
-        raise
-    if not decision.proceeds:
-        desk.under_way.over(decision.id)
+    """Wait for the record of a start, and carry out what concerns the run as a whole."""
+    if outcome is not None:
+        decision = yield from confirmed(desk, event, decision, outcome)
+    if len(desk.shield.unsettled) and decision.inputs.reply is not None:
+        yield from desk.shield.unsettled.carry()
+    yield from aftermath(desk, event, decision)
     return decision
 
 

@@ -29,13 +29,13 @@ from stanchion.runtime.reaching_out import Paying
 from stanchion.runtime.recording import give_back
 from stanchion.runtime.recovering import MOST_TRIED, attempted, tell_on
 from stanchion.runtime.reported import Said, failure_in, taken_in
-from stanchion.runtime.retrying import again, closed, opened
+from stanchion.runtime.retrying import Allowance, again, closed, opened
 from stanchion.runtime.spending import book, overruns, reserving, settled, unforeseen, used_by
 from stanchion.runtime.starting import Lapsed, lapsed
 from stanchion.runtime.streamed import is_stream
 from stanchion.runtime.terms import terms_of
 from stanchion.runtime.tool import NothingDone, Tool
-from stanchion.runtime.under_way import abandoned, begun as has_begun
+from stanchion.runtime.under_way import Way, abandoned, begun as has_begun, cut_off
 from stanchion.runtime.unread import formless, marked
 
 AFTER = "it was done, and whoever judged what came of it was interrupted"
@@ -50,11 +50,27 @@ Begun = tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]
 
 def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str = "") -> Flow[Any]:
     """Call a tool, and again where an error's judgement says so; `named` is what its caller calls the one thing that
-    is to happen."""
+    is to happen. Whatever cuts it off, what it took is given back, and what came of it written down."""
+    way = Way()
+    allowance = Allowance() if desk.shield.policy.judges_errors else None
+    try:
+        if allowance is not None:
+            opened(allowance)
+        return (yield from _called(desk, tool, args, kwargs, named, way))
+    except BaseException as error:
+        yield from cut_off(desk, way, error, AFTER if way.is_done else "")
+        raise
+    finally:
+        if allowance is not None:
+            closed(allowance)
+
+
+def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str, way: Way) -> Flow[Any]:
+    """The same, for somebody who sees to what is left. Python lets an exception that strikes where a `try` begins out
+    of the whole function, past the `try` around it; so what has to see it stands around the function."""
     policy = desk.shield.policy
     once = named != "" or tool.once or (policy.has_once and ONCE in desk.tool_facts(desk.plans, tool.name)[1])
-    allowance = opened() if policy.judges_errors else None
-    attempt, previous, started = 1, "", ""
+    attempt, previous = 1, ""
     tried: tuple[str, ...] = ()
     before: Exception | None = None
     page: Entry | None = None
@@ -62,15 +78,14 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
         while True:
             try:
                 if once:
-                    page, begun = yield from begin_once(desk, tool, args, kwargs, named, previous)
+                    page, begun = yield from begin_once(desk, tool, args, kwargs, way, named, previous)
                 else:
-                    begun = yield from begin(desk, tool, args, kwargs, previous)
+                    begun = yield from begin(desk, tool, args, kwargs, way, previous)
             except Refused as refused:
                 if before is None:
                     raise
                 raise refused from before
             decision, event, given, options, reserved = begun
-            started = decision.id
             if page is not None and page.answers:
                 return (yield from answered(desk, page, event, decision))
             began_ms = desk.shield.clock() if desk.measures else 0
@@ -105,18 +120,17 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                 before = None if leaks(desk, answer, error) else error
                 continue
             except BaseException as error:
-                abandoned(desk, started, error)
-                if not isinstance(error, GeneratorExit):
-                    if page is not None:
-                        yield from page.mark(desk, UNKNOWN)
-                    yield from desk.shield.unsettled.carry()
+                abandoned(desk, way.call, error)
+                if page is not None and not isinstance(error, GeneratorExit):
+                    yield from page.mark(desk, UNKNOWN)
                 raise
+            way.is_done = True
             if page is None and is_stream(value):
-                desk.under_way.hand(started)
-                started = ""
                 pace = Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s))
                 pace.took(monotonic() - began)
-                return Coming(tool, value, event, decision, given, options, reserved, began_ms, pace)
+                coming = Coming(tool, value, event, decision, given, options, reserved, began_ms, pace)
+                desk.under_way.hand(decision.id)
+                return coming
             used = used_by(desk, reserved, began_ms)
             came = shown(desk, Stage.TOOL_RESULT, tool.name, value)
             said = failure_in(came[0].content)
@@ -153,13 +167,8 @@ def call(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], 
                     page=page,
                 )
             )
-    except BaseException as error:
-        abandoned(desk, started, error, AFTER)
-        raise
     finally:
         before = None
-        if allowance is not None:
-            closed(allowance)
 
 
 def tried_again(desk: Desk, answer: Decision, error: Exception, attempt: int) -> Flow[bool]:
@@ -216,7 +225,7 @@ def nothing_done(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
 
 
 def begin_once(
-    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str, failed: str = ""
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], way: Way, named: str, failed: str = ""
 ) -> Flow[tuple[Entry, Begun]]:
     """Judge a call that happens once, and enter it into the ledger in the batch that starts it, unless it is done.
 
@@ -231,13 +240,13 @@ def begin_once(
     event = msgspec.structs.replace(event, call=failed, traits=traits)
     limit_s = desk.time_left_s(tool.name, tool.timeout_s)
     reserved = reserving(desk, event, JUST_ONE, limit_s) if desk.measures else JUST_ONE
-    page = entry(desk, event, named)
+    page = way.page = entry(desk, event, named)
     tries = 0
     while True:
         tries += 1
         against = yield from looked_up(desk, page)
         stakes = () if against or page.answers else page.stakes(event, limit_s)
-        decision, event = yield from assess(desk, event, reserved, (*refused, *against), stakes, waits=True)
+        decision, event = yield from assess(desk, event, reserved, (*refused, *against), stakes, waits=True, way=way)
         if decision.inputs.taken != page.key or tries == TRIES:
             break
         event = desk.renewed(event)
@@ -291,7 +300,7 @@ def refuse(
     if abandoned(desk, decision.id):
         yield from desk.shield.unsettled.carry()
     else:
-        yield from give_back(desk, decision)
+        yield from give_back(desk, event, decision)
     refused, _ = yield from assess(desk, desk.renewed(event), reserved, against)
     raise desk.refusal(refused)
 

@@ -10,7 +10,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, ModelCall
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
@@ -85,3 +85,16 @@ def shorter(params: dict[str, Any], limit: int) -> dict[str, Any]:
 def _lower(said: Any, limit: int) -> int:
     """The lower of two limits; what is no number of tokens (nothing, -1, a text) limits nothing."""
     return int(min(said, limit)) if type(said) in (int, float) and said >= 1 else limit
+
+
+def joined(degraded: Decision, decision: Decision, event: Event) -> Decision:
+    """The decision about a lesser request, as one that a host can carry out: degraded, with the whole new content."""
+    if not decision.proceeds:
+        return decision
+    return msgspec.structs.replace(
+        decision,
+        action=Action.DEGRADE,
+        findings=degraded.findings + decision.findings,
+        patches=(Patch((), content_of(event)),),
+        effects=tuple(dict.fromkeys(degraded.effects + decision.effects)),
+    )

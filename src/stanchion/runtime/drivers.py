@@ -37,6 +37,17 @@ class World(Protocol):
 
 def drive(flow: Flow[T], world: World) -> T:
     """Run a flow to its end in this thread."""
+    try:
+        return _driven(flow, world)
+    except BaseException as error:
+        if not rests(flow):
+            raise
+        return drive(told(flow, error), world)
+
+
+def _driven(flow: Flow[T], world: World) -> T:
+    """The same, for somebody who tells the flow where this is cut off. That stands around the whole function: what
+    strikes where a `try` begins passes the one around it."""
     line: Courtesy | None = None
     stopped: StopIteration | None = None
     try:
@@ -76,10 +87,6 @@ def drive(flow: Flow[T], world: World) -> T:
         # What a generator raises in place of a `StopIteration`, which it cannot let out.
         if stopped is None or error.__cause__ is not stopped:
             raise
-    except BaseException as error:
-        if not rests(flow):
-            raise
-        return drive(told(flow, error), world)
     finally:
         if line is not None:
             line.leave()

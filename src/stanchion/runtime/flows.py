@@ -14,21 +14,22 @@ from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
-from stanchion.kernel.findings import Finding, Patch, Retry
+from stanchion.kernel.findings import Finding, Retry
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
-from stanchion.runtime.aftermath import aftermath, owe, seen_to
+from stanchion.runtime.aftermath import aftermath, owe, passed_over, seen_to
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import worded
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.errors import ToolFailed
 from stanchion.runtime.faulting import described, text_of
+from stanchion.runtime.owed import owed
 from stanchion.runtime.recording import barred, confirmed, written
 from stanchion.runtime.reported import failing, failure_in, taken_in
 from stanchion.runtime.spending import overruns, reserving, settled
 from stanchion.runtime.tool import Tool
-from stanchion.runtime.under_way import abandoned
+from stanchion.runtime.under_way import STARTS, Way, abandoned, cut_off
 from stanchion.runtime.undoing import remember, undone
 from stanchion.runtime.unread import NOTHING, against, formless, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored
@@ -62,6 +63,8 @@ def judge(
     if refused is not None:
         return refused
     try:
+        if len(desk.shield.unsettled):
+            yield from desk.shield.unsettled.catch_up()
         if getattr(plans.policy, "clears", False):
             from stanchion.runtime.allowing import decided
 
@@ -73,8 +76,10 @@ def judge(
         raise
     if decision.findings:
         decision = worded(plans, moment, decision)
-    if moment.settles and decision.inputs.reply is None:
+    if decision.inputs.reply is None and (moment.settles or decision.inputs.lost or decision.inputs.stale):
         owe(desk, moment)
+    elif decision.skipped:
+        passed_over(desk, moment, decision)
     outcome = written(desk, plans, moment, decision, begun, notes)
     if outcome is not None:
         decision = yield from confirmed(desk, moment.events[0], decision, outcome)
@@ -125,14 +130,40 @@ def assess(
     stakes: tuple[Stake, ...] = (),
     waits: bool = False,
     reprice: Callable[[Event], Amounts] | None = None,
+    way: Way | None = None,
 ) -> Flow[tuple[Decision, Event]]:
     """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged once more, what is
     to be lesser and cannot be is refused, and one that a person has to answer for is judged again when one has
     (`waits`: here and now, otherwise when it is asked for again).
 
     `stakes` are records that the action rests on; `reprice` says what a lesser one reserves. Returns the decision and
-    the event as it goes ahead, patched.
+    the event as it goes ahead, patched. Whoever is cut off behind this leaves the action by its `way`.
     """
+    way = Way() if way is None else way
+    way.waited = False
+    try:
+        decision, event = yield from _assessed(desk, event, spent, refused, stakes, waits, reprice, way)
+        if not decision.proceeds and way.waited:
+            yield from desk.shield.unsettled.tell(owed(desk, event, ()))
+        if not decision.proceeds or event.stage not in STARTS:
+            desk.under_way.over(way.call)
+        return decision, event
+    except BaseException as error:
+        yield from cut_off(desk, way, error)
+        raise
+
+
+def _assessed(
+    desk: Desk,
+    event: Event,
+    spent: Amounts,
+    refused: tuple[Finding, ...],
+    stakes: tuple[Stake, ...],
+    waits: bool,
+    reprice: Callable[[Event], Amounts] | None,
+    way: Way,
+) -> Flow[tuple[Decision, Event]]:
+    """The same, for somebody who sees to what is taken."""
     line: Line | None = None
     degraded: Decision | None = None
     granted: Granted | None = None
@@ -154,18 +185,17 @@ def assess(
         barrier = barred(desk, moment) if desk.shield.journal.trouble else None
         if barrier is not None:
             return barrier, event
-        try:
-            if getattr(plans.policy, "clears", False):
-                from stanchion.runtime.allowing import decided
+        if len(desk.shield.unsettled):
+            yield from desk.shield.unsettled.catch_up()
+        desk.under_way.enter(way, event, spent)
+        if getattr(plans.policy, "clears", False):
+            from stanchion.runtime.allowing import decided
 
-                moment, decision = yield from decided(desk, plans, moment)
-            else:
-                decision = yield from decide(plans, moment, desk.shield.records)
-        except BaseException:
-            owe(desk, moment)
-            raise
-        if decision.inputs.lost and not decision.proceeds and plans.of(moment.events, decision.inputs.mode).holds:
-            owe(desk, moment)
+            moment, decision = yield from decided(desk, plans, moment)
+        else:
+            decision = yield from decide(plans, moment, desk.shield.records)
+        if decision.inputs.lost and not decision.proceeds:
+            abandoned(desk, way.call)
         if granted is not None:
             from stanchion.runtime.escalating import note_use
 
@@ -173,7 +203,7 @@ def assess(
         if decision.findings:
             decision = worded(plans, moment, decision)
         if decision.action <= UNCHANGED or (degraded is not None and decision.proceeds):
-            desk.under_way.enter(event, decision, spent)
+            desk.under_way.decided(decision)
         outcome = written(desk, plans, moment, decision, begun)
         if desk.shield.policy.recalls is not None:
             desk.learn(moment, decision)
@@ -186,7 +216,7 @@ def assess(
         if decision.action == Action.QUEUE:
             from stanchion.runtime.queueing import Line
 
-            line = Line() if line is None else line
+            line, way.waited = Line() if line is None else line, True
             again = yield from line.wait(desk, event, decision)
             if again is None:
                 return decision, event
@@ -223,20 +253,11 @@ def assess(
             event = less
             spent = spent if reprice is None else reprice(event)
             continue
-        return (decision if degraded is None else _joined(degraded, decision, event)), event
+        if degraded is None:
+            return decision, event
+        from stanchion.runtime.degrading import joined
 
-
-def _joined(degraded: Decision, decision: Decision, event: Event) -> Decision:
-    """The decision about a lesser request, as one that a host can carry out: degraded, with the whole new content."""
-    if not decision.proceeds:
-        return decision
-    return msgspec.structs.replace(
-        decision,
-        action=Action.DEGRADE,
-        findings=degraded.findings + decision.findings,
-        patches=(Patch((), content_of(event)),),
-        effects=tuple(dict.fromkeys(degraded.effects + decision.effects)),
-    )
+        return joined(degraded, decision, event), event
 
 
 def admit(
@@ -245,20 +266,21 @@ def admit(
     spent: Amounts = JUST_ONE,
     refused: tuple[Finding, ...] = (),
     stakes: tuple[Stake, ...] = (),
+    way: Way | None = None,
 ) -> Flow[tuple[Decision, Event]]:
     """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go ahead."""
-    decision, event = yield from assess(desk, event, spent, refused, stakes, waits=True)
+    decision, event = yield from assess(desk, event, spent, refused, stakes, waits=True, way=way)
     if not decision.proceeds:
         raise desk.refusal(decision)
     return decision, event
 
 
 def begin(
-    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], failed: str = ""
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], way: Way, failed: str = ""
 ) -> Flow[tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]]:
     """Judge a call and give it back as it goes ahead: event and arguments patched, and what it has reserved.
 
-    `failed` is the call that is tried again by this one.
+    `failed` is the call that is tried again by this one. Whoever is cut off leaves it by its `way`.
     """
     values = tool.values(args, kwargs)
     took, refused = asked(desk, tool, values)
@@ -269,13 +291,9 @@ def begin(
     reserved = JUST_ONE
     if desk.measures:
         reserved = reserving(desk, event, JUST_ONE, desk.time_left_s(tool.name, tool.timeout_s))
-    decision, event = yield from admit(desk, event, reserved, refused)
+    decision, event = yield from admit(desk, event, reserved, refused, way=way)
     if decision.patches:
-        try:
-            args, kwargs = tool.patched(args, kwargs, took.content, event.args)
-        except BaseException as error:
-            abandoned(desk, decision.id, error)
-            raise
+        args, kwargs = tool.patched(args, kwargs, took.content, event.args)
     return decision, event, args, kwargs, reserved
 
 

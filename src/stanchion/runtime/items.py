@@ -18,12 +18,12 @@ from stanchion.runtime.errors import Refused
 from stanchion.runtime.flows import begin, deliver, failed, shown
 from stanchion.runtime.ledger import ONCE
 from stanchion.runtime.pacing import END, InTime, Pace, next_in_time
-from stanchion.runtime.recording import left
-from stanchion.runtime.spending import close_hold, used_by
+from stanchion.runtime.recording import concluded
+from stanchion.runtime.spending import close_hold, settled, used_by
 from stanchion.runtime.starting import lapsed
 from stanchion.runtime.streamed import is_stream
 from stanchion.runtime.tool import Tool
-from stanchion.runtime.under_way import begun as has_begun
+from stanchion.runtime.under_way import Way, abandoned, begun as has_begun
 
 
 class Coming(msgspec.Struct, frozen=True):
@@ -43,8 +43,13 @@ class Coming(msgspec.Struct, frozen=True):
 def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
     """Run a generator tool: judged before its first step, every item judged before the agent gets it."""
     _not_once(desk, tool)
-    begun = drive(begin(desk, tool, args, kwargs), desk)
-    yield from consumed(desk, drive(_opened(desk, tool, begun), desk))
+    way = Way()
+    try:
+        begun = drive(begin(desk, tool, args, kwargs, way), desk)
+        yield from consumed(desk, drive(_opened(desk, tool, begun), desk))
+    except BaseException as error:
+        abandoned(desk, way.call, error)
+        raise
 
 
 async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncGenerator[Any, None]:
@@ -53,13 +58,18 @@ async def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str
     from stanchion.runtime.loop import adrive
 
     _not_once(desk, tool)
-    begun = await abegin(begin(desk, tool, args, kwargs), desk)
-    items = aconsumed(desk, await adrive(_opened(desk, tool, begun), desk))
+    way = Way()
     try:
-        async for item in items:
-            yield item
-    finally:
-        await items.aclose()
+        begun = await abegin(begin(desk, tool, args, kwargs, way), desk)
+        items = aconsumed(desk, await adrive(_opened(desk, tool, begun), desk))
+        try:
+            async for item in items:
+                yield item
+        finally:
+            await items.aclose()
+    except BaseException as error:
+        abandoned(desk, way.call, error)
+        raise
 
 
 def _opened(desk: Desk, tool: Tool, begun: Any) -> Flow[Coming]:
@@ -89,14 +99,16 @@ def handed(desk: Desk, coming: Any, awaited: bool) -> Any:
 
 def consumed(desk: Desk, coming: Coming) -> Iterator[Any]:
     """The items of a call that has begun, judged one by one; what it reserved is settled at the end."""
-    part = 0
+    part, judged = 0, False
     tool, event, decision = coming.tool, coming.event, coming.decision
     source = InTime(desk, coming.source, coming.pace)
     ended: BaseException | None = None
     try:
         for value in _made(tool, source):
             part += 1
-            yield drive(_delivered(desk, coming, value, part), desk)
+            item = drive(_delivered(desk, coming, value, part), desk)
+            judged = True
+            yield item
     except BaseException as error:
         ended = error
         raise
@@ -109,22 +121,23 @@ def consumed(desk: Desk, coming: Coming) -> Iterator[Any]:
                 if broke is not ended:
                     raise broke
         finally:
-            left(desk, event, decision, f"it is over after {part} items")
-            drive(close_hold(desk, decision, used_by(desk, coming.reserved, coming.began_ms)), desk)
+            drive(_over(desk, coming, part, judged), desk)
 
 
 async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
     """The same for items that are awaited; those of a sync source are made in threads."""
     from stanchion.runtime.loop import adrive
 
-    part = 0
+    part, judged = 0, False
     tool, event, decision = coming.tool, coming.event, coming.decision
     source = _source(coming.source)
     ended: BaseException | None = None
     try:
         while (value := await _anext(tool, source, coming.pace)) is not END:
             part += 1
-            yield await adrive(_delivered(desk, coming, value, part), desk)
+            item = await adrive(_delivered(desk, coming, value, part), desk)
+            judged = True
+            yield item
     except BaseException as error:
         ended = error
         raise
@@ -137,8 +150,15 @@ async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
                 if broke is not ended:
                     raise broke
         finally:
-            left(desk, event, decision, f"it is over after {part} items")
-            await adrive(close_hold(desk, decision, used_by(desk, coming.reserved, coming.began_ms)), desk)
+            await adrive(_over(desk, coming, part, judged), desk)
+
+
+def _over(desk: Desk, coming: Coming, part: int, judged: bool) -> Flow[None]:
+    """Settle a call whose last item has come, and write down how many there were. The first one that was judged gave
+    back the places of the call."""
+    used = used_by(desk, coming.reserved, coming.began_ms)
+    settles = settled(coming.decision, used)
+    yield from concluded(desk, coming.event, coming.decision, settles, f"it is over after {part} items", not judged)
 
 
 def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:

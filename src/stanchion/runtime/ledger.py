@@ -6,12 +6,14 @@ known not to have happened starts again.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
+from stanchion.kernel.chain import Permit
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
@@ -144,6 +146,10 @@ class Entry:
         self.version += 1
         self.ours = True
 
+    def permit(self, state: str) -> Permit:
+        """How this page is put to a state by somebody who does not know whether it was begun."""
+        return (self.key, partial(_put_to, state), "")
+
     def mark(self, desk: Desk, state: str, **more: Any) -> Flow[bool]:
         """Write down what came of it; says whether it is written. Where somebody else has settled it meanwhile, their
         word stands."""
@@ -204,6 +210,15 @@ class Entry:
                 return other
         yield from self.mark(desk, FAILED)
         return other
+
+
+def _put_to(state: str, value: Any, calls: frozenset[str]) -> Any:
+    """A page as it is where one of those calls is left that has begun it; `None` where none has, or what came of it is
+    known."""
+    effect = None if value is None else msgspec.convert(value, Effect)
+    if effect is None or effect.state != STARTED or effect.call not in calls:
+        return None
+    return msgspec.to_builtins(msgspec.structs.replace(effect, state=state, until=0))
 
 
 def entry(desk: Desk, event: ToolCall, named: str) -> Entry:

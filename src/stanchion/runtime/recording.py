@@ -16,7 +16,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Failure, Moment, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.happened import has_happened
-from stanchion.kernel.state import Batch
+from stanchion.kernel.state import Settle
 from stanchion.policy.veil import renamed
 from stanchion.runtime.asides import aside
 from stanchion.runtime.desk import Desk
@@ -24,6 +24,7 @@ from stanchion.runtime.discretion import discreet, unseen, wanted
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.faulting import described
+from stanchion.runtime.owed import closing, owed
 from stanchion.runtime.under_way import NOT_BEGUN
 from stanchion.runtime.unwritten import LATE
 from stanchion.runtime.veiling import hidden_in, hidden_names, veiled
@@ -59,12 +60,11 @@ def written(
         if record is not decision:
             # What is written is not what was judged: judged again, it would not leave what this decision left.
             record = msgspec.structs.replace(record, wrote=())
-        mark = _taken(desk, event.run, (shown, record, took_ns, notes, hide), has_happened(event))
+        ends = event.call if kind == OUTCOME and not (type(event) is ToolResult and event.part) else ""
+        mark = _taken(desk, event.run, (shown, record, took_ns, notes, hide), has_happened(event), ends)
     finally:
         if moment.late:
             desk.owed(moment, decision)
-    if kind == OUTCOME and event.call and not (type(event) is ToolResult and event.part):
-        desk.under_way.over(event.call)
     if isinstance(mark, AuditLost):
         return mark
     with desk.counting:
@@ -81,10 +81,12 @@ Written = tuple[Moment, Decision, int, tuple[str, ...], tuple[Patch, ...]]
 """What a journal writes down of a decision."""
 
 
-def _taken(desk: Desk, run: RunInfo, what: Written, happened: bool) -> AuditLost | int:
+def _taken(desk: Desk, run: RunInfo, what: Written, happened: bool, ends: str) -> AuditLost | int:
     """Have the journal take a record behind those that wait for it: its mark, or why it is not written. That of what
-    has happened waits with them, and notes that it had to."""
+    has happened waits with them, and notes that it had to, also where whoever writes it is cut off. `ends` is the call
+    that is not under way any more then."""
     unwritten = desk.shield.unwritten
+    about = f"what came of `{what[0].events[0].call}`"
 
     def write(*late: str) -> int:
         if desk.told is not run:
@@ -96,13 +98,22 @@ def _taken(desk: Desk, run: RunInfo, what: Written, happened: bool) -> AuditLost
     try:
         if len(unwritten):
             unwritten.flush()
-        return write()
+        mark = write()
+        if ends:
+            desk.under_way.over(ends)
+        return mark
     except AuditLost as error:
         lost = error
     except Exception as error:  # noqa: BLE001 - whatever a journal raises, nothing is written
         lost = AuditLost(f"writing it failed with `{type(error).__name__}`")
+    except BaseException:
+        if happened:
+            unwritten.keep(lambda: write(LATE), about, AuditLost("whoever wrote it was interrupted"))
+            desk.under_way.over(ends)
+        raise
     if happened:
-        unwritten.keep(lambda: write(LATE), f"what came of `{what[0].events[0].call}`", lost)
+        unwritten.keep(lambda: write(LATE), about, lost)
+        desk.under_way.over(ends)
     return lost
 
 
@@ -124,17 +135,16 @@ def confirmed(desk: Desk, event: Event, decision: Decision, outcome: AuditLost |
         if not desk.plans.policy.shadow:
             left(desk, event, decision, f"{NOT_BEGUN}: its record did not get to the disk")
     refused = unrecorded(desk, event, decision, lost)
-    if decision.held and not refused.held:
-        yield from give_back(desk, decision)
+    if not refused.proceeds and not has_happened(event):
+        yield from give_back(desk, event, decision)
     return refused
 
 
-def give_back(desk: Desk, decision: Decision) -> Flow[None]:
-    """Give back what an action has reserved that does not happen; without the store, when it is there again."""
-    if decision.held:
-        batch = Batch(desk.new_id(), desk.info.tenant, settles=((decision.id, None),))
-        if (yield from desk.shield.unsettled.send(batch)) is None:
-            desk.tell("the store could not be reached: what the last call reserved stays charged until it is back")
+def give_back(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+    """Give back what an action has taken that does not happen; without the store, when it is there again."""
+    taken = owed(desk, event, ((decision.id, None),) if decision.held else ())
+    if not (yield from desk.shield.unsettled.tell(taken)):
+        desk.tell("the store could not be reached: what the last call reserved stays charged until it is back")
 
 
 def barred(desk: Desk, moment: Moment) -> Decision | None:
@@ -190,6 +200,19 @@ def left(desk: Desk, event: Event, decision: Decision, how: str, error: BaseExce
         outcome = desk.event(Failure, **about, **(described(desk.shield.policy, error) | {"text": ""}))
     ended = Decision(outcome.id, Action.ALLOW, decision.policy)
     shown, said = veiled(Moment((outcome,)), ended, hidden_names(desk.plans, outcome))
-    desk.under_way.over(decision.id)
-    if isinstance(_taken(desk, outcome.run, (shown, said, 0, (how,), ()), happened=True), AuditLost):
+    mark = _taken(desk, outcome.run, (shown, said, 0, (how,), ()), happened=True, ends=decision.id)
+    if isinstance(mark, AuditLost):
         desk.tell("the audit trail cannot be written: the outcome of the last call is recorded as soon as it can be")
+
+
+def concluded(
+    desk: Desk, event: Event, decision: Decision, settles: tuple[Settle, ...], how: str, gives_back: bool = True
+) -> Flow[None]:
+    """Close what an action has taken whose outcome nobody judges, its places too where it `gives_back` them, and write
+    down what came of it. Whoever is cut off meanwhile leaves the one to the next trip, and the other to the next
+    record."""
+    taken = owed(desk, event, settles) if gives_back else closing(desk, settles)
+    desk.shield.unsettled.owe(taken)
+    left(desk, event, decision, how)
+    if not (yield from desk.shield.unsettled.tell(taken)):
+        desk.tell("the store could not be reached: what the last call reserved stays charged until it is back")

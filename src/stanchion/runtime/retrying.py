@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Final
+from weakref import ref
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Retry
@@ -23,7 +24,7 @@ RETRIES: Final = "retry"
 class Allowance:
     """What the outermost call under way, and every call inside it, have tried again so far."""
 
-    __slots__ = ("_lock", "over", "used")
+    __slots__ = ("__weakref__", "_lock", "over", "used")
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -39,23 +40,27 @@ class Allowance:
             return True
 
 
-_outermost: ContextVar[Allowance | None] = ContextVar("stanchion_retries", default=None)
+_outermost: ContextVar[ref[Allowance] | None] = ContextVar("stanchion_retries", default=None)
+"""The call has it, and nobody else: where one is cut off as it ends, it ends with it."""
 
 
-def opened() -> Allowance | None:
+def _current() -> Allowance | None:
+    known = _outermost.get()
+    return None if known is None else known()
+
+
+def opened(mine: Allowance) -> None:
     """Begin an allowance, unless the caller is inside a call that has one: that call's is used then."""
-    outer = _outermost.get()
-    if outer is not None and not outer.over:
-        return None
-    mine = Allowance()
-    _outermost.set(mine)
-    return mine
+    outer = _current()
+    if outer is None or outer.over:
+        _outermost.set(ref(mine))
 
 
-def closed(allowance: Allowance) -> None:
-    """End an allowance; work that a call left behind has its own from now on."""
-    allowance.over = True
-    _outermost.set(None)
+def closed(mine: Allowance) -> None:
+    """End an allowance, if it was begun; work that a call left behind has its own from now on."""
+    if _current() is mine:
+        mine.over = True
+        _outermost.set(None)
 
 
 def backoff_ms(terms: Retry, attempt: int, chance: Callable[[], float]) -> int:
@@ -77,7 +82,7 @@ def again(desk: Desk, terms: Retry, attempt: int) -> Flow[str]:
     ends = desk.deadline_at_ms
     if ends is not None and desk.shield.clock() + wait_ms >= ends:
         return "the run's deadline comes first"
-    allowance = _outermost.get()
+    allowance = _current()
     if allowance is not None and not allowance.take(terms.max_attempts - 1):
         return "all retries of the outermost call are used"
     line = Line(scope_key(desk.info, "run", RETRIES), ((terms.per_run, Action.BLOCK),))

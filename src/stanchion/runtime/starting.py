@@ -94,7 +94,7 @@ def lapsed(desk: Desk, decision: Decision, event: Event, reserved: Amounts) -> F
     """Give back what an action has reserved that begins too late; gives the decision that refuses it."""
     from stanchion.runtime.flows import assess
 
-    not_begun(desk, decision)
+    not_begun(desk, decision, event)
     yield from desk.shield.unsettled.carry()
     refused, _ = yield from assess(desk, desk.renewed(event), reserved, (LAPSED,))
     return refused

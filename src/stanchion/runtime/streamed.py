@@ -14,8 +14,8 @@ from stanchion.runtime.faulting import described
 from stanchion.runtime.flows import assess, failed, judge, withhold
 from stanchion.runtime.pricing import Bill
 from stanchion.runtime.prompt_size import text_tokens
-from stanchion.runtime.recording import left
-from stanchion.runtime.spending import close_hold, settled
+from stanchion.runtime.recording import concluded
+from stanchion.runtime.spending import settled
 from stanchion.runtime.under_way import abandoned, begun as has_begun
 from stanchion.runtime.values.anatomy import MISSING, defined
 from stanchion.runtime.values.choosing import OPAQUE, form_of
@@ -122,8 +122,9 @@ class Account:
         """A piece was refused: nothing more comes, and what it reserved is used."""
         if self._open and self._decision is not None and self._bill is not None:
             self._open = False
-            left(self._desk, self._event, self._decision, "it ended where a piece of it was refused")
-            yield from close_hold(self._desk, self._decision, self._bill.reserved)
+            settles = settled(self._decision, self._bill.reserved)
+            how = "it ended where a piece of it was refused"
+            yield from concluded(self._desk, self._event, self._decision, settles, how)
 
 
 class Streaming(msgspec.Struct, frozen=True):

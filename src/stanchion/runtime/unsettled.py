@@ -1,41 +1,44 @@
-"""Batches about what has happened that a lost store did not take: each is carried out once, when the store is back."""
+"""What has happened that a store was not told: each is told once more, when the store is back."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.kernel.state import Batch, StoreLost
+from stanchion.kernel.state import Batch, Moved, StoreLost
 from stanchion.locks import Lock
 from stanchion.runtime.asides import aside
+from stanchion.runtime.owed import Owed
 
 if TYPE_CHECKING:
     from stanchion.runtime.drivers import Flow
 
 MOST: Final = 10_000
-"""How many batches wait; the oldest is given up first."""
-UNKNOWN: Final = "unknown"
-"""What a store says of a hold that it does not know."""
+"""How many of them wait; the oldest is given up first."""
 AGAIN: Final = 256
-"""How many of the newest batches are sent once more at the end, because the store had not heard of what they close."""
+"""How many of the newest are sent once more at the end, because the store had not heard of what they close."""
 AT_ONCE: Final = 16
 """How many of them one decision carries out besides its own."""
 
 
 class Unsettled:
-    """What a process has yet to tell its store: holds to close, costs to count, what came of effects.
+    """What a process has yet to tell its store: holds to close, places to give back, costs to count, what came of
+    effects.
 
     A batch is sent again under its own id, so that one which was carried out, and whose answer was lost, counts once.
+    Nothing leaves before the store has answered: whoever is cut off leaves it to the next one.
     """
 
     def __init__(self) -> None:
-        self._waiting: deque[Batch] = deque()
-        self._unheard_of: deque[Batch] = deque(maxlen=AGAIN)
-        """Batches that give back what the store has not heard of: whoever took it may have been interrupted while it
-        was on its way. They are sent once more, when the shield is closed."""
+        self._waiting: OrderedDict[str, Owed] = OrderedDict()
+        self._unheard_of: deque[Owed] = deque(maxlen=AGAIN)
+        """What gives back something that the store has not heard of: whoever took it may have been interrupted while
+        it was on its way. It is sent once more, when the shield is closed."""
         self._lock = Lock()
+        self.is_lost = False
+        """Whether the store did not answer when it was last told something."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -43,16 +46,23 @@ class Unsettled:
     def last_call(self) -> None:
         """Have everything sent once more that the store had not heard of."""
         with self._lock:
-            self._waiting += self._unheard_of
+            for one in self._unheard_of:
+                self._waiting[one.id] = one
             self._unheard_of.clear()
 
     def keep(self, batch: Batch) -> None:
         """Keep a batch until the store is back."""
-        given_up: Batch | None = None
+        self.owe(Owed(batch.id, (batch,)))
+
+    def owe(self, one: Owed | None) -> None:
+        """Keep what was taken and is not used until the store is told; nothing where that is nothing."""
+        if one is None:
+            return
+        given_up: Owed | None = None
         with self._lock:
-            self._waiting.append(batch)
+            self._waiting[one.id] = one
             if len(self._waiting) > MOST:
-                given_up = self._waiting.popleft()
+                given_up = self._waiting.popitem(last=False)[1]
         if given_up is not None:
             _give_up(given_up, StoreLost(f"more than {MOST:,} batches wait for the store"))
 
@@ -65,45 +75,87 @@ class Unsettled:
         try:
             reply = yield batch
         except StoreLost:
+            self.is_lost = True
             return None
-        with self._lock:
-            if batch in self._waiting:
-                self._waiting.remove(batch)
+        self.is_lost = False
+        self._waiting.pop(batch.id, None)
         return reply
+
+    def tell(self, one: Owed | None) -> Flow[bool]:
+        """Have the store told of something now, or when it is back; says whether it was."""
+        if one is None:
+            return True
+        self.owe(one)
+        try:
+            done, heard = yield from one.told()
+        except StoreLost:
+            self.is_lost = True
+            return False
+        self.is_lost = False
+        self._told(one, done, heard)
+        return True
 
     def carry(self, most: int = AT_ONCE) -> Flow[None]:
         """Carry out what waits, oldest first, as far as the store takes it."""
         for _ in range(min(most, len(self._waiting))):
             with self._lock:
-                if not self._waiting:
+                one = next(iter(self._waiting.values()), None)
+                if one is None:
                     return
-                batch = self._waiting.popleft()
+                self._waiting.move_to_end(one.id)  # whoever carries out more meanwhile takes the next
             try:
-                reply = yield batch
-            except BaseException as error:
-                with self._lock:
-                    self._waiting.appendleft(batch)
-                if isinstance(error, StoreLost):
-                    return
-                raise
-            if UNKNOWN in reply.settled:
-                # Under another id, because the answer to this one stands.
-                self._unheard_of.append(msgspec.structs.replace(batch, id=f"{batch.id}.again"))
+                done, heard = yield from one.told()
+            except StoreLost:
+                self.is_lost = True
+                return
+            self.is_lost = False
+            self._told(one, done, heard)
+
+    def catch_up(self) -> Flow[None]:
+        """Carry out what waits, unless the store did not answer when it was last asked."""
+        if self._waiting and not self.is_lost:
+            yield from self.carry()
+
+    def _told(self, one: Owed, done: bool, heard: bool) -> None:
+        """Let go of what the store was told; it stays where there is more to do."""
+        if not done:
+            return
+        if not heard:
+            # Under other ids, because the answers to these stand.
+            again = tuple([msgspec.structs.replace(batch, id=f"{batch.id}.again") for batch in one.batches])
+            self._unheard_of.append(Owed(f"{one.id}.again", again, one.places))
+        self._waiting.pop(one.id, None)
 
     def close(self, store: Any) -> None:
         """Carry out what still can be, and tell operators of the rest."""
         self.last_call()
-        while self._waiting:
-            batch = self._waiting.popleft()
+        for one in list(self._waiting.values()):
             try:
-                store.carry(batch)
+                _tell(one, store)
             except Exception as error:  # noqa: BLE001 - whatever a store raises, the others have their turn
-                _give_up(batch, error)
-                for other in self._waiting:
+                for other in self._waiting.values():
                     _give_up(other, error)
                 self._waiting.clear()
+                return
+            self._waiting.pop(one.id, None)
 
 
-def _give_up(batch: Batch, why: Exception) -> None:
-    held = ", ".join([f"`{hold}`" for hold, _ in batch.settles])
-    aside(f"{f'what {held} reserved stays charged' if held else f'batch `{batch.id}` was not carried out'}", why)
+def _tell(one: Owed, store: Any) -> None:
+    flow = one.told()
+    try:
+        need = next(flow)
+        while True:
+            need = flow.send(None if type(need) is Moved else store.carry(need))
+    except StopIteration:
+        return
+
+
+def _give_up(one: Owed, why: Exception) -> None:
+    held = ", ".join([f"`{hold}`" for batch in one.batches for hold, _ in batch.settles])
+    if held:
+        aside(f"what {held} reserved stays charged", why)
+    elif one.places is None:
+        aside(f"batch `{one.id}` was not carried out", why)
+    if one.places is not None:
+        calls = ", ".join([f"`{call}`" for call in sorted(one.places.calls)])
+        aside(f"a place of {calls} stays taken until its time is over", why)

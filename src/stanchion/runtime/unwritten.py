@@ -73,6 +73,9 @@ class Unwritten:
         except Exception as error:  # noqa: BLE001 - whatever a journal raises, it has happened
             self.keep(write, what, error)
             return False
+        except BaseException:
+            self.keep(write, what, AuditLost("whoever wrote it was interrupted"))
+            raise
         return True
 
     def close(self) -> None:
