@@ -116,9 +116,68 @@ def test_an_operator_releases_and_tops_up(
     assert b"nothing is held by" in capsysbinary.readouterr().err
 
 
+EVERY: dict[str, Any] = {
+    "name": "p",
+    "guards": [
+        {"use": "budget", "id": "spend", "calls": 100, "tokens": 1000, "cost_usd": 9.0, "api_calls": 50,
+         "duration_s": 900, "reserve_tokens": 10, "reserve_cost_usd": 0.5,
+         "reserve_duration_s": 3},
+    ],
+}  # fmt: skip
+
+
+def open_call(path: str) -> str:
+    """A call that reserves of every measure, and was left ten minutes ago."""
+    kept = SqliteStore(Path(path), earlier())
+    run = Shield.load(EVERY, store=kept, journal="memory:").run("ann", id="r1")
+    call = run.check("write", {}, tokens=900, cost_usd=0.37, api_calls=3).id
+    kept.close()
+    return call
+
+
+def counted(path: str) -> dict[str, int]:
+    """What is used of each measure."""
+    with closing(SqliteStore(Path(path))) as kept:
+        return {seen.key.split(":")[2]: seen.number for seen in kept.look() if "budget:" in seen.key}
+
+
+def test_every_measure_that_holds_shows_is_taken_as_it_is_shown(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
+    path = str(tmp_path / "state.db")
+    call = open_call(path)
+    ann = Signing(tmp_path).enrolled(path)
+    shown = {part["measure"]: part["amount"] for part in held(path, capsysbinary)[0]["parts"]}
+    assert {"tokens", "cost_microusd", "api_calls", "duration_ms"} <= shown.keys()
+    all_of_it = ",".join(f"{measure}={amount}" for measure, amount in shown.items())
+    assert main(["budget", "release", call, "--used", all_of_it, *ann.words(), "--store", path]) == 0
+    assert {measure: counted(path)[measure] for measure in shown} == shown
+    assert main(["budget", "top-up", "spend/run:r1", all_of_it, *ann.words(), "--store", path]) == 0
+    assert not any(counted(path)[measure] for measure in shown)
+
+
+@pytest.mark.parametrize("used", ["cost_usd=0.12", "cost_microusd=120000"])
+def test_both_names_of_a_measure_mean_the_same(
+    used: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
+    path = str(tmp_path / "state.db")
+    call = open_call(path)
+    ann = Signing(tmp_path).enrolled(path)
+    assert main(["budget", "release", call, "--used", used, *ann.words(), "--store", path]) == 0
+    assert (counted(path)["cost_microusd"], counted(path)["tokens"]) == (120_000, 900)
+    assert main(["budget", "top-up", "spend/run:r1", used, *ann.words(), "--store", path]) == 0
+    assert counted(path)["cost_microusd"] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (["release", "r1.x.1", "--used", "cost_microusd=0.5"], "which is no amount"),
+        (["release", "r1.x.1", "--used", "cost_usd=1,cost_microusd=5"], "`cost_microusd` is given twice"),
+        (["release", "r1.x.1", "--used", "words=5"], "tokens, cost_usd, api_calls, duration_s, one, cost_microusd"),
+        (["top-up", "spend/run:r1", "words=5"], "tokens, cost_usd, api_calls, duration_s, one, cost_microusd"),
         (["release"], "which call?"),
         (["release", "r1.x.1", "tokens=5"], "which call?"),
         (["release", "r1.x.1", "--used", "tokens"], "`--used` is `tokens`, which is no amount"),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import signal
 import socket
+import subprocess
 import threading
 from typing import Any
 
 from stanchion import Action, Finding
+from stanchion.runtime.isolated.wire import MARK
 from tests.guards.house_rules import Rules, Waiting, crashes, graded, hide_password, no_force, nonsense
 
 CATASTROPHE = re.compile(r"(a+)+$")
@@ -79,13 +82,59 @@ def dies(event: Any) -> str | None:
             raise SystemExit
         case "large":
             return "x" * (17 << 20)
+        case "close":
+            os.closerange(0, 64)
         case "garbage":
-            _channel().sendall(b"\x00\x00\x00\x03{{{")
-        case "odd":
-            _channel().sendall(b'\x00\x00\x00\x07["huh"]')
+            _channel().sendall(b"garbage " * 100)
+        case "forged":
+            _channel().sendall(_frame(bytes(MARK)))
+        case "endless":
+            os.set_blocking((channel := _channel()).fileno(), True)
+            while True:
+                channel.sendall(bytes(1 << 16))
         case "announced":
             _channel().sendall(b"\xff\xff\xff\xff")
     return None
+
+
+def strays(event: Any) -> str | None:
+    """Judge by the arguments, and leave something behind that another question could take for its answer."""
+    match event.args.get("leaves"):
+        case "fork":
+            os.fork()
+        case "fork that raises":
+            if os.fork() == 0:
+                raise ValueError
+        case "fork that exits":
+            if os.fork() == 0:
+                raise SystemExit
+        case "frame":
+            _channel().sendall(_frame(bytes(MARK)))
+        case "own answer":
+            # The mark of the question is in the frames that brought it here: code that means harm can find it.
+            marks = [frame.frame.f_locals["mark"] for frame in inspect.stack() if "mark" in frame.frame.f_locals]
+            _channel().sendall(_frame(marks[0]))
+        case "late frame":
+            threading.Timer(0.05, _channel().sendall, [_frame(bytes(MARK))]).start()
+        case "half a frame":
+            _channel().sendall(_frame(bytes(MARK))[:-4])
+        case "output":
+            os.write(1, b"raw\n" * 100)
+            print("printed", flush=True)
+    return "refused" if event.args.get("refuse") else None
+
+
+def breeds(event: Any) -> str | None:
+    """Leave a process behind that would never end, and tell its number; or end in the middle."""
+    if event.args.get("exit"):
+        os._exit(0)
+    child = subprocess.Popen(["sleep", "600"])
+    return str(child.pid)
+
+
+def _frame(mark: bytes) -> bytes:
+    """What says that there is no objection, to whoever takes it."""
+    return len(b'["passed"]').to_bytes(4, "big") + mark + b'["passed"]'
 
 
 def _channel() -> socket.socket:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -108,8 +109,10 @@ def test_a_process_that_does_not_answer_is_a_guard_that_failed() -> None:
         "raise": "SystemExit",
         "large": "AnswerTooLarge",
         "announced": "AnswerTooLarge",
-        "garbage": "AnswerUnreadable",
-        "odd": "AnswerUnreadable",
+        "garbage": "AnswerTooLarge",
+        "forged": "AnswerForeign",
+        "endless": "AnswerForeign",
+        "close": "ProcessDied",
     }
     with shield_for(policy("dies")) as shield:
         run = shield.run("a")
@@ -118,6 +121,73 @@ def test_a_process_that_does_not_answer_is_a_guard_that_failed() -> None:
             assert (decision.action, decision.code) == (Action.BLOCK, "kernel.lookup_failed"), how
             assert f"`{error}`" in decision.message, how
             assert run.check("t", {}).proceeds, how
+
+
+LEFT: Final = [
+    "", "fork", "fork that raises", "fork that exits", "frame", "own answer", "late frame", "half a frame", "output",
+]  # fmt: skip
+
+
+@settings(max_examples=100 if SOAK else 8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(asked=st.lists(st.tuples(st.sampled_from(LEFT), st.booleans()), min_size=3, max_size=8))
+def test_no_question_gets_the_answer_to_another_whatever_the_code_leaves_behind(asked: list[tuple[str, bool]]) -> None:
+    with shield_for(policy("strays", 2_000)) as shield:
+        run = shield.run("a")
+        for leaves, refuse in asked:
+            decision = run.check("t", {"leaves": leaves, "refuse": refuse})
+            if leaves != "own answer":  # that one has answered its own question twice
+                assert decision.proceeds is (not refuse and not decision.errors), asked
+        until(lambda: not run.check("t", {}).errors)
+        assert run.check("t", {"refuse": True}).code == "python.refused"
+
+
+@pytest.mark.parametrize("leaves", ["fork", "fork that raises", "fork that exits", "output"])
+def test_a_fork_of_the_process_answers_nobody_and_costs_no_question(leaves: str) -> None:
+    with shield_for(policy("strays")) as shield:
+        run = shield.run("a")
+        told = [run.check("t", {"leaves": leaves, "refuse": refuse}) for refuse in (False, True, False, True)]
+        assert [decision.code for decision in told] == ["", "python.refused"] * 2
+
+
+@pytest.mark.parametrize("leaves", ["frame", "own answer"])
+def test_what_was_written_before_a_question_is_a_failure_and_the_process_begins_anew(leaves: str) -> None:
+    with shield_for(policy("strays")) as shield:
+        run = shield.run("a")
+        run.check("t", {"leaves": leaves, "refuse": True})
+        told = [run.check("t", {"refuse": refuse}) for refuse in (True, True, False)]
+        codes = [decision.code for decision in told]
+        assert codes[-2:] == ["python.refused", ""]
+        assert codes[0] == ("python.refused" if leaves == "frame" else "kernel.lookup_failed")
+
+
+@pytest.mark.parametrize("end", ["close", "exit"])
+def test_what_the_process_has_started_ends_with_it(end: str) -> None:
+    shield = shield_for(policy("breeds"))
+    run = shield.run("a")
+    left = int(run.check("t", {}).message)
+    assert not _is_dead(left)
+    if end == "exit":
+        assert run.check("t", {"exit": True}).code == "kernel.lookup_failed"
+    else:
+        shield.close()
+    until(lambda: _is_dead(left))
+    shield.close()
+
+
+def test_one_who_is_cut_off_while_it_asks_leaves_its_answer_to_nobody() -> None:
+    guard = IsolatedGuard("g", "tests.guards.isolated_rules:strays", LONG_MS, heard_late=False)
+    stop = threading.Event()
+
+    def event(refuse: bool) -> Event:
+        return ToolCall(id="e", at=0, run=RunInfo(id="r", agent="a"), tool="t", args={"refuse": refuse})
+
+    def next_one() -> None:
+        assert guard(event(refuse=False), stop) is None
+        assert guard(event(refuse=True), stop) == "refused"
+
+    next_one()
+    assert everywhere(lambda: guard(event(refuse=True), stop), next_one, files("runtime/isolated")) > 20
+    guard.close()
 
 
 def test_where_the_guard_fails_open_a_process_that_died_lets_the_call_proceed() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -157,3 +159,183 @@ def test_a_generator_in_time_gives_all_its_items_in_order() -> None:
     with pytest.raises(LookupError, match="at the end"):
         next(items)
     assert list(items) == []
+
+
+class Stubborn:
+    """Async tools that hear that they are cancelled, and go on until the test lets them end."""
+
+    def __init__(self, ends: BaseException | None = None) -> None:
+        self._ends = ends
+        self.closed = False
+
+    def begin(self) -> None:
+        """Called on the loop on which it works."""
+        self.free, self.over = asyncio.Event(), asyncio.Event()
+
+    async def work(self) -> str:
+        try:
+            while not self.free.is_set():
+                with suppress(asyncio.CancelledError):
+                    await self.free.wait()
+            if self._ends is not None:
+                raise self._ends
+            return "done"
+        finally:
+            self.over.set()
+
+    async def pages(self) -> AsyncIterator[str]:
+        try:
+            yield "first"
+            yield await self.work()
+        finally:
+            self.closed = True
+
+    async def closing(self) -> AsyncIterator[str]:
+        try:
+            yield "first"
+            await asyncio.Event().wait()
+        finally:
+            await self.work()
+
+
+def heard(loop: asyncio.AbstractEventLoop) -> list[dict[str, Any]]:
+    """What an event loop says of exceptions that nobody took."""
+    found: list[dict[str, Any]] = []
+    loop.set_exception_handler(lambda _loop, context: found.append(context))
+    return found
+
+
+async def everybody() -> None:
+    """Let all other tasks end, and what they leave be collected."""
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
+    gc.collect()
+    await asyncio.sleep(0)
+
+
+async def collected(items: Any) -> list[Any]:
+    return [item async for item in items]
+
+
+STILL = "it was cancelled, and is still running"
+
+
+@pytest.mark.parametrize(
+    ("ends", "how"),
+    [
+        (None, "it returned"),
+        (ValueError(), "it raised `ValueError`"),
+        (asyncio.CancelledError(), "it was cancelled"),
+    ],
+)
+@pytest.mark.parametrize("many", [False, True])
+def test_an_async_tool_that_does_not_let_itself_be_cancelled_is_left(
+    many: bool, ends: BaseException | None, how: str
+) -> None:
+    """Its caller has the answer, the outcome says that it goes on, and its end is written down when it comes."""
+    stubborn, journal = Stubborn(ends), MemoryJournal()
+    run = Shield.load(BARE, journal=journal).run("ann")
+
+    async def host() -> list[dict[str, Any]]:
+        stubborn.begin()
+        troubles = heard(asyncio.get_running_loop())
+        call = run.acall(Tool(stubborn.pages if many else stubborn.work, "work", timeout_s=0.05))
+        try:
+            with pytest.raises(DeadlineExceeded, match=STILL):
+                await (collected(call) if many else call)
+            assert not stubborn.over.is_set()
+            gc.collect()
+        finally:
+            stubborn.free.set()
+        await everybody()
+        assert stubborn.over.is_set()
+        return troubles
+
+    assert asyncio.run(host()) == []
+    assert stubborn.closed is many
+    assert "DeadlineExceeded" in [error for error, _ in outcomes(journal)]
+    (fact,) = journal.facts()
+    assert (fact.what, fact.why) == ("call.ended_late", f"`work` was still running when its time was up: {how}")
+
+
+def test_an_async_generator_whose_end_does_not_let_itself_be_cancelled_is_left() -> None:
+    stubborn, journal = Stubborn(), MemoryJournal()
+    run = Shield.load(BARE, journal=journal).run("ann")
+
+    async def host() -> list[dict[str, Any]]:
+        stubborn.begin()
+        troubles = heard(asyncio.get_running_loop())
+        try:
+            with pytest.raises(DeadlineExceeded):
+                await collected(run.acall(Tool(stubborn.closing, "work", timeout_s=0.05)))
+        finally:
+            stubborn.free.set()
+        await everybody()
+        return troubles
+
+    assert asyncio.run(host()) == []
+    assert [fact.what for fact in journal.facts()] == ["call.ended_late"]
+
+
+def test_a_sync_tool_that_is_late_is_still_running_and_its_end_is_written_down() -> None:
+    stuck, journal = Stuck(), MemoryJournal()
+    run = Shield.load(BARE, journal=journal).run("ann")
+    tool = Tool(lambda: stuck.free.wait(60), "work", timeout_s=0.05)
+    with pytest.raises(DeadlineExceeded, match="and is still running"):
+        run.call(tool)
+    with pytest.raises(DeadlineExceeded, match="and is still running"):
+        asyncio.run(awaiting(run, tool, stuck))
+    for thread in threading.enumerate():
+        if thread.name == "stanchion-tool":
+            thread.join()
+    assert [fact.what for fact in journal.facts()] == ["call.ended_late"] * 2
+
+
+async def awaiting(run: Any, tool: Tool, stuck: Stuck) -> None:
+    try:
+        await run.acall(tool)
+    finally:
+        stuck.free.set()
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_who_cancels_the_caller_cancels_a_tool_with_a_limit(many: bool) -> None:
+    """Where it hears, it ends, and the caller is cancelled."""
+    stuck = Stuck()
+    run = shield_for(BARE).run("ann")
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stuck.closed.set()
+
+    async def host() -> None:
+        tool = Tool(stuck.apages if many else work, "work", timeout_s=60)
+        call = collected(run.acall(tool)) if many else run.acall(tool)
+        task = asyncio.ensure_future(call)
+        while not run._desk.under_way:
+            await asyncio.sleep(0)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(host())
+    assert stuck.closed.is_set()
+
+
+def test_code_between_two_items_keeps_what_belongs_to_its_task() -> None:
+    """A time limit of a generator's own holds over several items."""
+    run = shield_for(BARE).run("ann")
+
+    async def pages() -> AsyncIterator[int]:
+        try:
+            async with asyncio.timeout(0.05):
+                yield 1
+                await asyncio.Event().wait()
+        except TimeoutError:
+            yield 2
+
+    assert asyncio.run(collected(run.acall(Tool(pages, "pages", timeout_s=60)))) == [1, 2]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from stanchion import Action, Refused, Stage, Tool
+from stanchion import Action, Finding, Refused, Stage, Tool
 from stanchion.audit.errors import AuditLost
+from stanchion.kernel.actions import PROCEEDS
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.happened import WITHHELD
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.run import Run
 from stanchion.runtime.unwritten import LATE, MOST, Unwritten
@@ -107,6 +112,117 @@ def test_a_result_that_a_guard_refuses_is_told_as_done(action: Action) -> None:
     assert (reported.happened, reported.message) == (True, decision.message)
     again = World(guards=[says(Action.RETRY, Stage.TOOL_RESULT, guidance="use another page")])
     assert again.run.result("str", {"n": 1}, "1").advice == "use another page"
+
+
+ENDS: dict[str, tuple[Callable[[World], object], str]] = {
+    "close": (lambda world: world.run.close(), "the run has ended: it was closed"),
+    "cancel": (lambda world: world.run.cancel("ann left"), "the run was cancelled: ann left"),
+    "halt": (lambda world: world.shield.halt("incident"), "all work here is halted: incident"),
+    "halt of the agent": (
+        lambda world: world.shield.halt("incident", scope="agent:ann"),
+        "this agent is halted: incident",
+    ),
+    "halt of the run": (
+        lambda world: world.shield.halt("incident", scope=f"run:{world.run.id}"),
+        "this run is halted: incident",
+    ),
+}
+"""How a run ends while something of it is under way, and what is said of it."""
+
+
+def called(world: World, end: Callable[[], object]) -> Any:
+    return world.run.call(Tool(lambda: end(), "pay"))
+
+
+def called_once(world: World, end: Callable[[], object]) -> Any:
+    return world.run.call_once("k", Tool(lambda: end(), "pay"))
+
+
+def awaited(world: World, end: Callable[[], object]) -> Any:
+    async def pay() -> None:
+        end()
+
+    return asyncio.run(world.run.acall(pay))
+
+
+def itemised(world: World, end: Callable[[], object]) -> Any:
+    def pay() -> Iterator[int]:
+        end()
+        yield 1
+
+    return list(world.run.call(pay))
+
+
+def streamed(world: World, end: Callable[[], object]) -> Any:
+    def words() -> Iterator[str]:
+        end()
+        yield "so many words "
+
+    return list(world.run.stream(words()))
+
+
+def reported(world: World, end: Callable[[], object]) -> Any:
+    decision = world.run.check("pay", {})
+    end()
+    raise Refused(world.run.result("pay", {}, "paid", call=decision.id))
+
+
+def failing(world: World, end: Callable[[], object]) -> Any:
+    def pay() -> None:
+        end()
+        raise ValueError
+
+    return world.run.call(pay)
+
+
+DONE = "the call was done, and only its result is withheld"
+WAYS = [
+    (called, DONE),
+    (called_once, DONE),
+    (awaited, DONE),
+    (itemised, DONE),
+    (reported, DONE),
+    (streamed, "the model has answered, and the rest of its reply is withheld"),
+    (failing, "the call was begun, and has failed"),
+]
+
+
+@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize(("way", "words"), WAYS)
+def test_what_was_done_while_its_run_ended_is_told_as_done(
+    way: Callable[[World, Callable[[], object]], Any], words: str, ends: str
+) -> None:
+    """Whoever ended it: an agent that reads only that its run is over would do it again in the next one."""
+    world = World()
+    end, why = ENDS[ends]
+    with pytest.raises(Refused) as refused:
+        way(world, lambda: end(world))
+    told = refused.value
+    assert (told.happened, told.ended) == (True, True)
+    assert str(told).startswith(f"{words}: {why}")
+    assert ("do not repeat the call" in str(told)) is (words == DONE)
+
+
+HAPPENED = [stage for stage in Stage if stage in WITHHELD]
+
+
+@pytest.mark.parametrize("stage", HAPPENED)
+@pytest.mark.parametrize("action", [action for action in Action if action > PROCEEDS])
+def test_every_refusal_of_what_has_happened_says_so(stage: Stage, action: Action) -> None:
+    """And never to repeat it, unless the step itself is what is asked for again."""
+    finding = Finding(action, "kernel.lookup_failed", ("g", "E"), guard="g")
+    decision = Decision("d", action, "", (finding,), withheld=stage)
+    words, advice = WITHHELD[stage]
+    assert decision.message == f"{words}: {finding.message}"
+    assert decision.advice == (finding.advice if action == Action.RETRY else advice)
+
+
+def test_what_ends_a_run_by_a_result_is_why_it_ended() -> None:
+    """Later calls read why, not what was done when it ended."""
+    world = World(guards=[says(Action.HALT, Stage.TOOL_RESULT)])
+    with pytest.raises(Refused, match="the call was done, and only its result is withheld: says says HALT"):
+        world.run.call(str, 1)
+    assert world.run.check("next", {}).message == "the run has ended: says says HALT"
 
 
 def test_a_call_that_is_refused_before_it_runs_has_not_happened() -> None:

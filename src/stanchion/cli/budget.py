@@ -53,8 +53,9 @@ examples:
 
 NAME is a run, task, agent or tenant, CALL one of those that `holds` shows. BUDGET is the id
 of a guard and whose budget it is: `spend/run:ID`, `spend/task:NAME`, `spend/agent:NAME`,
-`spend/tenant` or `spend/fleet`. MEASURE is tokens, cost_usd, api_calls or duration_s, for a
-top-up also calls; give several with commas between them. What `--used` does not name stays
+`spend/tenant` or `spend/fleet`. MEASURE is calls, tokens, cost_usd, api_calls or
+duration_s, or one as `holds` shows it, in whole units (cost_microusd=120000 is
+cost_usd=0.12); give several with commas between them. What `--used` does not name stays
 charged at its estimate, and without `--used` nothing was used. A release and a top-up are
 written to the trail.
 

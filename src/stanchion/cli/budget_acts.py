@@ -17,6 +17,7 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.veiled import veiled
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import StanchionError
+from stanchion.runtime.measures import FRACTIONS
 
 FORM: Final = "write `tokens=500`, or several with commas between them"
 
@@ -66,7 +67,7 @@ def amounts(option: str, text: str) -> dict[str, int | float]:
     for part in text.split(","):
         measure, equals, number = (word.strip() for word in part.partition("="))
         try:
-            value = float(number) if measure in ("cost_usd", "duration_s") else int(number)
+            value = float(number) if measure in FRACTIONS else int(number)
         except ValueError:
             raise BadInput(f"`{option}` is `{text}`, which is no amount: {FORM}") from None
         if not equals or measure in found:

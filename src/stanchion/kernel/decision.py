@@ -45,9 +45,6 @@ TRY_AGAIN: Final = frozenset(
 )
 """Codes whose advice is to repeat the action: it is left out where the action has happened."""
 
-TOLD: Final = frozenset({Action.ESCALATE, Action.BLOCK, Action.QUARANTINE})
-"""Actions under which an agent is told that what it asked for has happened: the others have words of their own."""
-
 
 Known = tuple[str, int, Any]
 """A record by its name, with its version and its value."""
@@ -129,16 +126,16 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
         """Why, in words for the agent; where it has happened all the same, that first."""
         determining = self.determining
         said = determining.message if determining else ""
-        if self.withheld is None or self.action not in TOLD:
+        if self.withheld is None:
             return said
-        return f"{WITHHELD[self.withheld][0]}: {said}"
+        return ": ".join([words for words in (WITHHELD[self.withheld][0], said) if words])
 
     @property
     def advice(self) -> str:
-        """What to do instead; where it has happened, never to try it again."""
+        """What to do instead; where it has happened, not to try it again, unless the step itself is wanted again."""
         determining = self.determining
         said = determining.advice if determining else ""
-        if self.withheld is None or self.action not in TOLD:
+        if self.withheld is None or self.action == Action.RETRY:
             return said
         own = "" if self.code in TRY_AGAIN else said
         return "; ".join([words for words in (WITHHELD[self.withheld][1], own) if words])

@@ -54,7 +54,7 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     yield from signalled(desk, event, decision)
     determining = decision.determining
     if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
-        yield from end_run(desk, "kernel.ended", decision.message)
+        yield from end_run(desk, "kernel.ended", determining.message)
     elif decision.action == Action.QUARANTINE:
         terms = terms_of(decision, ISOLATE)
         why = "" if determining is None else determining.message

@@ -23,6 +23,7 @@ from stanchion.runtime.faulting import kinds
 from stanchion.runtime.flows import RETRY, asked, assess, begin, deliver, failed, judge, shown, withhold
 from stanchion.runtime.items import Coming
 from stanchion.runtime.leaking import leaks
+from stanchion.runtime.leaving import ends_late
 from stanchion.runtime.ledger import DONE, FAILED, ONCE, UNKNOWN, Entry, entry, finished, what_of
 from stanchion.runtime.pacing import Pace
 from stanchion.runtime.reaching_out import Paying
@@ -93,7 +94,8 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
             try:
                 limit_s = desk.time_left_s(tool.name, tool.timeout_s)
                 leave = desk.allowed.leave(decision, None if page is None else limit_s)
-                invoke = Invoke(tool.fn, given, options, limit_s, leave)
+                ended = None if limit_s is None else ends_late(desk, event, decision)
+                invoke = Invoke(tool.fn, given, options, limit_s, leave, ended)
                 began = monotonic()
                 with Paying(reserved):
                     value = yield invoke

@@ -14,6 +14,7 @@ from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved, StoreLost
 from stanchion.runtime.effects import Invoke, Pause, Turn
 from stanchion.runtime.errors import DeadlineExceeded
+from stanchion.runtime.leaving import InThread
 from stanchion.runtime.turns import PATIENCE_S, Courtesy, Turns
 from stanchion.runtime.values.anatomy import awaits
 
@@ -137,11 +138,16 @@ def _invoke(need: Invoke) -> Any:
     answer: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
     context = contextvars.copy_context()
 
+    def called() -> Any:
+        if need.leave is not None:
+            need.leave.check()
+        return context.run(need.fn, *need.args, **need.kwargs)
+
+    inner = InThread(called, need.ended)
+
     def work() -> None:
         try:
-            if need.leave is not None:
-                need.leave.check()
-            answer.put((True, context.run(need.fn, *need.args, **need.kwargs)))
+            answer.put((True, inner()))
         except BaseException as error:  # noqa: BLE001 - handed to the caller as it is
             answer.put((False, error))
 
@@ -149,7 +155,9 @@ def _invoke(need: Invoke) -> Any:
     try:
         done, value = answer.get(timeout=max(0.0, need.timeout_s))
     except queue.Empty:
-        raise too_late(need) from None
+        if inner.leave():
+            raise too_late(need, ", and is still running") from None
+        done, value = answer.get()  # it has ended at the last moment
     if not done:
         raise value
     return _not_awaitable(value)
@@ -163,7 +171,7 @@ def _not_awaitable(value: Any) -> Any:
     return value
 
 
-def too_late(need: Invoke) -> DeadlineExceeded:
-    """The error for a function that did not finish in time."""
+def too_late(need: Invoke, how: str = "") -> DeadlineExceeded:
+    """The error for a function that did not finish in time; `how` says what became of it."""
     name = getattr(need.fn, "__name__", type(need.fn).__name__)
-    return DeadlineExceeded(f"`{name}` did not finish within {need.timeout_s:g} s")
+    return DeadlineExceeded(f"`{name}` did not finish within {need.timeout_s:g} s{how}")

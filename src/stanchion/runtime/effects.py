@@ -9,13 +9,17 @@ import msgspec
 
 
 class Invoke(msgspec.Struct, frozen=True, gc=False):
-    """Run somebody's function; within `timeout_s` where that is given, and not at all when its `leave` is over."""
+    """Run somebody's function; within `timeout_s` where that is given, and not at all when its `leave` is over.
+
+    `ended` is told how it ends where it goes on after its time was up.
+    """
 
     fn: Callable[..., Any]
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}
     timeout_s: float | None = None
     leave: Any = None
+    ended: Callable[[str], None] | None = None
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):

@@ -73,7 +73,8 @@ class Refused(StanchionError):
 
 
 class DeadlineExceeded(StanchionError, TimeoutError):
-    """A tool did not finish in time. An async tool was cancelled; a sync one may still be at work."""
+    """A tool did not finish in time. An async tool was cancelled; its text says where one is still running, as a sync
+    one is, and an async one that does not let itself be cancelled."""
 
 
 class ToolFailed(StanchionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,8 +17,9 @@ from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.flows import begin, deliver, failed, shown
+from stanchion.runtime.leaving import Ended, ends_late
 from stanchion.runtime.ledger import ONCE
-from stanchion.runtime.pacing import END, InTime, Pace, next_in_time
+from stanchion.runtime.pacing import END, InTime, Pace, in_time, next_in_time
 from stanchion.runtime.recording import concluded
 from stanchion.runtime.spending import close_hold, settled, used_by
 from stanchion.runtime.starting import lapsed
@@ -130,7 +132,7 @@ async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
 
     part, judged = 0, False
     tool, event, decision = coming.tool, coming.event, coming.decision
-    source = _source(coming.source)
+    source = _source(coming, ends_late(desk, event, decision))
     ended: BaseException | None = None
     try:
         while (value := await _anext(tool, source, coming.pace)) is not END:
@@ -168,13 +170,15 @@ def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:
     return deliver(desk, *about, came, coming.args, coming.kwargs, part, settles=False)
 
 
-def _source(source: Any) -> Any:
+def _source(coming: Coming, ended: Ended) -> Any:
     """What gives the items of something that is iterated over, awaited; a sync source works in threads."""
-    if is_stream(source, awaited=True) or hasattr(type(source), "__aiter__"):
-        return source if hasattr(type(source), "__anext__") else aiter(source)
+    whole = coming.source
+    if is_stream(whole, awaited=True) or hasattr(type(whole), "__aiter__"):
+        source = whole if hasattr(type(whole), "__anext__") else aiter(whole)
+        return in_time(source, partial(_aclose, source, whole), coming.pace, ended)
     from stanchion.runtime.aitems import InThreads
 
-    return InThreads(source)
+    return InThreads(whole)
 
 
 def _closed(source: InTime, ended: BaseException | None) -> Exception | None:
@@ -188,14 +192,21 @@ def _closed(source: InTime, ended: BaseException | None) -> Exception | None:
 
 async def _aclosed(source: Any, whole: Any, ended: BaseException | None) -> Exception | None:
     """The same for items that are awaited."""
+    from stanchion.runtime.in_task import InTask
+
     try:
-        for end in {id(end): end for end in (source, whole)}.values():
-            close = getattr(end, "aclose", None)
-            if callable(close):
-                await close()
+        # One in a task closes the whole too, or leaves that to the code that is still at it.
+        await (source.aclose() if type(source) is InTask else _aclose(source, whole))
     except Exception as error:  # noqa: BLE001 - a tool may raise anything
         return _broke(ended, error)
     return _broke(ended, None)
+
+
+async def _aclose(source: Any, whole: Any) -> None:
+    for end in {id(end): end for end in (source, whole)}.values():
+        close = getattr(end, "aclose", None)
+        if callable(close):
+            await close()
 
 
 def _broke(ended: BaseException | None, closing: Exception | None) -> Exception | None:

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, Protocol
 
 from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved, StoreLost
+from stanchion.runtime.bounded import OutOfTime, within
 from stanchion.runtime.drivers import Flow, T, World, as_lost, rests, told, too_late
 from stanchion.runtime.effects import Invoke, Pause, Turn
+from stanchion.runtime.leaving import InThread
 from stanchion.runtime.turns import PATIENCE_S, Courtesy
 from stanchion.runtime.values.anatomy import awaits
 
@@ -81,16 +83,25 @@ async def _ainvoke(need: Invoke) -> Any:
     """Await an async function, cancelled at its limit; a sync one works in a thread and never holds up the loop."""
     if need.leave is not None:
         need.leave.check()
-    work = need.fn(*need.args, **need.kwargs) if _is_async(need.fn) else asyncio.to_thread(_call, need)
-    limit = asyncio.timeout(need.timeout_s)
+    if need.timeout_s is None:
+        return await _work(need)
+    inner = None if _is_async(need.fn) else InThread(lambda: _call(need), need.ended)
     try:
-        async with limit:
-            value = await work
-            return await value if awaits(value) else value
-    except TimeoutError:
-        if limit.expired():
-            raise too_late(need) from None
-        raise
+        return await within(_work(need, inner), need.timeout_s, need.ended)
+    except OutOfTime as late:
+        if late.goes_on:
+            raise too_late(need, ": it was cancelled, and is still running") from None
+        if inner is not None and inner.leave():
+            raise too_late(need, ", and is still running") from None
+        raise too_late(need) from None
+
+
+async def _work(need: Invoke, inner: InThread | None = None) -> Any:
+    if _is_async(need.fn):
+        value = await need.fn(*need.args, **need.kwargs)
+    else:
+        value = await (asyncio.to_thread(_call, need) if inner is None else asyncio.to_thread(inner))
+    return await value if awaits(value) else value
 
 
 class Stopped(NamedTuple):

@@ -122,12 +122,17 @@ def _conversed(
 def _stopped(desk: Desk, decision: Decision) -> str:
     """The safe message where the run ends; anything milder is for the caller to handle."""
     if decision.action == Action.HALT:
-        return decision.message
+        return _said(decision)
     raise desk.refusal(decision)
 
 
 def _guidance(decision: Decision) -> dict[str, str]:
-    return _system(decision.advice if decision.advice else decision.message)
+    return _system(decision.advice if decision.advice else _said(decision))
+
+
+def _said(decision: Decision) -> str:
+    """The words of whoever refuses a reply, for one who is given them in its place."""
+    return "" if decision.determining is None else decision.determining.message
 
 
 def _system(words: str) -> dict[str, str]:

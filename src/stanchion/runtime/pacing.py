@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.locks import Lock
 from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.errors import DeadlineExceeded
+from stanchion.runtime.leaving import Ended
 
 if TYPE_CHECKING:
     from stanchion.runtime.desk import Desk
 
 END: Final = object()
 """What stands for the end of a source: `StopIteration` cannot leave a thread for an event loop."""
+FAR_S: Final = 1e9
+"""As good as no limit."""
 CLOSING_S: Final = 1.0
 """How long a source that has used up its time may take to close; then it is left to do so by itself."""
 
@@ -42,11 +45,11 @@ class Pace:
         if self._left_s is not None:
             self._left_s = max(0.0, self._left_s - seconds)
 
-    def too_late(self, left_s: float | None) -> DeadlineExceeded:
-        """The error for what did not give its next item in the time that was left."""
+    def too_late(self, left_s: float | None, how: str = "") -> DeadlineExceeded:
+        """The error for what did not give its next item in the time that was left; `how` says what became of it."""
         if self._limit_s is None or self._left_s != left_s:
-            return DeadlineExceeded(f"`{self._name}` did not give all its items before the run's deadline")
-        return DeadlineExceeded(f"`{self._name}` did not give all its items within {self._limit_s:g} s")
+            return DeadlineExceeded(f"`{self._name}` did not give all its items before the run's deadline{how}")
+        return DeadlineExceeded(f"`{self._name}` did not give all its items within {self._limit_s:g} s{how}")
 
 
 class Steps:
@@ -145,19 +148,36 @@ def _done(need: Invoke) -> Flow[Any]:
     return (yield need)
 
 
-async def next_in_time(source: AsyncIterator[Any], pace: Pace) -> Any:
+async def next_in_time(source: Any, pace: Pace) -> Any:
     """The next item of an async source, cancelled where it does not come in time; `END` where there is none."""
     import asyncio
+
+    from stanchion.runtime.bounded import OutOfTime
+    from stanchion.runtime.in_task import InTask
 
     left_s = pace.left_s()
     limit = asyncio.timeout(left_s)
     began = time.monotonic()
     try:
+        if type(source) is InTask:
+            return await source.next(FAR_S if left_s is None else left_s)
         async with limit:
             return await anext(source, END)
+    except OutOfTime as late:
+        how = ": it was cancelled, and is still running" if late.goes_on else ""
+        raise pace.too_late(left_s, how) from None
     except TimeoutError:
         if limit.expired():
             raise pace.too_late(left_s) from None
         raise
     finally:
         pace.took(time.monotonic() - began)
+
+
+def in_time(source: Any, close: Callable[[], Awaitable[None]], pace: Pace, ended: Ended | None = None) -> Any:
+    """An async source as `next_in_time` takes it: where its time is bounded, in a task that can be left."""
+    if pace.left_s() is None:
+        return source
+    from stanchion.runtime.in_task import InTask
+
+    return InTask(source, close, ended)

@@ -11,9 +11,10 @@ from stanchion.audit.journal import Fact
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Put, When, key
-from stanchion.kernel.units import Amounts, Unit
+from stanchion.kernel.units import LARGEST, Amounts, Unit
 from stanchion.runtime.authority import told
 from stanchion.runtime.errors import StanchionError
+from stanchion.runtime.measures import as_given
 from stanchion.runtime.open_calls import reserved_by, run_of, spends
 from stanchion.runtime.starting import START_MS
 from stanchion.stores.leasing.leased import POOLS, is_slice, lender_key, lender_of
@@ -44,11 +45,15 @@ def _amounts(used: Mapping[str, Any]) -> dict[str, int]:
     """What was used, in whole units by the name of the measure."""
     from stanchion.runtime.reports import USAGE, named_in, spending
 
-    unknown = [name for name in used if name not in USAGE]
-    if unknown:
-        raise ValueError(f"`{unknown[0]}` is no measure: give some of {', '.join(USAGE)}")
-    vector = spending(dict(used))
-    return {unit.name.lower(): vector[unit] for unit in sorted(named_in(dict(used)))}
+    given = as_given(used, ("calls", *USAGE))
+    calls = given.pop("calls", None)
+    vector = spending(given)
+    named = {unit.name.lower(): vector[unit] for unit in sorted(named_in(given))}
+    if calls is None:
+        return named
+    if type(calls) is not int or not 0 <= calls < LARGEST:
+        raise ValueError(f"calls is `{calls}`: give a whole number that is not negative")
+    return {Unit.ONE.name.lower(): calls, **named}
 
 
 def held(shield: Shield, request: Request) -> int:

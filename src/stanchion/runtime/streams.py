@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
 from stanchion.kernel.events import ModelChunk
@@ -18,7 +19,7 @@ from stanchion.runtime.drivers import Flow, drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.flows import judge
 from stanchion.runtime.holding import Held, Item, Keepers, Piece
-from stanchion.runtime.pacing import END, InTime, Pace, next_in_time
+from stanchion.runtime.pacing import END, InTime, Pace, in_time, next_in_time
 from stanchion.runtime.replies import others
 from stanchion.runtime.streamed import Account
 from stanchion.runtime.under_way import abandoned
@@ -80,7 +81,7 @@ async def achunks(
     pace = Pace(desk, STREAM, None)
     try:
         try:
-            async with _aclosing(source) as items:
+            async with _aclosing(source, pace) as items:
                 while (item := await next_in_time(items, pace)) is not END:
                     for piece in await adrive(stream.take(item), desk):
                         yield piece
@@ -320,15 +321,17 @@ def _close(*ends: Any) -> None:
 
 
 @asynccontextmanager
-async def _aclosing(source: AsyncIterable[Item]) -> AsyncIterator[AsyncIterator[Item]]:
-    items = aiter(source)
+async def _aclosing(source: AsyncIterable[Item], pace: Pace) -> AsyncIterator[AsyncIterator[Item]]:
+    own = aiter(source)
+    items = in_time(own, partial(_aclose, own, source), pace)
+    ends = (own, source) if items is own else (items,)
     try:
         yield items
     except BaseException:
         with suppress(Exception):
-            await _aclose(items, source)
+            await _aclose(*ends)
         raise
-    await _aclose(items, source)
+    await _aclose(*ends)
 
 
 async def _aclose(*ends: Any) -> None:

@@ -14,8 +14,9 @@ from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Line, Put, When, key
 from stanchion.kernel.units import Amounts, Unit
 from stanchion.runtime.authority import told
-from stanchion.runtime.children import granted
+from stanchion.runtime.children import MEASURES, granted
 from stanchion.runtime.errors import StanchionError
+from stanchion.runtime.measures import as_given
 from stanchion.runtime.veiling import tell
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Named(NamedTuple):
 
 def top_up_request(tenant: str, budget: str, amount: Mapping[str, Any], why: str) -> Request:
     """What an operator is asked who would have a budget topped up."""
-    more = {unit.name.lower(): given for unit, given in zip(Unit, granted(amount), strict=True) if given > 0}
+    whole = granted(as_given(amount, MEASURES))
+    more = {unit.name.lower(): given for unit, given in zip(Unit, whole, strict=True) if given > 0}
     if not more:
         raise ValueError("it tops up nothing: give an amount that is more than 0")
     said = {"amount": more, "why": why}

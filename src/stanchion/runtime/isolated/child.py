@@ -17,7 +17,7 @@ from stanchion.runtime.isolated.wire import (
     answer_sent,
     event_received,
     raised_sent,
-    receive,
+    received,
     send,
 )
 from stanchion.runtime.pool import takes_stop
@@ -35,30 +35,38 @@ def main(call: str, deadline_ms: str) -> None:
     with suppress(OSError):
         os.dup2(2, 1)  # what the code prints goes where errors go: a host's output may be somebody's protocol
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr] # it is the interpreter's own
+    # A fork of it answers nobody, and does not keep the channel open when this process has ended.
+    os.register_at_fork(after_in_child=channel.close)
+    own = os.getpid()
     try:
         _serve(channel, call, int(deadline_ms) / 1000 + ORPHAN_S)
     except (ProcessDied, OSError):  # the host has gone
         pass
     finally:
+        if os.getpid() == own:
+            with suppress(OSError):
+                os.killpg(own, signal.SIGKILL)  # itself, and what the code has left behind
         os._exit(0)  # whatever threads the code has started
 
 
 def _serve(channel: socket.socket, call: str, limit_s: float) -> None:
     try:
         code = answerer_of("isolated", call)
-        send(channel, answer_sent(None))
+        stops, begun = takes_stop(code), answer_sent(None)
     except BaseException as error:  # noqa: BLE001 - a user's module may do anything when it is imported
-        send(channel, raised_sent(error))
+        mark, _ = received(channel)
+        send(channel, mark, raised_sent(error))
         return
-    stops = takes_stop(code)
+    mark, _ = received(channel)
+    send(channel, mark, begun)
     while True:
-        body = receive(channel)
+        mark, body = received(channel)
         # Not a handler: the system ends the process, also while a call in C holds the interpreter.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, limit_s)
         answer = _answered(code, body, stops)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        send(channel, answer)
+        send(channel, mark, answer)
 
 
 def _answered(code: Callable[..., Any], body: bytes, stops: bool) -> bytes:

@@ -13,7 +13,6 @@ from stanchion.kernel.events import Event
 from stanchion.locks import Lock
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.runtime.isolated.process import GuardProcess
-from stanchion.runtime.isolated.wire import AnswerTooLarge, AnswerUnreadable, ProcessDied
 
 HEARD_S: Final = 1.0
 """How long code that is ended waits at the most for its caller to have noticed that it is late."""
@@ -77,11 +76,9 @@ class IsolatedGuard:
                 if not self._closed:
                     self._living()
                 raise
-            except (AnswerTooLarge, AnswerUnreadable, ProcessDied, OSError):
-                self._end()
-                raise
             except BaseException:
-                if not process.ready:
+                # Also where the one who asks is interrupted: the answer to its question is nobody else's.
+                if not process.quiet:
                     self._end()
                 raise
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 import weakref
 from contextlib import suppress
+from secrets import token_bytes
 from typing import Any, Final
 
 from stanchion.kernel.events import Event
-from stanchion.runtime.isolated.wire import LONGEST, ProcessDied, answer_received, event_sent, receive, send
+from stanchion.runtime.isolated.wire import MARK, ProcessDied, Raised, answer_received, answer_to, event_sent, send
 
 KEPT: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 """What the process has of its host's environment: nothing in which a secret stands."""
@@ -30,12 +32,13 @@ BEGIN: Final = (
 class GuardProcess:
     """A process that judges with the code at `call`; it is started at once, and is asked one thing at a time.
 
-    `ready` says that it has imported the code, and has been asked before.
+    `quiet` says that nothing is owed: every question so far has been answered, and by its own answer.
     """
 
     def __init__(self, call: str, deadline_ms: int) -> None:
         self._channel, theirs = socket.socketpair()
-        self.ready = False
+        self.quiet = True
+        self._ready = False
         path = json.dumps([str(entry) for entry in sys.path])
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         try:
@@ -61,24 +64,44 @@ class GuardProcess:
 
     @property
     def lives(self) -> bool:
-        """Whether there is anybody to ask."""
-        return self._end.alive and self._process.poll() is None
+        """Whether there is anybody to ask. One that speaks unasked is still asked, and fails."""
+        if not self._end.alive:
+            return False
+        # Not by waiting for the process: whoever has waited for it cannot end the group of its children any more.
+        self._channel.settimeout(0)
+        try:
+            return bool(self._channel.recv(1, socket.MSG_PEEK))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
 
     def ask(self, event: Event, within_s: float) -> Any:
         """What the code says of an event; `TimeoutError` where it takes longer. What it needs to start comes on top."""
+        body = event_sent(event)
+        self.quiet = False
         try:
-            if not self.ready:
-                answer_received(receive(self._channel, time.monotonic() + START_S, LONGEST))
-                self.ready = True
-            until = time.monotonic() + within_s
-            send(self._channel, event_sent(event), until)
-            return answer_received(receive(self._channel, until, LONGEST))
+            if not self._ready:
+                begun = self._asked(b"", START_S)
+                if type(begun) is Raised:
+                    raise begun.error
+                self._ready = True
+            said = self._asked(body, within_s)
         except ConnectionError:
             raise ProcessDied from None
+        self.quiet = True
+        if type(said) is Raised:
+            raise said.error
+        return said
+
+    def _asked(self, body: bytes, within_s: float) -> Any:
+        mark, until = token_bytes(MARK), time.monotonic() + within_s
+        send(self._channel, mark, body, until)
+        return answer_received(answer_to(mark, self._channel, until))
 
     def stop(self) -> None:
         """Kill it, from any thread; one that waits for its answer is told that it died."""
-        self._process.kill()
+        _kill(self._process)
         with suppress(OSError):
             self._channel.shutdown(socket.SHUT_RDWR)
 
@@ -102,6 +125,24 @@ def _flags() -> list[str]:
 
 def _end(process: subprocess.Popen[bytes], channel: socket.socket, owner: int) -> None:
     if os.getpid() == owner:
-        process.kill()
+        _kill(process)
         channel.close()
         process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and what it has started: they are a group of their own. Not where its number may be another's."""
+    if _is_ours(process):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _is_ours(process: subprocess.Popen[bytes]) -> bool:
+    """Whether nobody has waited for a process yet, dead or alive: so long its number is given to no other."""
+    if not hasattr(os, "waitid"):
+        return process.poll() is None
+    try:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True

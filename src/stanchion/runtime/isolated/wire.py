@@ -1,7 +1,9 @@
 """What goes between a host and the process of an isolated guard: events one way, answers the other, as JSON.
 
-A frame is four bytes that give its length, and so many bytes. The standard library's JSON is used because it keeps what
-an event may hold: whole numbers of any size, numbers that are not finite, halves of surrogate pairs.
+A frame is four bytes that give its length, the mark of a question, and so many bytes. The host draws a mark for each
+question, and an answer bears that of its own: what anybody else writes to the channel, or wrote before, never fits. The
+standard library's JSON is used because it keeps what an event may hold: whole numbers of any size, numbers that are not
+finite, halves of surrogate pairs.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 
 HEAD: Final = 4
+MARK: Final = 16
+"""How many bytes the mark of a question has."""
+
 LONGEST: Final = 16 << 20
 """How many bytes an answer may have."""
 
@@ -30,12 +35,28 @@ class AnswerUnreadable(Exception):
     """The process sent something that is no answer."""
 
 
+class AnswerForeign(Exception):
+    """The process sent something that does not belong to the question: it may be the answer to another one."""
+
+
 class ProcessDied(Exception):
     """The process ended before it had answered."""
 
 
 class OtherShape:
     """Stands for an answer that no guard may give, so that the guard fails on it as on the answer itself."""
+
+
+class Raised(msgspec.Struct, frozen=True):
+    """Stands for an error that the code raised: nothing but the name of its type leaves the process."""
+
+    name: str
+
+    @property
+    def error(self) -> Exception:
+        """An error of the same name."""
+        made: Exception = type(self.name, (Exception,), {})()
+        return made
 
 
 def event_sent(event: Event) -> bytes:
@@ -69,7 +90,7 @@ def raised_sent(error: BaseException) -> bytes:
 
 
 def answer_received(body: bytes) -> Any:
-    """What the code answered; raises an error of the same name where it raised one."""
+    """What the code answered, or that it raised."""
     try:
         said = json.loads(body)
     except (ValueError, RecursionError):
@@ -87,22 +108,31 @@ def answer_received(body: bytes) -> Any:
         case ["other"]:
             return OtherShape()
         case ["raised", str(name)] if name.isidentifier() and len(name) <= 200:
-            raise type(name, (Exception,), {})
+            return Raised(name)
         case _:
             raise AnswerUnreadable
 
 
-def send(channel: socket.socket, body: bytes, until: float | None = None) -> None:
+def send(channel: socket.socket, mark: bytes, body: bytes, until: float | None = None) -> None:
     """Send a frame; `TimeoutError` where it is not taken until then, by the monotonic clock."""
     channel.settimeout(_left(until))
-    channel.sendall(len(body).to_bytes(HEAD, "big") + body)
+    channel.sendall(len(body).to_bytes(HEAD, "big") + mark + body)
 
 
-def receive(channel: socket.socket, until: float | None = None, longest: int | None = None) -> bytes:
-    """Receive a frame; `TimeoutError` where it does not come until then, `AnswerTooLarge` where it is longer."""
+def received(channel: socket.socket) -> tuple[bytes, bytes]:
+    """The next frame, however long it takes: its mark, and what it says."""
+    length = int.from_bytes(_exactly(channel, HEAD, None), "big")
+    return _exactly(channel, MARK, None), _exactly(channel, length, None)
+
+
+def answer_to(mark: bytes, channel: socket.socket, until: float) -> bytes:
+    """Receive the answer to a question. `TimeoutError` where it does not come until then, `AnswerTooLarge` where it is
+    longer than any may be, `AnswerForeign` where it is not the answer to this question."""
     length = int.from_bytes(_exactly(channel, HEAD, until), "big")
-    if longest is not None and length > longest:
+    if length > LONGEST:
         raise AnswerTooLarge
+    if _exactly(channel, MARK, until) != mark:
+        raise AnswerForeign
     return _exactly(channel, length, until)
 
 
