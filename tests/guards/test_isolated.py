@@ -186,7 +186,9 @@ def test_one_who_is_cut_off_while_it_asks_leaves_its_answer_to_nobody() -> None:
         assert guard(event(refuse=True), stop) == "refused"
 
     next_one()
-    assert everywhere(lambda: guard(event(refuse=True), stop), next_one, files("runtime/isolated")) > 20
+    # Most cuts cost a process, which takes its time to start.
+    cut = everywhere(lambda: guard(event(refuse=True), stop), next_one, files("runtime/isolated"), every=40)
+    assert cut > 5
     guard.close()
 
 
