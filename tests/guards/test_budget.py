@@ -179,12 +179,13 @@ def test_a_failed_call_reported_by_a_host_costs_what_it_cost() -> None:
     assert spent(store, "budget", "cost_microusd", "run", "r") == 200_000
 
 
-def test_an_answer_of_the_store_that_is_lost_refuses_and_stays_charged() -> None:
-    """Nobody knows whether it was counted, so it counts: too little is spent, never too much."""
+def test_an_answer_of_the_store_that_is_lost_refuses_and_nothing_stays_charged() -> None:
+    """It does not begin, so what it may have reserved is given back before anything else is judged."""
     clock = FakeClock()
     store = LostStore(MemoryStore(clock), on=[1], applied=True)
     run = shield_for(policy({"tokens": 100}), clock=clock, store=store).run("a", id="r")
     assert run.check("t", {}, tokens=60).code == "kernel.store_lost"
+    assert run.check("t", {}, tokens=60).proceeds
     assert run.check("t", {}, tokens=60).code == "budget.exceeded"
     assert run.check("t", {}, tokens=40).proceeds
 

@@ -16,17 +16,28 @@ from stanchion.runtime.owed import doubtful, owed, places_of
 from stanchion.runtime.recording import confirmed
 from stanchion.runtime.standing import end_run, isolate, repeated, signalled
 from stanchion.runtime.terms import terms_of
+from stanchion.runtime.under_way import Way, abandoned
 from stanchion.runtime.undoing import roll_back
 
 ISOLATE: Final = Isolate()
 
 
-def owe(desk: Desk, moment: Moment) -> None:
+def owe(desk: Desk, moment: Moment, decision: Decision | None = None) -> None:
     """Leave to the next trip what a moment was to give back and nobody knows to be given back; one that begins
-    something gives back what it may have taken."""
-    event = moment.events[0]
-    ends = bool(moment.settles) or has_happened(event)
-    desk.shield.unsettled.owe(owed(desk, event, moment.settles) if ends else doubtful(desk, event))
+    something gives back what it may have taken, which is nothing where the store was not asked."""
+    event, unsettled = moment.events[0], desk.shield.unsettled
+    if moment.settles or has_happened(event):
+        unsettled.owe(owed(desk, event, moment.settles))
+    elif decision is None or decision.inputs.crowd is None:
+        unsettled.owe(doubtful(desk, event))
+
+
+def unheard(desk: Desk, way: Way, decision: Decision) -> None:
+    """Leave a call that does not begin, because the store did not answer, or was not asked."""
+    if decision.inputs.crowd is None or way.waited:
+        abandoned(desk, way.call)
+    else:
+        desk.under_way.over(way.call)
 
 
 def passed_over(desk: Desk, moment: Moment, decision: Decision) -> None:

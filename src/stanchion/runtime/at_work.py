@@ -38,13 +38,14 @@ def work(desk: Desk, tool: str, flow: Flow[T]) -> T:
         _at_work.set(before)
 
 
-async def awork(desk: Desk, tool: str, flow: Flow[T]) -> T:
-    """The same on the running event loop."""
+async def awork(desk: Desk, tool: str, flow: Flow[T], at_once: bool = False) -> T:
+    """The same on the running event loop, when it is its turn to begin, or `at_once`."""
     from stanchion.runtime.doors import abegin
+    from stanchion.runtime.loop import adrive
 
     before = _at_work.get()
     _at_work.set(tool)
     try:
-        return await abegin(flow, desk)
+        return await (adrive if at_once else abegin)(flow, desk)
     finally:
         _at_work.set(before)

@@ -18,7 +18,7 @@ from stanchion.kernel.findings import Finding, Retry
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
-from stanchion.runtime.aftermath import aftermath, owe, passed_over, seen_to
+from stanchion.runtime.aftermath import aftermath, owe, passed_over, seen_to, unheard
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import worded
 from stanchion.runtime.drivers import Flow
@@ -29,7 +29,7 @@ from stanchion.runtime.recording import barred, confirmed, written
 from stanchion.runtime.reported import failing, failure_in, taken_in
 from stanchion.runtime.spending import overruns, reserving, settled
 from stanchion.runtime.tool import Tool
-from stanchion.runtime.under_way import STARTS, Way, abandoned, cut_off
+from stanchion.runtime.under_way import STARTS, Way, cut_off
 from stanchion.runtime.undoing import remember, undone
 from stanchion.runtime.unread import NOTHING, against, formless, marked, unreadable
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored
@@ -77,7 +77,7 @@ def judge(
     if decision.findings:
         decision = worded(plans, moment, decision)
     if decision.inputs.reply is None and (moment.settles or decision.inputs.lost or decision.inputs.stale):
-        owe(desk, moment)
+        owe(desk, moment, decision)
     elif decision.skipped:
         passed_over(desk, moment, decision)
     outcome = written(desk, plans, moment, decision, begun, notes)
@@ -195,7 +195,7 @@ def _assessed(
         else:
             decision = yield from decide(plans, moment, desk.shield.records)
         if decision.inputs.lost and not decision.proceeds:
-            abandoned(desk, way.call)
+            unheard(desk, way, decision)
         if granted is not None:
             from stanchion.runtime.escalating import note_use
 

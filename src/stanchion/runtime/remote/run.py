@@ -151,7 +151,7 @@ class RemoteRun(Reporting):
     async def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for async code: await it. Sync tools run in a thread."""
         known = self._tool(tool)
-        return await awork(self._desk, known.name, self._called(known, args, kwargs))
+        return await awork(self._desk, known.name, self._called(known, args, kwargs), at_once=True)
 
     def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for something that happens once: `key` names it in its task, or in a run without one."""
@@ -163,7 +163,7 @@ class RemoteRun(Reporting):
     async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call_once` for async code."""
         known = self._tool(tool)
-        return await awork(self._desk, known.name, self._called(known, args, kwargs, _key(key)))
+        return await awork(self._desk, known.name, self._called(known, args, kwargs, _key(key)), at_once=True)
 
     def _tool(self, tool: Callable[..., Any] | Tool) -> Tool:
         known = self._shield.tool_of(tool)
