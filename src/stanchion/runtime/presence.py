@@ -33,7 +33,7 @@ SQLITE: Final = "sqlite:"
 LONGEST_CHANGE_S: Final = 10.0
 """How long a process that forks waits for a change to end: far longer than any takes."""
 
-TRIES: Final = 3
+TRIES: Final = 64
 """How often a file is made anew where somebody who looks has removed it before it was locked."""
 
 _changing: Final = Reentrant()
