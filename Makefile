@@ -61,7 +61,7 @@ test-sdks: .venv-sdks/.made ## check replies of real SDKs, in an environment of 
 
 soak: .venv/.dev ## long property runs, 500 kills and every mutant
 	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
-		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores tests/audit tests/faults tests/guards/test_isolated.py
+		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores tests/audit tests/faults tests/e2e tests/guards/test_isolated.py
 	@$(BIN)/python -m model.mutants
 
 faults: .venv/.dev ## measure what comes of each fault anew, and write its page

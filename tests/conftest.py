@@ -1,5 +1,6 @@
 """Settings every test shares: Hypothesis profiles, and a world apart from the developer's own."""
 
+import gc
 import os
 import signal
 import tempfile
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from stanchion.approvals import key_making
 
 # What is made while tests are collected keeps out of the developer's own folders, too.
 os.environ["STANCHION_STATE_DIR"] = tempfile.mkdtemp(prefix="stanchion-tests-")
@@ -34,6 +37,12 @@ settings.register_profile(
 settings.load_profile("soak" if os.environ.get("STANCHION_SOAK") else "ci")
 
 
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of the collector's way: it is much, and stays until the end."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep state in the test's own folder, and keep the developer's settings out."""
@@ -44,3 +53,4 @@ def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("STANCHION_STORE", "memory:")
     monkeypatch.setenv("STANCHION_AUDIT", "memory:")
+    monkeypatch.setattr(key_making, "ROUNDS", 1)  # what each guess at a passphrase costs, tests would pay all the time

@@ -40,6 +40,12 @@ def test_ssh_keygen_reads_what_is_made(made: tuple[Path, PublicKey]) -> None:
     assert Path(f"{path}.pub").read_text() == f"{key.line} ann\n"
 
 
+def test_each_guess_at_its_passphrase_costs_twice_what_ssh_keygen_asks_for(made: tuple[Path, PublicKey]) -> None:
+    whole = base64.b64decode("".join(made[0].read_text().splitlines()[1:-1]))
+    options = whole[whole.index(b"bcrypt") + len(b"bcrypt") :]  # a length, the salt with its own, and the rounds
+    assert int.from_bytes(options[24:28], "big") == 32
+
+
 def test_files_and_folders_are_their_owners(made: tuple[Path, PublicKey]) -> None:
     path, _ = made
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,11 @@ RESTS = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 OWN_FRAME = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp)
 
 
+@cache
 def trees(root: Path) -> dict[str, ast.Module]:
-    """Every module, by its path."""
-    files = sorted(root.rglob("*.py"))
-    return {file.relative_to(root).as_posix(): ast.parse(file.read_text(encoding="utf-8")) for file in files}
+    """Every module that has a lock, makes one or takes one, by its path."""
+    texts = {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.py"))}
+    return {path: ast.parse(text) for path, text in texts.items() if "with " in text or "stanchion.locks" in text}
 
 
 def locks(tree: ast.Module) -> set[str]:

@@ -128,7 +128,7 @@ LEFT: Final = [
 ]  # fmt: skip
 
 
-@settings(max_examples=100 if SOAK else 8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100 if SOAK else 4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(asked=st.lists(st.tuples(st.sampled_from(LEFT), st.booleans()), min_size=3, max_size=8))
 def test_no_question_gets_the_answer_to_another_whatever_the_code_leaves_behind(asked: list[tuple[str, bool]]) -> None:
     with shield_for(policy("strays", 2_000)) as shield:
