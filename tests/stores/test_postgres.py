@@ -288,6 +288,8 @@ def test_its_name_has_no_secret(place: Place) -> None:
 
 def test_a_url_names_it(place: Place) -> None:
     """In the schema that everybody shares, which is made where it is not there; looking makes nothing."""
+    with place.server.connect() as db:
+        db.execute("DROP SCHEMA IF EXISTS stanchion CASCADE")
     with pytest.raises(StoreError, match="is not there"):
         open_store(place.server.url, reading=True)
     store = open_store(place.server.url)
