@@ -49,7 +49,7 @@ def opened(name: str, folder: Path, **bounds: Any) -> Iterator[Store]:
             yield redis
     else:
         with new_place() as made:
-            yield made.open(timeout_s=2.0, pool_size=8, **bounds)
+            yield made.open(timeout_s=60.0, pool_size=8, **bounds)
 
 
 class Flood:

@@ -184,10 +184,10 @@ def test_the_server_is_stopped_and_started(mode: str, place: Place) -> None:
 
 def test_somebody_else_holds_a_cell(place: Place) -> None:
     """That batch is refused in time; others go on, for the server is there."""
-    store = place.open(timeout_s=0.4)
+    store = place.open(timeout_s=1.5)
     store.carry(Batch("one", lines=LINES))
     with place.holding_row(A):
-        with pytest.raises(StoreLost, match=r"did not carry the batch out within 0\.36 s.*try again"), within(5):
+        with pytest.raises(StoreLost, match=r"did not carry the batch out within 1\.35 s.*try again"), within(30):
             store.carry(Batch("two", lines=LINES))
         assert store.carry(Batch("three", lines=(Line(B),))).go
         with pytest.raises(StoreLost, match="did not carry the batch out"):
@@ -202,9 +202,9 @@ def test_all_connections_are_in_use(place: Place) -> None:
     taken = Held()
     pool.enter(taken)
     for _ in range(2):
-        with pytest.raises(Crowded, match=r"^0 others in this process wait for .*, and this has waited 0\.0"):
+        with pytest.raises(Crowded, match=r"^0 others in this process wait for .*, and this has waited 0\.\d+ s"):
             store.carry(Batch("one", lines=LINES))
-        with pytest.raises(Crowded, match=r"^0 others in this process wait for .*, and this has waited 0\.0"):
+        with pytest.raises(Crowded, match=r"^0 others in this process wait for .*, and this has waited 0\.\d+ s"):
             asyncio.run(store.acarry(Batch("one", lines=LINES)))
     pool.leave(taken)
     assert store.carry(Batch("one", lines=LINES)).values == (0,)
