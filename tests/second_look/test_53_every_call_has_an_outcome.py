@@ -234,3 +234,28 @@ def test_a_refusal_goes_before_what_a_generator_raises_when_it_is_closed() -> No
     with pytest.raises(Refused, match="no more") as refused:
         next(items)
     assert refused.value.happened
+
+
+def words(error: BaseException | None) -> Iterator[str]:
+    yield "all is well, and there is more to come "
+    if error is not None:
+        raise error
+    yield "key ghp_" + "x7Kp2Lq9Zt4Wv8Rb3Nc6Md1Hs5Jf0Gy7Ta2Q"
+
+
+@pytest.mark.parametrize("how", ["refused", "interrupted", "closed", "broken"])
+def test_a_stream_that_no_call_began_has_an_outcome_too(how: str) -> None:
+    journal = MemoryJournal()
+    policy = {"name": "p", "guards": [{"use": "secrets", "action": "block"}]}
+    run = Shield.load(policy, journal=journal).run("a")
+    errors = {"interrupted": KeyboardInterrupt(), "broken": OSError("gone")}
+    stream: Any = run.stream(words(errors.get(how)))
+    if how == "closed":
+        next(stream)
+        stream.close()
+    else:
+        with pytest.raises((Refused, KeyboardInterrupt, OSError)):
+            list(stream)
+    outcomes = [entry for entry in (kept.read() for kept in journal.kept()) if entry.kind == OUTCOME]
+    assert [entry.stage for entry in outcomes] == ["model_reply" if how == "refused" else "error"]
+    assert how == "broken" or outcomes[0].notes

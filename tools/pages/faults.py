@@ -7,7 +7,6 @@ from typing import Final
 
 from tests.faults.table.cells import PACKS, STAGES, Cell, Outcome
 from tests.faults.table.found import groups, kept
-from tests.faults.table.known import KNOWN
 from tests.faults.table.rules import EXCEPTED, RULES, Words
 
 PATH = "docs/reference/faults.md"
@@ -51,7 +50,6 @@ def _rules() -> str:
     for rule in RULES:
         lines.append(f"- {rule}")
         lines += [f"    - Except: {_where(words)}: {words.why}." for words in EXCEPTED if words.rule == rule]
-        lines += [f"    - Not yet: {_where(words)}: {words.why}." for words in KNOWN if words.rule == rule]
     return "\n".join(lines) + "\n"
 
 

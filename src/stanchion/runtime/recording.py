@@ -13,7 +13,7 @@ from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Event, Failure, Moment, RunInfo, ToolCall, ToolResult
+from stanchion.kernel.events import Event, Failure, ModelReply, Moment, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.happened import has_happened
 from stanchion.kernel.state import Settle
@@ -198,9 +198,23 @@ def left(desk: Desk, event: Event, decision: Decision, how: str, error: BaseExce
         outcome = desk.event(ToolResult, **about)
     else:
         outcome = desk.event(Failure, **about, **(described(desk.shield.policy, error) | {"text": ""}))
-    ended = Decision(outcome.id, Action.ALLOW, decision.policy)
+    _note(desk, outcome, decision.policy, how, decision.id)
+
+
+def broke_off(desk: Desk, how: str, error: BaseException | None = None) -> None:
+    """Write down that a stream has ended before its end which no call of ours had begun."""
+    outcome: Any
+    if error is None:
+        outcome = desk.event(ModelReply, text="", final=False)
+    else:
+        outcome = desk.event(Failure, **(described(desk.shield.policy, error) | {"text": ""}))
+    _note(desk, outcome, desk.plans.policy.hash, how, "")
+
+
+def _note(desk: Desk, outcome: Any, policy: str, how: str, ends: str) -> None:
+    ended = Decision(outcome.id, Action.ALLOW, policy)
     shown, said = veiled(Moment((outcome,)), ended, hidden_names(desk.plans, outcome))
-    mark = _taken(desk, outcome.run, (shown, said, 0, (how,), ()), happened=True, ends=decision.id)
+    mark = _taken(desk, outcome.run, (shown, said, 0, (how,), ()), happened=True, ends=ends)
     if isinstance(mark, AuditLost):
         desk.tell("the audit trail cannot be written: the outcome of the last call is recorded as soon as it can be")
 

@@ -14,9 +14,9 @@ from stanchion.runtime.faulting import described
 from stanchion.runtime.flows import assess, failed, judge, withhold
 from stanchion.runtime.pricing import Bill
 from stanchion.runtime.prompt_size import text_tokens
-from stanchion.runtime.recording import concluded
+from stanchion.runtime.recording import broke_off, concluded
 from stanchion.runtime.spending import settled
-from stanchion.runtime.under_way import abandoned, begun as has_begun
+from stanchion.runtime.under_way import INTERRUPTED, abandoned, begun as has_begun
 from stanchion.runtime.values.anatomy import MISSING, defined
 from stanchion.runtime.values.choosing import OPAQUE, form_of
 
@@ -106,6 +106,8 @@ class Account:
             fault: Any = desk.event(Failure, **described(desk.shield.policy, error))
             answer = yield from judge(desk, desk.moment(fault))
             withhold(desk, answer, error)
+        elif self._decision is None:
+            broke_off(self._desk, INTERRUPTED, error)
         if not self._open or self._decision is None or self._bill is None:
             return
         self._open = False
@@ -120,10 +122,12 @@ class Account:
 
     def refused(self) -> Flow[None]:
         """A piece was refused: nothing more comes, and what it reserved is used."""
-        if self._open and self._decision is not None and self._bill is not None:
+        how = "it ended where a piece of it was refused"
+        if self._decision is None:
+            broke_off(self._desk, how)
+        elif self._open and self._bill is not None:
             self._open = False
             settles = settled(self._decision, self._bill.reserved)
-            how = "it ended where a piece of it was refused"
             yield from concluded(self._desk, self._event, self._decision, settles, how)
 
 
