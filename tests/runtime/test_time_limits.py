@@ -170,9 +170,10 @@ class Stubborn:
 
     def begin(self) -> None:
         """Called on the loop on which it works."""
-        self.free, self.over = asyncio.Event(), asyncio.Event()
+        self.free, self.over, self.begun = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def work(self) -> str:
+        self.begun.set()
         try:
             while not self.free.is_set():
                 with suppress(asyncio.CancelledError):
@@ -256,6 +257,27 @@ def test_an_async_tool_that_does_not_let_itself_be_cancelled_is_left(
     assert "DeadlineExceeded" in [error for error, _ in outcomes(journal)]
     (fact,) = journal.facts()
     assert (fact.what, fact.why) == ("call.ended_late", f"`work` was still running when its time was up: {how}")
+
+
+def test_who_is_cancelled_does_not_wait_for_a_tool_that_is_not() -> None:
+    """However much of the tool's time is left."""
+    stubborn, journal = Stubborn(), MemoryJournal()
+    run = Shield.load(BARE, journal=journal).run("ann")
+
+    async def host() -> None:
+        stubborn.begin()
+        call = asyncio.create_task(run.acall(Tool(stubborn.work, "work", timeout_s=3_600)))
+        await stubborn.begun.wait()
+        call.cancel()
+        try:
+            await asyncio.wait((call,), timeout=120)
+            assert call.cancelled()
+            assert not stubborn.over.is_set()
+        finally:
+            stubborn.free.set()
+        await everybody()
+
+    asyncio.run(host())
 
 
 def test_an_async_generator_whose_end_does_not_let_itself_be_cancelled_is_left() -> None:

@@ -61,7 +61,8 @@ def leave(task: asyncio.Task[Any], ended: Ended | None) -> None:
 
 
 async def _waited(answer: asyncio.Future[Any], task: asyncio.Task[Any], seconds: float) -> bool:
-    """Wait for an answer so long; says whether the caller was cancelled meanwhile, as the task is then."""
+    """Wait for an answer so long; says whether the caller was cancelled meanwhile. The task is cancelled then, and
+    waited for no longer than code may take to end that is."""
     loop = asyncio.get_running_loop()
     until, cancelled = loop.time() + seconds, False
     while True:
@@ -69,7 +70,7 @@ async def _waited(answer: asyncio.Future[Any], task: asyncio.Task[Any], seconds:
             await asyncio.wait((answer,), timeout=max(0.0, until - loop.time()))
             return cancelled
         except asyncio.CancelledError:
-            cancelled = True
+            cancelled, until = True, min(until, loop.time() + GRACE_S)
             task.cancel()
 
 
