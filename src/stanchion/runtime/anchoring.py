@@ -70,11 +70,6 @@ class Anchored:
         """A cell's number and value."""
         return self._store.read(key)
 
-    @property
-    def room(self) -> Any:
-        """Where one waits for it; `None` where nobody does."""
-        return getattr(self._store, "room", None)
-
     def look(self, prefix: str = "") -> Iterator[Seen]:
         """Every cell whose key begins so."""
         return self._store.look(prefix)

@@ -24,7 +24,7 @@ from stanchion.runtime.discretion import discreet, unseen, wanted
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
 from stanchion.runtime.faulting import described
-from stanchion.runtime.owed import closing, owed
+from stanchion.runtime.owed import Owed, closing, owed
 from stanchion.runtime.under_way import NOT_BEGUN
 from stanchion.runtime.unwritten import LATE
 from stanchion.runtime.veiling import hidden_in, hidden_names, veiled
@@ -86,7 +86,6 @@ def _taken(desk: Desk, run: RunInfo, what: Written, happened: bool, ends: str) -
     has happened waits with them, and notes that it had to, also where whoever writes it is cut off. `ends` is the call
     that is not under way any more then."""
     unwritten = desk.shield.unwritten
-    about = f"what came of `{what[0].events[0].call}`"
 
     def write(*late: str) -> int:
         if desk.told is not run:
@@ -94,6 +93,11 @@ def _taken(desk: Desk, run: RunInfo, what: Written, happened: bool, ends: str) -
         moment, decision, took_ns, notes, hide = what
         mark: int = desk.shield.journal.write(moment, decision, took_ns, (*notes, *late), hide)
         return mark
+
+    def write_later(why: AuditLost) -> None:
+        if happened:
+            unwritten.keep(lambda: write(LATE), f"what came of `{what[0].events[0].call}`", why)
+            desk.under_way.over(ends)
 
     try:
         if len(unwritten):
@@ -107,13 +111,9 @@ def _taken(desk: Desk, run: RunInfo, what: Written, happened: bool, ends: str) -
     except Exception as error:  # noqa: BLE001 - whatever a journal raises, nothing is written
         lost = AuditLost(f"writing it failed with `{type(error).__name__}`")
     except BaseException:
-        if happened:
-            unwritten.keep(lambda: write(LATE), about, AuditLost("whoever wrote it was interrupted"))
-            desk.under_way.over(ends)
+        write_later(AuditLost("whoever wrote it was interrupted"))
         raise
-    if happened:
-        unwritten.keep(lambda: write(LATE), about, lost)
-        desk.under_way.over(ends)
+    write_later(lost)
     return lost
 
 
@@ -142,7 +142,10 @@ def confirmed(desk: Desk, event: Event, decision: Decision, outcome: AuditLost |
 
 def give_back(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     """Give back what an action has taken that does not happen; without the store, when it is there again."""
-    taken = owed(desk, event, ((decision.id, None),) if decision.held else ())
+    yield from _tell_store(desk, owed(desk, event, ((decision.id, None),) if decision.held else ()))
+
+
+def _tell_store(desk: Desk, taken: Owed | None) -> Flow[None]:
     if not (yield from desk.shield.unsettled.tell(taken)):
         desk.tell("the store could not be reached: what the last call reserved stays charged until it is back")
 
@@ -228,5 +231,4 @@ def concluded(
     taken = owed(desk, event, settles) if gives_back else closing(desk, settles)
     desk.shield.unsettled.owe(taken)
     left(desk, event, decision, how)
-    if not (yield from desk.shield.unsettled.tell(taken)):
-        desk.tell("the store could not be reached: what the last call reserved stays charged until it is back")
+    yield from _tell_store(desk, taken)
