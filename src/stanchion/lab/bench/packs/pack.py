@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from stanchion.lab.bench.measure import Cost, cost_of
-from stanchion.lab.bench.packs.engines import choose, engines, sought
+from stanchion.lab.bench.packs.engines import HYPERSCAN, choose, engines, sought
 from stanchion.lab.bench.packs.hand import Bare, Scan
 from stanchion.lab.bench.packs.players import Awaited, ByHand, Kept, Player, ScannedAlone, Shielded, Took, play_all
 from stanchion.lab.bench.packs.sessions import Drawn, Step, drawn
@@ -29,11 +29,11 @@ BARE: Final = "bare SQLite transaction and record"
 Played = dict[str, list[Took]]
 
 
-def measured(pack: str, effort: Effort) -> Section:
-    """What calls and results of honest agents cost under a pack."""
+def measured(pack: str, effort: Effort, by: Sequence[str]) -> Section:
+    """What calls and results of honest agents cost under a pack, scanned by some engines."""
     calls = drawn(effort)
     with ExitStack() as stack:
-        players = _players(pack, stack)
+        players = _players(pack, by, stack)
         took = play_all(players, calls.sessions)
     steps, played = ahead(calls, took)
     left_out = len(calls.steps) - len(steps)
@@ -41,22 +41,22 @@ def measured(pack: str, effort: Effort) -> Section:
         f"{len(steps):,} calls of {len(calls.sessions)} sessions from {calls.source}, {left_out} more did not go ahead"
         " and are left out;\n  ratios are to the row above that has none"
     )
-    return Section(f"packs: {pack}", note, rows(steps, played))
+    return Section(f"packs: {pack}", note, rows(steps, played, by))
 
 
 def default(effort: Effort) -> Section:
     """The pack `default`."""
-    return measured("default", effort)
+    return measured("default", effort, engines())
 
 
 def strict(effort: Effort) -> Section:
     """The pack `strict`."""
-    return measured("strict", effort)
+    return measured("strict", effort, engines())
 
 
 def coding_agent(effort: Effort) -> Section:
     """The pack `coding-agent`."""
-    return measured("coding-agent", effort)
+    return measured("coding-agent", effort, engines())
 
 
 @contextmanager
@@ -86,13 +86,13 @@ def ahead(calls: Drawn, took: dict[str, list[Took | None]]) -> tuple[list[Step],
     return [steps[at] for at in kept], {name: [one for at in kept if (one := took[name][at])] for name in took}
 
 
-def _players(pack: str, stack: ExitStack) -> dict[str, Player]:
+def _players(pack: str, by: Sequence[str], stack: ExitStack) -> dict[str, Player]:
     home = stack.enter_context(at_home())
     runner = stack.enter_context(asyncio.Runner())
     players: dict[str, Player] = {}
-    for engine in engines():
+    for engine in by:
         scanner = choose(pack, engine)
-        players[f"by hand, {engine}"] = ByHand(Scan(sought(pack, scanner), engine != engines()[0]))
+        players[f"by hand, {engine}"] = ByHand(Scan(sought(pack, scanner), engine == HYPERSCAN))
         players[f"scanner alone, {engine}"] = ScannedAlone(scanner)
         for kind, made in (("", Shielded), (", async", lambda shield: Awaited(shield, runner))):
             place = home / f"{engine}{kind}"
@@ -106,18 +106,18 @@ def _players(pack: str, stack: ExitStack) -> dict[str, Player]:
     return players
 
 
-def rows(steps: list[Step], played: Played) -> list[Row]:
+def rows(steps: list[Step], played: Played, by: Sequence[str]) -> list[Row]:
     """All rows of a pack."""
     short = [at for at, step in enumerate(steps) if step.chars <= SHORT]
     whole = list(range(len(steps)))
     made = []
     for title, which in ((f"calls up to {SHORT} characters", short), ("all calls", whole)):
-        for engine in engines():
+        for engine in by:
             floor = cost_of([played[f"by hand, {engine}"][at].call for at in which])
             made.append(Row(f"{title}: by hand, {engine}", floor))
             for name in _shields(engine):
                 made.append(beside(f"{title}: {name}", cost_of([played[name][at].call for at in which]), floor))
-    for engine in engines():
+    for engine in by:
         made += _long(steps, played, engine) + _together(played, engine) + _durable(played, engine)
     return made
 

@@ -17,10 +17,11 @@ AGENT: Final = "ann"
 
 
 class Took(NamedTuple):
-    """What a step took, in nanoseconds: the call, and what came of it."""
+    """What a step took, in nanoseconds: the call, and what came of it; and whether it went ahead all the same."""
 
     call: int
     result: int
+    ahead: bool = True
 
 
 class Player(Protocol):
