@@ -40,7 +40,7 @@ def test_a_library_is_measured_with_and_without_storage(tmp_path: Path, monkeypa
     home = tmp_path / "peers" / peer.name
     (home / "bin").mkdir(parents=True)
     (home / "bin" / "python").symlink_to(sys.executable)
-    (home / peer.version).touch()
+    (home / "installed").write_text(peer.pinned, encoding="utf-8")
     (tmp_path / "GuardianLayer.py").write_text(LIBRARY, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     section = sitting(LITTLE, tmp_path / "peers", (peer,))

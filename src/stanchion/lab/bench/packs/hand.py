@@ -117,12 +117,11 @@ class Hand:
         """Judge a call before it is made, and write that down."""
         texts = _texts(args)
         action = "ALLOW"
-        if texts is None or tool in DENIED or (self._allowed is not None and tool not in self._allowed):
+        barred = tool in DENIED or (self._allowed is not None and tool not in self._allowed)
+        if texts is None or barred or (tool in SHELLS and any(_dangerous(text) for text in texts)):
             action = "BLOCK"
         elif self._scan.find("\n".join(texts)):
             action = "REDACT"
-        if action != "BLOCK" and tool in SHELLS and any(_dangerous(text) for text in texts or ()):
-            action = "BLOCK"
         mark = _digest(tool, args)
         with self._lock:
             same = [after for before, after in self._lately if before == mark]

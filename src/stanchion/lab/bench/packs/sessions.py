@@ -52,7 +52,8 @@ class Drawn(msgspec.Struct, frozen=True):
 
 def drawn(effort: Effort, folder: Path | None = None) -> Drawn:
     """Sessions of all lengths, as often as they come: ordered by how long they are, and then every so many-th."""
-    place = Path(os.environ.get(VARIABLE, "") or NEAR) if folder is None else folder
+    named = os.environ.get(VARIABLE, "")
+    place = folder if folder is not None else Path(named) if named else NEAR
     try:
         found, source = [_session(row.payload["steps"]) for row in rows(place, FILE)], f"`{FILE}`"
     except NoRows:

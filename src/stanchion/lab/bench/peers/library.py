@@ -39,7 +39,8 @@ def environment(peer: Peer, folder: Path) -> Path:
     """The Python of a library's own environment, made where it is missing; `NotInstalled` where it cannot be."""
     home = folder / peer.name
     python = home / "bin" / "python"
-    if (home / peer.version).exists():
+    installed = home / "installed"
+    if installed.is_file() and installed.read_text(encoding="utf-8") == peer.pinned:
         return python
     commands = (
         [sys.executable, "-m", "venv", str(home)],
@@ -50,5 +51,5 @@ def environment(peer: Peer, folder: Path) -> Path:
         if done.returncode:
             lines = done.stderr.strip().splitlines()
             raise NotInstalled(lines[-1] if lines else f"`{command[0]}` ended with {done.returncode}")
-    (home / peer.version).touch()
+    installed.write_text(peer.pinned, encoding="utf-8")
     return python
