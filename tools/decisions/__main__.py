@@ -48,9 +48,9 @@ def _write(options: argparse.Namespace) -> int:
     sources = SOURCES if options.only is None else tuple([each for each in SOURCES if each in options.only])
     if CORPORA in sources and corpora() is None:
         print(f"no folder of corpora is there: name one by {VARIABLE}; the rest is played", file=sys.stderr)
-    holds, lines = gathered(Wanted(sources, (1, 1) if options.part is None else options.part), options.jobs)
-    kept.write(options.file, holds, lines)
-    print(f"wrote {options.file}: {holds.words()}")
+    found = gathered(Wanted(sources, (1, 1) if options.part is None else options.part), options.jobs)
+    kept.write(options.file, found)
+    print(f"wrote {options.file}: {found.holds.words()}")
     return 0
 
 
@@ -76,8 +76,8 @@ def _compared(was: kept.Kept, options: argparse.Namespace) -> int:
     part = holds.part if options.part is None else options.part
     if holds.part not in ((1, 1), part):
         raise kept.NotKept(f"the file is part {holds.part[0]}/{holds.part[1]} of all: leave `--part` away")
-    _, lines = gathered(Wanted(sources, part), options.jobs)
-    compared = compare(was, lines, whole=sources == holds.sources and part == holds.part)
+    now = gathered(Wanted(sources, part), options.jobs)
+    compared = compare(was, now, whole=sources == holds.sources and part == holds.part)
     for line in worded(compared):
         print(line)
     return 0 if compared.same else 1

@@ -59,10 +59,10 @@ class Compared(msgspec.Struct, frozen=True):
         return not self.differences and not self.others
 
 
-def compare(was: Kept, now: list[Line], whole: bool) -> Compared:
+def compare(was: Kept, now: Kept, whole: bool) -> Compared:
     """Hold what was kept against what is decided now; all of it where the `whole` was played, otherwise what was."""
-    played = {_case(line.id) for line in now}
-    known = {line.id: line for line in now}
+    known = now.lines
+    played = {_case(name) for name in known}
     before = {name: line for name, line in was.lines.items() if whole or _case(name) in played}
     names = [*before, *[name for name in known if name not in before]]
     first = {_case(name): line.case for name, line in before.items()}
@@ -71,7 +71,7 @@ def compare(was: Kept, now: list[Line], whole: bool) -> Compared:
     for name in names:
         old, new = before.get(name), known.get(name)
         if _case(name) not in others and (old is None or new is None or old.is_ != new.is_):
-            found.append(Difference(name, _told(None if old is None else was.told[old.is_]), _told(_raw(new))))
+            found.append(Difference(name, _told(was, old), _told(now, new)))
     return Compared(len(names), tuple(found), tuple(sorted(others)))
 
 
@@ -79,12 +79,8 @@ def _case(name: str) -> str:
     return name.rpartition(" #")[0]
 
 
-def _raw(line: Line | None) -> msgspec.Raw | None:
-    return None if line is None else line.told
-
-
-def _told(raw: msgspec.Raw | None) -> dict[str, Any] | None:
-    return None if raw is None else json.loads(bytes(raw))
+def _told(kept: Kept, line: Line | None) -> dict[str, Any] | None:
+    return None if line is None else json.loads(kept.told[line.is_])
 
 
 def worded(compared: Compared) -> Iterator[str]:
@@ -96,8 +92,8 @@ def worded(compared: Compared) -> Iterator[str]:
     yield f"{len(found):,} of {compared.lines:,} lines are not as they were"
     for one in found[:FULL]:
         yield f"\n{one.id}: {one.turn}; differs in {', '.join(one.fields)}"
-        yield f"  was {_full(one.was)}"
-        yield f"  is  {_full(one.now)}"
+        yield from _full("was", one.was, one.fields)
+        yield from _full("is", one.now, one.fields)
     if len(found) > FULL:
         yield ""
     for one in found[FULL:]:
@@ -110,8 +106,11 @@ def worded(compared: Compared) -> Iterator[str]:
         yield from [f"  {name}" for name in compared.others]
 
 
-def _full(told: dict[str, Any] | None) -> str:
-    return NOTHING if told is None else json.dumps(told, indent=2, ensure_ascii=False).replace("\n", "\n      ")
+def _full(when: str, told: dict[str, Any] | None, differ: tuple[str, ...]) -> Iterator[str]:
+    """A decision field by field; a star marks those that differ."""
+    yield f"  {when}:{' ' + NOTHING if told is None else ''}"
+    for name, value in (told if told is not None else {}).items():
+        yield f"  {'*' if name in differ else ' '} {name}: {json.dumps(value)}"
 
 
 def _counts(title: str, counts: Counter[str]) -> Iterator[str]:

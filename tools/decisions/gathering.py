@@ -8,17 +8,18 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple
+from zlib import crc32
 
 import msgspec
 
 from stanchion.lab.measuring.rows import VARIABLE
 from tools.decisions import drawing, rows, sessions, tables
 from tools.decisions.case import Case, given
-from tools.decisions.kept import Holds, Line
+from tools.decisions.kept import Holds, Kept, Line, kept
 from tools.decisions.place import ROOT, settled
 from tools.decisions.playing import play
 from tools.decisions.telling import digest, spelled
@@ -57,40 +58,43 @@ def cases(wanted: Wanted) -> Iterator[Case]:
         sources.append(drawing.cases())
     seen: Counter[str] = Counter()
     number, of = wanted.part
-    for at, case in enumerate([case for source in sources for case in source]):
+    for case in chain(*sources):
         seen[case.name] += 1
-        if at % of == number - 1:
+        # By its name, so that a part has something of everything, and stays what it is where cases are added.
+        if crc32(case.name.encode()) % of == number - 1:
             again = seen[case.name]
             yield case if again == 1 else msgspec.structs.replace(case, name=f"{case.name} ~{again}")
 
 
-def gathered(wanted: Wanted, jobs: int) -> tuple[Holds, list[Line]]:
-    """Play all that is wanted in so many processes; gives what that is, and its lines."""
+def gathered(wanted: Wanted, jobs: int) -> Kept:
+    """Play all that is wanted in so many processes, and keep what is decided."""
     every = list(cases(wanted))
     blocks = [every[at : at + BLOCK] for at in range(0, len(every), BLOCK)]
-    lines: list[Line] = []
-    with ExitStack() as stack:
-        if jobs == 1:
-            stack.enter_context(settled())
-            played: Iterable[list[Line]] = map(_played, blocks)
-        else:
-            # A process that was forked from one with threads may hang; a fresh one is the same on every platform.
-            pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin)
-            played = stack.enter_context(pool).map(_played, blocks)
-        for done, block in enumerate(played, 1):
-            lines += block
+    counts: Counter[str] = Counter()
+
+    def lines() -> Iterator[Line]:
+        for done, block in enumerate(_blocks(blocks, jobs), 1):
+            counts.update([_source(line.id) for line in block])
+            yield from block
             if done * STEPS // len(blocks) > (done - 1) * STEPS // len(blocks):
                 print(f"{done * 100 // len(blocks)} % of {len(every):,} cases are played", file=sys.stderr, flush=True)
-    counts = Counter(_source(line.id) for line in lines)
+
     names = Counter(_source(case.name) for case in every)
-    present = [source for source in SOURCES if source in names]
-    holds = Holds(
-        {source: counts[source] for source in present},
-        {source: names[source] for source in present},
-        wanted.part,
-        drawing.SEED,
-    )
-    return holds, lines
+    found = kept(Holds({}, {}), lines())
+    decided = {source: counts[source] for source in SOURCES if source in names}
+    told = {source: names[source] for source in SOURCES if source in names}
+    return msgspec.structs.replace(found, holds=Holds(decided, told, wanted.part, drawing.SEED))
+
+
+def _blocks(blocks: list[list[Case]], jobs: int) -> Iterator[list[Line]]:
+    """The lines of each block, in order."""
+    if jobs == 1:
+        with settled():
+            yield from map(_played, blocks)
+        return
+    # A process that was forked from one with threads may hang; a fresh one is the same on every platform.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as pool:
+        yield from pool.map(_played, blocks)
 
 
 def _source(name: str) -> str:

@@ -4,9 +4,9 @@ in full where it comes for the first time, and as its hash afterwards."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -48,33 +48,41 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A file that was read: what it holds, the lines by their names, and what each hash stands for."""
+    """What was played: what that is, the lines by their names, and what each hash stands for, as JSON."""
 
     holds: Holds
     lines: dict[str, Line]
-    told: dict[str, msgspec.Raw]
+    told: dict[str, bytes]
 
 
-def write(file: Path, holds: Holds, lines: list[Line]) -> None:
+def kept(holds: Holds, lines: Iterable[Line]) -> Kept:
+    """What is kept of lines: what each hash stands for is kept once."""
+    named: dict[str, Line] = {}
+    told: dict[str, bytes] = {}
+    for line in lines:
+        full = bytes(line.told)
+        if full:
+            told.setdefault(line.is_, full)
+        named[line.id] = Line(line.id, line.case, line.is_)
+    return Kept(holds, named, told)
+
+
+def write(file: Path, kept: Kept) -> None:
     """Write a file: all of it, or nothing."""
     beside = file.with_name(f"{file.name}.{os.getpid()}.new")
     try:
         with beside.open("wb") as out:
-            out.write(msgspec.json.encode(holds) + b"\n")
+            out.write(msgspec.json.encode(kept.holds) + b"\n")
             seen: set[str] = set()
-            for line in lines:
-                out.write(msgspec.json.encode(_once(line, seen)) + b"\n")
+            for line in kept.lines.values():
+                full = Line(line.id, line.case, line.is_, msgspec.Raw(kept.told[line.is_]))
+                out.write(msgspec.json.encode(line if line.is_ in seen else full) + b"\n")
+                seen.add(line.is_)
         beside.replace(file)
     except OSError as error:
         raise NotKept(f"`{file}` cannot be written: {error.strerror}: name a file in a folder that is there") from None
     finally:
         beside.unlink(missing_ok=True)
-
-
-def _once(line: Line, seen: set[str]) -> dict[str, Any]:
-    told = {} if line.is_ in seen else {"told": line.told}
-    seen.add(line.is_)
-    return {"id": line.id, "case": line.case, "is": line.is_, **told}
 
 
 def read(file: Path) -> Kept:
@@ -90,15 +98,11 @@ def read(file: Path) -> Kept:
             raise ValueError("another format")
     except ValueError:
         raise NotKept(f"`{file}` is no file of decisions, or of another version: make one with `write`") from None
-    lines: dict[str, Line] = {}
-    told: dict[str, msgspec.Raw] = {}
-    for line in _lines(file, rest):
-        lines[line.id] = line
-        if bytes(line.told):
-            told[line.is_] = line.told
-    if len(lines) != sum(holds.decisions_of.values()):
-        raise NotKept(f"`{file}` has {len(lines):,} lines and says that it has others: it was cut, make it anew")
-    return Kept(holds, lines, told)
+    found = kept(holds, _lines(file, rest))
+    count = sum(holds.decisions_of.values())
+    if len(found.lines) != count or any(line.is_ not in found.told for line in found.lines.values()):
+        raise NotKept(f"`{file}` has {len(found.lines):,} of its {count:,} lines: it was cut, make it anew")
+    return found
 
 
 def _lines(file: Path, text: bytes) -> Iterator[Line]:

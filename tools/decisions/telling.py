@@ -12,7 +12,7 @@ import msgspec
 
 from stanchion.audit.journal import Fact
 from stanchion.audit.record import patched
-from stanchion.kernel.actions import NAMES
+from stanchion.kernel.actions import NAMES, Risk
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment
@@ -30,13 +30,15 @@ LENGTH: Final = 16
 
 
 def of_decision(decision: Decision) -> Told:
-    """A decision as its caller has it. Big things that only replay reads stand as their hashes."""
+    """A decision as its caller has it. Words are left out that are those of the determining finding; big things that
+    only replay reads stand as their hashes."""
     inputs, reply = decision.inputs, decision.inputs.reply
+    own = decision.determining
     return _said(
         action=NAMES[decision.action],
         code=decision.code,
-        message=decision.message,
-        advice=decision.advice,
+        message=None if own is not None and decision.message == own.message else decision.message,
+        advice=None if own is not None and decision.advice == own.advice else decision.advice,
         findings=[_finding(one) for one in decision.findings],
         shadow=[_finding(one) for one in decision.shadow],
         skipped=list(decision.skipped),
@@ -64,7 +66,7 @@ def of_record(moment: Moment, decision: Decision, notes: tuple[str, ...], hide: 
     return _said(
         stage=event.stage,
         tool=event.tool,
-        risk=event.risk.name,
+        risk="" if event.risk is Risk.MEDIUM else event.risk.name,
         traits=list(event.traits),
         **of_decision(decision),
         notes=[DURATION.sub("…", note) for note in notes],
