@@ -107,6 +107,14 @@ def test_what_the_file_does_not_have_is_not_compared(tmp_path: Path, capsys: pyt
     assert "the file has rows of corpora, and no folder of them is there" in capsys.readouterr().err
 
 
+def test_events_of_another_seed_are_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "before.jsonl"
+    assert main(["write", str(file), "--only", "drawn", *SOME]) == 0
+    file.write_text(file.read_text("utf-8").replace('"seed":"', '"seed":"older-', 1), "utf-8")
+    assert main(["compare", str(file)]) == 2
+    assert "its events were drawn from the seed `older-" in capsys.readouterr().err
+
+
 def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["write", str(tmp_path / "none" / "x.jsonl"), "--only", "tables", *SOME]) == 2
     assert "name a file in a folder that is there" in capsys.readouterr().err

@@ -18,7 +18,8 @@ from stanchion.lab.measuring.rows import VARIABLE, NoRows
 from tools.decisions import kept
 from tools.decisions.checkout import played_at
 from tools.decisions.comparing import compare, worded
-from tools.decisions.gathering import CORPORA, SOURCES, Wanted, corpora, gathered
+from tools.decisions.drawing import SEED
+from tools.decisions.gathering import CORPORA, DRAWN, SOURCES, Wanted, corpora, gathered
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,6 +74,8 @@ def _compared(was: kept.Kept, options: argparse.Namespace) -> int:
         raise kept.NotKept(f"the file has nothing of that: it holds {holds.words()}")
     if CORPORA in sources and corpora() is None:
         raise kept.NotKept(f"the file has rows of corpora, and no folder of them is there: name it by {VARIABLE}")
+    if DRAWN in sources and holds.seed != SEED:
+        raise kept.NotKept(f"its events were drawn from the seed `{holds.seed}`, and now from `{SEED}`: make it anew")
     part = holds.part if options.part is None else options.part
     if holds.part not in ((1, 1), part):
         raise kept.NotKept(f"the file is part {holds.part[0]}/{holds.part[1]} of all: leave `--part` away")

@@ -30,7 +30,7 @@ def settled() -> Iterator[None]:
     work, home = folder() / "work", folder() / "home"
     for each in (work, home):
         each.mkdir(parents=True, exist_ok=True)
-    kept, was = dict(os.environ), Path.cwd()
+    kept, was, found = dict(os.environ), Path.cwd(), list(sys.path)
     sys.path[:] = [os.path.abspath(each) for each in sys.path]
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))
@@ -46,6 +46,7 @@ def settled() -> Iterator[None]:
         os.chdir(was)
         os.environ.clear()
         os.environ |= kept
+        sys.path[:] = found
         logging.getLogger("stanchion").removeHandler(QUIET)
 
 

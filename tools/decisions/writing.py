@@ -8,7 +8,7 @@ from stanchion.audit.journal import Fact, Finish, Start
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
-from tools.decisions.telling import Told, of_fact, of_record
+from tools.decisions.telling import Told, of_decision, of_fact, of_record
 
 LATE: Final = frozenset({"kernel.lookup_expired", "kernel.lookup_late"})
 """Codes by which a decision says that an answer was not there in time: on a busy machine that is chance."""
@@ -31,8 +31,9 @@ class Written:
         return told
 
     def has(self, decision: Decision) -> bool:
-        """Whether that very decision is the one that was written last."""
-        return decision is self._last
+        """Whether a decision is the one that was written last, with everything in it."""
+        last = self._last
+        return decision is last or (last is not None and of_decision(decision) == of_decision(last))
 
     def write(
         self,
