@@ -14,10 +14,10 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs pages wheel test-sdks soak faults mutants clean
+.PHONY: help demo test check format bench bench-peers docs pages wheel test-sdks soak faults mutants clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/.core ## watch a scripted agent being kept safe
 	@$(BIN)/stanchion demo
@@ -36,6 +36,9 @@ format: .venv/.dev ## rewrite the code in the house format
 
 bench: .venv/.dev ## measure decisions beside the floor
 	@$(BIN)/python -m stanchion.lab.bench
+
+bench-peers: .venv/.dev ## the same calls through others' libraries
+	@$(BIN)/python -m stanchion.lab.bench.peers
 
 pages: .venv/.docs ## write the generated pages of the docs and the index of secret rules
 	@$(BIN)/python -m tools.secret_rules

@@ -1,0 +1,34 @@
+"""Another checkout of the same repository, for as long as something is played by its code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tools.decisions.kept import NotKept
+from tools.decisions.place import ROOT
+
+
+def played_at(revision: str, file: Path, options: Sequence[str]) -> None:
+    """Have the decisions of a revision written to a file: its code under this tool and this environment."""
+    with tempfile.TemporaryDirectory(prefix="stanchion-checkout-") as folder:
+        tree = Path(folder) / "tree"
+        _git("worktree", "add", "--detach", "--quiet", str(tree), f"{revision}^{{commit}}", about=revision)
+        try:
+            environ = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{ROOT}"}
+            command = [sys.executable, "-m", "tools.decisions", "write", str(file.absolute()), *options]
+            done = subprocess.run(command, cwd=ROOT, env=environ, check=False)
+        finally:
+            _git("worktree", "remove", "--force", str(tree), about=revision)
+    if done.returncode:
+        raise NotKept(f"the code of `{revision}` could not be played: see above; a later revision may be")
+
+
+def _git(*words: str, about: str) -> None:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotKept(f"`{about}` cannot be checked out: {done.stderr.strip()}")

@@ -1,0 +1,116 @@
+"""Gathering: all cases of the sources that are wanted, played in several processes, their lines in the order of the
+cases."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final, NamedTuple
+from zlib import crc32
+
+import msgspec
+
+from stanchion.lab.measuring.rows import VARIABLE
+from tools.decisions import drawing, rows, sessions, tables
+from tools.decisions.case import Case, given
+from tools.decisions.kept import Holds, Kept, Line, kept
+from tools.decisions.place import ROOT, settled
+from tools.decisions.playing import play
+from tools.decisions.telling import digest, spelled
+
+TABLES, CORPORA, DRAWN = SOURCES = ("tables", "corpora", "drawn")
+BLOCK: Final = 40
+"""How many cases a process is given at a time."""
+STEPS: Final = 20
+"""How often whoever waits is told how far it is."""
+
+
+class Wanted(NamedTuple):
+    """What is to be played: which sources, and which part of their cases, the first being 1."""
+
+    sources: tuple[str, ...] = SOURCES
+    part: tuple[int, int] = (1, 1)
+
+
+def corpora() -> Path | None:
+    """The folder of corpora: the one that is named, or the one beside the checkout; `None` where there is none."""
+    near = [above / "shared" / "corpora" for above in ROOT.parents]
+    named = os.environ.get(VARIABLE)
+    found = [Path(named)] if named is not None else near
+    return next((each.absolute() for each in found if each.is_dir()), None)
+
+
+def cases(wanted: Wanted) -> Iterator[Case]:
+    """The cases that are wanted, each with a name of its own."""
+    folder = corpora() if CORPORA in wanted.sources else None
+    sources: list[Iterable[Case]] = []
+    if TABLES in wanted.sources:
+        sources.append(tables.cases())
+    if folder is not None:
+        sources += [rows.cases(folder), sessions.cases(folder)]
+    if DRAWN in wanted.sources:
+        sources.append(drawing.cases())
+    seen: Counter[str] = Counter()
+    number, of = wanted.part
+    for case in chain(*sources):
+        seen[case.name] += 1
+        # By its name, so that a part has something of everything, and stays what it is where cases are added.
+        if crc32(case.name.encode()) % of == number - 1:
+            again = seen[case.name]
+            yield case if again == 1 else msgspec.structs.replace(case, name=f"{case.name} ~{again}")
+
+
+def gathered(wanted: Wanted, jobs: int) -> Kept:
+    """Play all that is wanted in so many processes, and keep what is decided."""
+    every = list(cases(wanted))
+    blocks = [every[at : at + BLOCK] for at in range(0, len(every), BLOCK)]
+    counts: Counter[str] = Counter()
+
+    def lines() -> Iterator[Line]:
+        for done, block in enumerate(_blocks(blocks, jobs), 1):
+            counts.update([_source(line.id) for line in block])
+            yield from block
+            if done * STEPS // len(blocks) > (done - 1) * STEPS // len(blocks):
+                print(f"{done * 100 // len(blocks)} % of {len(every):,} cases are played", file=sys.stderr, flush=True)
+
+    names = Counter(_source(case.name) for case in every)
+    found = kept(Holds({}, {}), lines())
+    decided = {source: counts[source] for source in SOURCES if source in names}
+    told = {source: names[source] for source in SOURCES if source in names}
+    return msgspec.structs.replace(found, holds=Holds(decided, told, wanted.part, drawing.SEED))
+
+
+def _blocks(blocks: list[list[Case]], jobs: int) -> Iterator[list[Line]]:
+    """The lines of each block, in order."""
+    if jobs == 1:
+        with settled():
+            yield from map(_played, blocks)
+        return
+    # A process that was forked from one with threads may hang; a fresh one is the same on every platform.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as pool:
+        yield from pool.map(_played, blocks)
+
+
+def _source(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _begin() -> None:
+    """Settle a process for as long as it lives."""
+    settled().__enter__()
+
+
+def _played(block: list[Case]) -> list[Line]:
+    return [line for case in block for line in _lines(case)]
+
+
+def _lines(case: Case) -> Iterator[Line]:
+    own = given(case)
+    for number, told in enumerate(play(case), 1):
+        yield Line(f"{case.name} #{number}", own, digest(told), msgspec.Raw(spelled(told)))

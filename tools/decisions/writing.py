@@ -1,0 +1,70 @@
+"""A journal that keeps what it is told until somebody takes it away."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.audit.journal import Fact, Finish, Start
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Moment
+from stanchion.kernel.findings import Patch
+from tools.decisions.telling import Told, of_decision, of_fact, of_record
+
+LATE: Final = frozenset({"kernel.lookup_expired", "kernel.lookup_late"})
+"""Codes by which a decision says that an answer was not there in time: on a busy machine that is chance."""
+
+
+class Written:
+    """Takes records as any journal does; `taken` gives what came since the last time, in order."""
+
+    def __init__(self) -> None:
+        self._told: list[Told] = []
+        self._last: Decision | None = None
+        self._marks = 0
+        self.trouble = ""
+        self.late = False
+        """Whether an answer did not come in time."""
+
+    def taken(self) -> list[Told]:
+        """What was written since the last time."""
+        told, self._told = self._told, []
+        return told
+
+    def has(self, decision: Decision) -> bool:
+        """Whether a decision is the one that was written last, with everything in it."""
+        last = self._last
+        return decision is last or (last is not None and of_decision(decision) == of_decision(last))
+
+    def write(
+        self,
+        moment: Moment,
+        decision: Decision,
+        took_ns: int,
+        notes: tuple[str, ...] = (),
+        hide: tuple[Patch, ...] = (),
+    ) -> int:
+        """Keep a decision; how long it took is no part of it."""
+        self._told.append(of_record(moment, decision, notes, hide))
+        self._last = decision
+        self.late = self.late or any(one.code in LATE for one in (*decision.findings, *decision.shadow))
+        self._marks += 1
+        return self._marks
+
+    def tell(self, fact: Fact) -> None:
+        """Keep a fact."""
+        self._told.append(of_fact(fact))
+
+    def begin(self, start: Start) -> None:
+        """Nothing is kept: every case begins its runs."""
+
+    def end(self, finish: Finish) -> None:
+        """Nothing is kept: what ended a run is in a decision."""
+
+    def probe(self) -> None:
+        """It takes every record."""
+
+    def sync(self, mark: int) -> None:
+        """Nothing of it outlives the process."""
+
+    def close(self) -> None:
+        """Nothing to let go of."""
