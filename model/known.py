@@ -22,6 +22,7 @@ from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.stages import UNTALLIED
 from stanchion.kernel.state import Line, When
 from stanchion.kernel.table import carried
+from stanchion.readings import read
 
 cells = lru_cache(carried)
 """The action × stage table as a host carries it out."""
@@ -232,7 +233,7 @@ class Sitting:
         try:
             match placed.kind:
                 case Kind.PURE:
-                    finding = placed.guard.judge(event)
+                    finding = placed.guard.judge(read(event))
                 case Kind.ASKING:
                     return self._ask(pos)
                 case Kind.RECORD:
@@ -252,14 +253,14 @@ class Sitting:
         placed, event = self.chain[pos]
         answer: Answer
         try:
-            if placed.guard.ask(event) is None:
+            if placed.guard.ask(read(event)) is None:
                 return None
             answer = self.answers[placed.id if event is self.first else f"{placed.id}#1"]
         except Exception as error:  # noqa: BLE001 - a guard may raise anything
             answer = Failed(type(error).__name__)
         match answer:
             case Answered(value):
-                finding = placed.guard.judge(event, value)
+                finding = placed.guard.judge(read(event), value)
                 return None if finding is None else self.entered(pos, finding)
             case Failed(error_name):
                 return self._broken(pos, "kernel.lookup_failed", error_name)
@@ -272,7 +273,7 @@ class Sitting:
         placed, event = self.chain[pos]
         name = ("~" if placed.shadow else "") + placed.guard.key(event)
         self.recorded = True
-        ruling: Ruling | None = placed.guard.judge(event, self.view.record(name)[1], self.now)
+        ruling: Ruling | None = placed.guard.judge(read(event), self.view.record(name)[1], self.now)
         if ruling is None:
             return None
         if ruling.put is not None:
@@ -296,7 +297,7 @@ class Sitting:
             if placed.kind != Kind.PURE:
                 continue
             try:
-                finding = placed.guard.judge(patched if event is self.first else event)
+                finding = placed.guard.judge(read(patched if event is self.first else event))
                 again = None if finding is None else self.entered(pos, finding)
             except Exception as error:  # noqa: BLE001 - a guard may raise anything
                 again = self._broken(pos, "kernel.guard_error", type(error).__name__)

@@ -63,8 +63,8 @@ PATCHING: Final = (
     ),
     _M("patches of refused calls", ENGINE, "patches_of(ordered) if action <= PROCEEDS else ()", "patches_of(ordered)"),
     _M("a host that cannot patch goes ahead", JUDGING, "not plan.redacts and", "plan.redacts and"),
-    _M("patched content not judged", JUDGING, "judge_pure(plan, patched)", "judge_pure(plan, events)"),
-    _M("patch that must be made again", JUDGING, "_changes(patched[0], finding.patches):", "False:"),
+    _M("patched content not judged", JUDGING, "read(patched), *readings[1:]", "*readings"),
+    _M("patch that must be made again", JUDGING, "_changes(patched, finding.patches):", "False:"),
     _M(
         "patch that does not fit passes",
         JUDGING,

@@ -12,6 +12,7 @@ from stanchion.kernel.chain import Policy
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed
+from stanchion.readings import read
 
 if TYPE_CHECKING:
     from model.decide import Expected
@@ -46,7 +47,7 @@ def entered(
         except Exception:  # noqa: BLE001 - a guard without a key has no record
             continue
         try:
-            ruling = placed.guard.refused(event, None if history is None else history.record(name)[1], refusal)
+            ruling = placed.guard.refused(read(event), None if history is None else history.record(name)[1], refusal)
             if ruling is None:
                 continue
             if ruling.finding is not None:

@@ -18,6 +18,7 @@ from stanchion.kernel.lookups import Answer, Ask
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Batch, Reply, StoreLost, When
 from stanchion.kernel.units import Amounts
+from stanchion.readings import Reading, read
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing.clock import FakeClock
 
@@ -58,6 +59,10 @@ class Scene:
     def shares(self, run: RunInfo) -> tuple[Share, ...]:
         """The budgets by which the mode goes."""
         return self.budgets
+
+    def read(self, event: Any, /) -> Reading[Any]:
+        """What an event says."""
+        return read(event)
 
     def beside(self) -> Scene:
         """Another process under the same policy, on the same store."""

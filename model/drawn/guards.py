@@ -14,6 +14,7 @@ from stanchion.kernel.guard import Kind, Ruling, Switch
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, When, key
+from stanchion.readings import Reading
 
 SECRET = "secret"
 GONE = "[gone]"
@@ -118,8 +119,9 @@ class Watcher(msgspec.Struct, frozen=True):
         marks = frozenset(rule.mark for rule in self.rules)
         return ((mark_of, marks), (parity_of, frozenset({"any"}))) if self.switched and -1 not in marks else ()
 
-    def judge(self, event: Event) -> Any:
+    def judge(self, reading: Reading[Event]) -> Any:
         """The first rule that matches."""
+        event = reading.event
         return _first(self.rules, mark_of(event), event)
 
 
@@ -132,14 +134,16 @@ class Asker(msgspec.Struct, frozen=True):
     silent: int = -1
     raises: int = -1
 
-    def ask(self, event: Event) -> Lookup | None:
+    def ask(self, reading: Reading[Event]) -> Lookup | None:
         """A question that only tells the mark."""
+        event = reading.event
         if mark_of(event) == self.raises:
             raise LookupError("drawn to fail")
         return None if mark_of(event) == self.silent else Lookup("", mark_of(event), 50)
 
-    def judge(self, event: Event, value: Any) -> Any:
+    def judge(self, reading: Reading[Event], value: Any) -> Any:
         """The first rule that matches the answer."""
+        event = reading.event
         return _first(self.rules, int(value), event)
 
 
@@ -158,8 +162,9 @@ class Looper(msgspec.Struct, frozen=True):
         """One record for all runs of a tenant."""
         return key(event.run.tenant, "loop", self.name)
 
-    def judge(self, event: Event, value: Any, now: int) -> Any:
+    def judge(self, reading: Reading[Event], value: Any, now: int) -> Any:
         """Speaks when a mark is among the last five often enough."""
+        event = reading.event
         mark = mark_of(event)
         if mark == self.raises:
             raise LookupError("drawn to fail")
@@ -172,9 +177,9 @@ class Looper(msgspec.Struct, frozen=True):
 class Grumbler(Looper, frozen=True):
     """A looper that also keeps the marks of what was refused, by whichever guard, and says so when one repeats."""
 
-    def refused(self, event: Event, value: Any, finding: Finding) -> Any:
+    def refused(self, reading: Reading[Event], value: Any, finding: Finding) -> Any:
         """Speaks when a mark was refused often enough; it has nothing to say of what it refused itself."""
-        mark = mark_of(event)
+        mark = mark_of(reading.event)
         if mark == self.raises:
             raise LookupError("drawn to fail")
         if finding.guard == self.name:
@@ -201,8 +206,9 @@ class Breaker(msgspec.Struct, frozen=True):
         """One record for each tool."""
         return key(event.run.tenant, "breaker", self.name, event.tool)
 
-    def judge(self, event: Event, value: Any, now: int) -> Ruling | None:
+    def judge(self, reading: Reading[Event], value: Any, now: int) -> Ruling | None:
         """Speaks while it is open."""
+        event = reading.event
         put = {"until": event.at + self.for_ms} if mark_of(event) == self.trips else None
         if value is None:
             return Ruling(put=put) if put is not None else None

@@ -16,6 +16,7 @@ from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, When
 from stanchion.kernel.units import Unit
+from stanchion.readings import Reading, read
 
 A = Action
 ACTIONS = (A.ALLOW, A.WARN, A.WARN, A.WARN, A.REDACT, A.DEGRADE, A.RETRY, A.QUEUE, A.ESCALATE, A.BLOCK, A.BLOCK,
@@ -65,6 +66,10 @@ class DrawnPolicy:
         """The counters of some meters, each with a small limit."""
         scopes = {"tenant": run.tenant, "task": run.task, "run": run.id}
         return tuple([Share(scoped(name, run.tenant, scopes), limit) for name, limit in self._budgets])
+
+    def read(self, event: Any, /) -> Reading[Any]:
+        """What an event says."""
+        return read(event)
 
 
 def _budgets(case: Case, drawn: random.Random) -> list[tuple[str, int]]:

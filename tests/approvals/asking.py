@@ -101,7 +101,7 @@ class Queue:
         self._clock = clock
         self.full = 0
 
-    def judge(self, event: Any, /) -> Finding | None:
+    def judge(self, _reading: Any, /) -> Finding | None:
         """Wait when the second judgement after `full` was set to 2 comes, and let a minute pass."""
         self.full -= 1
         if self.full != 0:

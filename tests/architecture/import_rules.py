@@ -10,15 +10,16 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
-INNER = frozenset({"kernel", "guards", "tutor", "policy"})
+INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy"})
 OUTER = INNER | SIDE | {"locks", "runtime", "root"}
 
 # Room → rooms it may import besides itself. `root` is `stanchion/__init__.py`.
 ALLOWED: dict[str, frozenset[str]] = {
     "kernel": frozenset(),
-    "guards": frozenset({"kernel"}),
-    "tutor": frozenset({"kernel"}),
-    "policy": frozenset({"kernel", "guards", "tutor"}),
+    "readings": frozenset({"kernel"}),
+    "guards": frozenset({"kernel", "readings"}),
+    "tutor": frozenset({"kernel", "readings"}),
+    "policy": frozenset({"kernel", "readings", "guards", "tutor"}),
     "locks": frozenset(),
     **dict.fromkeys(SIDE, frozenset({"kernel", "locks"})),
     "runtime": INNER | SIDE | {"locks"},
@@ -32,7 +33,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
 }
 
-PURE = frozenset({"kernel", "guards", "tutor"})
+PURE = frozenset({"kernel", "readings", "guards", "tutor"})
 CLOCK_AND_CHANCE = {"random", "sched", "secrets", "time", "uuid"}
 FILES = {
     "fcntl",

@@ -21,6 +21,7 @@ from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.secret_names import SECRET_NAMES
 from stanchion.kernel.state import When
+from stanchion.readings import Reading
 from stanchion.runtime.run import Run
 from tests.audit.written import allowed, moment, of_kind, one
 from tests.runtime.guards import says
@@ -67,7 +68,8 @@ class Keeps(msgspec.Struct, frozen=True):
     def key(self, _event: ToolCall, /) -> str:
         return "{default}kept"
 
-    def judge(self, event: ToolCall, _value: Any, _now: int, /) -> Ruling:
+    def judge(self, reading: Reading[ToolCall], _value: Any, _now: int, /) -> Ruling:
+        event = reading.event
         return Ruling(None, {"api_key": event.args.get("password", ""), "n": [{"token": SECRET}]})
 
 
@@ -88,7 +90,8 @@ class Hides(msgspec.Struct, frozen=True):
     category: Category = Category.SAFETY
     priority: int = 20
 
-    def judge(self, event: Any, /) -> Finding | None:
+    def judge(self, reading: Any, /) -> Finding | None:
+        event = reading.event
         found = find(getattr(event, "args", None), ()) if event.stage is Stage.TOOL_CALL else None
         if event.stage in (Stage.PROMPT, Stage.MODEL_REPLY, Stage.MODEL_CHUNK, Stage.ERROR):
             found = () if SECRET in event.text else None

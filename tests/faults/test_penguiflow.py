@@ -18,6 +18,7 @@ from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Retry
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
+from stanchion.readings import read
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, ScriptedModel, ScriptedTool, shield_for
 from tests.guards.steps import steps_of
@@ -35,7 +36,8 @@ class Redactor:
     priority = 10
     stages = ("prompt", "model_call", "model_reply", "tool_call", "tool_result", "error")
 
-    def judge(self, event: Any) -> Finding | None:
+    def judge(self, reading: Any) -> Finding | None:
+        event = reading.event
         content = _content(event)
         patches = tuple(Patch(path, "***", text.index(SECRET), text.index(SECRET) + 6) for path, text in _hits(content))
         return Finding(Action.REDACT, "own.secret", patches=patches) if patches else None
@@ -74,7 +76,7 @@ class Says:
         self._finding = Finding(action, "own.said", guidance="try otherwise", **more)
         self._left = times
 
-    def judge(self, _event: Any) -> Finding | None:
+    def judge(self, _reading: Any) -> Finding | None:
         self._left -= 1
         return self._finding if self._left >= 0 else None
 
@@ -95,7 +97,7 @@ def test_fault_04_no_pattern_and_no_text_makes_a_guard_superlinear(guard: Any, n
     def steps(size: int) -> int:
         shown = {key: [value] * size for key, value in args.items()}
         event = ToolCall(id="e", at=0, run=RunInfo("r"), tool=name * size, args=shown)
-        return steps_of(lambda: guard.judge(event))
+        return steps_of(lambda: guard.judge(read(event)))
 
     assert steps(1_200) <= 2.1 * steps(600) + 20
 
@@ -168,7 +170,7 @@ class Effects:
         self.mode = mode
         self._finding = Finding(action, "own.effects", effects=effects)
 
-    def judge(self, _event: Any) -> Finding:
+    def judge(self, _reading: Any) -> Finding:
         return self._finding
 
 
@@ -322,7 +324,7 @@ class Patches:
         self._patches = patches
         self._left = 1
 
-    def judge(self, _event: Any) -> Finding | None:
+    def judge(self, _reading: Any) -> Finding | None:
         self._left -= 1
         return Finding(Action.REDACT, "own.patches", patches=self._patches) if self._left >= 0 else None
 
@@ -417,7 +419,8 @@ class StopsAt:
         self._text = text
         self._action = action
 
-    def judge(self, event: Any) -> Finding | None:
+    def judge(self, reading: Any) -> Finding | None:
+        event = reading.event
         return Finding(self._action, "own.stop") if event.text == self._text else None
 
 

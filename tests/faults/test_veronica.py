@@ -35,7 +35,7 @@ class Pure:
         self.priority = priority
         self._answer = answer
 
-    def judge(self, _event: Any) -> Any:
+    def judge(self, _reading: Any) -> Any:
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer

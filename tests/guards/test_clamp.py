@@ -11,6 +11,7 @@ from stanchion.guards.clamp import Clamp, _measure
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo, ToolResult
 from stanchion.kernel.patches import apply
+from stanchion.readings import read
 
 RUN = RunInfo("r1")
 SMALL = Clamp(max_chars=400, max_field=200)
@@ -24,7 +25,7 @@ contents = st.recursive(
 
 
 def clamped(guard: Clamp, result: Any) -> Any:
-    finding = guard.judge(ToolResult(id="e", at=0, run=RUN, tool="read", result=result))
+    finding = guard.judge(read(ToolResult(id="e", at=0, run=RUN, tool="read", result=result)))
     if finding is None:
         return result
     assert finding.action is Action.REDACT
@@ -32,7 +33,7 @@ def clamped(guard: Clamp, result: Any) -> Any:
 
 
 def cannot(guard: Clamp, result: Any) -> bool:
-    finding = guard.judge(ToolResult(id="e", at=0, run=RUN, tool="read", result=result))
+    finding = guard.judge(read(ToolResult(id="e", at=0, run=RUN, tool="read", result=result)))
     return finding is not None and finding.action is Action.BLOCK
 
 
@@ -61,7 +62,7 @@ def test_what_comes_out_fits_and_is_left_alone_the_second_time(content: Any, kee
 
 
 def test_small_results_are_handed_on_as_they_are() -> None:
-    assert SMALL.judge(ToolResult(id="e", at=0, run=RUN, tool="read", result={"a": ["x" * 200, 1]})) is None
+    assert SMALL.judge(read(ToolResult(id="e", at=0, run=RUN, tool="read", result={"a": ["x" * 200, 1]}))) is None
 
 
 def test_a_text_keeps_its_beginning_and_its_end() -> None:

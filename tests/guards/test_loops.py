@@ -16,12 +16,13 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion import Action, Refused
 from stanchion.audit.redaction import masked
-from stanchion.guards._fingerprint import ALIKE, SKETCHED, Lately, alike, fingerprint, plain
 from stanchion.guards._history import LATELY, History, Mark, Seen
 from stanchion.guards._outcome import DRAWN, result_digest, undrawn
 from stanchion.guards.loops import Loops, Metrics, history_key, metrics
 from stanchion.kernel.events import Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
+from stanchion.readings import read
+from stanchion.readings.fingerprint import ALIKE, SKETCHED, Lately, alike, fingerprint, plain
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, ScriptedTool, read_table, run_case, shield_for
 from tests.guards.steps import steps_of
@@ -67,7 +68,7 @@ class Played:
         return "" if finding is None else finding.code
 
     def _judged(self, event: Any) -> Finding | None:
-        ruling = self.guard.judge(event, self.value, 0)
+        ruling = self.guard.judge(read(event), self.value, 0)
         if ruling is None:
             return None
         if ruling.put is not None:
@@ -162,7 +163,7 @@ def test_to_judge_changes_nothing(calls: list[tuple[str, int, str | None]]) -> N
     for tool, arg, result in calls:
         before = deepcopy(played.value)
         event = ToolCall(id="again", at=0, run=RUN, tool=tool, args={"q": arg})
-        assert played.guard.judge(event, played.value, 0) == played.guard.judge(event, played.value, 0)
+        assert played.guard.judge(read(event), played.value, 0) == played.guard.judge(read(event), played.value, 0)
         assert played.value == before
         played.call(tool, {"q": arg}, result)
 
@@ -336,8 +337,8 @@ def test_nothing_that_can_be_data_breaks_it() -> None:
 def test_stages_it_does_not_judge_pass() -> None:
     played = Played()
     played.call("t", {}, 1)
-    assert played.guard.judge(ModelCall(id="m", at=0, run=RUN), played.value, 0) is None
-    assert played.guard.judge(Prompt(id="p", at=0, run=RUN, text="hi", trusted=False), None, 0) is None
+    assert played.guard.judge(read(ModelCall(id="m", at=0, run=RUN)), played.value, 0) is None
+    assert played.guard.judge(read(Prompt(id="p", at=0, run=RUN, text="hi", trusted=False)), None, 0) is None
 
 
 @pytest.mark.parametrize(

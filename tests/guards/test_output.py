@@ -13,6 +13,7 @@ from stanchion.guards.output.saying import bare, is_error, says_nothing, seeks
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ModelReply, RunInfo, ToolResult
 from stanchion.kernel.findings import Finding
+from stanchion.readings import read
 
 RUN = RunInfo("r1")
 
@@ -24,11 +25,11 @@ plain_data = st.recursive(
 
 
 def answered(guard: Output, text: str) -> Finding | None:
-    return guard.judge(ModelReply(id="e", at=0, run=RUN, text=text, final=True))
+    return guard.judge(read(ModelReply(id="e", at=0, run=RUN, text=text, final=True)))
 
 
 def returned(guard: Output, result: Any, tool: str = "t", **fields: Any) -> Finding | None:
-    return guard.judge(ToolResult(id="e", at=0, run=RUN, tool=tool, result=result, **fields))
+    return guard.judge(read(ToolResult(id="e", at=0, run=RUN, tool=tool, result=result, **fields)))
 
 
 @settings(max_examples=100)

@@ -14,6 +14,7 @@ from stanchion.guards.shell.verdict import Verdict
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.policy.scoping import paths_in_shell, reach_in_file
+from stanchion.readings import read
 
 HERE, HOME = "/work/shop", "/home/ann"
 CLOSED = ("/home/ann/.local/state/stanchion", "/srv/keep/agents.db", "/srv/keep/agents.db-wal", "/srv/records")
@@ -32,7 +33,7 @@ def shell(text: str) -> Action:
 
 def files(tool: str, **args: str) -> Action:
     """What the files guard says of a call."""
-    found = FILES.judge(ToolCall(id="e", at=0, run=RUN, tool=tool, args=args))
+    found = FILES.judge(read(ToolCall(id="e", at=0, run=RUN, tool=tool, args=args)))
     return Action.ALLOW if found is None else found.action
 
 
@@ -180,7 +181,7 @@ def test_places_that_nobody_told_are_nowhere() -> None:
 
 def test_own_places_stay_closed_whatever_else_a_policy_opens() -> None:
     mild = Files(unprotected=("**",), protected_read="warn", protected_write="warn", outside_read="allow").told(OWN)
-    found = mild.judge(ToolCall(id="e", at=0, run=RUN, tool="read_file", args={"path": "/srv/keep/agents.db"}))
+    found = mild.judge(read(ToolCall(id="e", at=0, run=RUN, tool="read_file", args={"path": "/srv/keep/agents.db"})))
     assert found is not None
     assert (found.action, found.code) == (Action.BLOCK, "files.protected")
 

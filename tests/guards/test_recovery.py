@@ -9,6 +9,7 @@ import pytest
 from stanchion.guards.recovery import Recovery
 from stanchion.kernel.events import Failure, RunInfo
 from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Retry
+from stanchion.readings import read
 
 
 def failure(error: str = "ConnectionError", **fields: Any) -> Failure:
@@ -18,7 +19,7 @@ def failure(error: str = "ConnectionError", **fields: Any) -> Failure:
 
 
 def judged(guard: Recovery, event: Failure) -> Finding:
-    finding = guard.judge(event)
+    finding = guard.judge(read(event))
     assert finding is not None
     return finding
 
@@ -71,4 +72,4 @@ def test_what_the_runtime_knows_to_be_harmless_is_safe_to_repeat() -> None:
 def test_a_failure_that_says_nothing_of_its_fault_is_unknown() -> None:
     """A fault that nobody filled in is not an innocent one."""
     assert Recovery().severity(failure("Odd")) == "unknown"
-    assert Recovery(ignore=("unknown",)).judge(failure("Odd")) is None
+    assert Recovery(ignore=("unknown",)).judge(read(failure("Odd"))) is None

@@ -105,7 +105,7 @@ class RetryOnce:
     kind = Kind.PURE
     stages = ("error",)
 
-    def judge(self, _event: Any) -> Finding:
+    def judge(self, _reading: Any) -> Finding:
         return Finding(Action.RETRY, "own.retry")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from stanchion.guards.size_limits import SizeLimits
 from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
+from stanchion.readings import read
 from tests.guards.steps import steps_of
 
 RUN: Final = RunInfo("r")
@@ -45,7 +46,7 @@ SHAPES: Final[dict[str, Callable[[int], Any]]] = {
 
 def steps(guard: SizeLimits, result: Any) -> int:
     event = ToolResult(id="e", at=0, run=RUN, tool="t", result=result)
-    return steps_of(lambda: guard.judge(event))
+    return steps_of(lambda: guard.judge(read(event)))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -63,7 +64,7 @@ def test_what_lies_beyond_the_limits_costs_nothing(shape: str) -> None:
 
 def test_a_plain_call_is_measured_without_being_walked() -> None:
     event = ToolCall(id="e", at=0, run=RUN, tool="t", args={"path": "a", "line": 3})
-    assert steps_of(lambda: SizeLimits().judge(event)) < 20
+    assert steps_of(lambda: SizeLimits().judge(read(event))) < 20
 
 
 @pytest.mark.parametrize("count", range(12))
@@ -73,7 +74,7 @@ def test_the_short_way_and_the_long_way_agree(count: int) -> None:
     call = ToolCall(id="e", at=0, run=RUN, tool="t", args=flat)
     wrapped = ToolResult(id="e", at=0, run=RUN, tool="t", result=[flat])
     for max_chars, max_values in product((0, 5, 11, 12, 13, 17, 18, 100), (0, 3, 8, 9, 10, 100)):
-        said = SizeLimits(max_chars, 2, max_values).judge(call)
-        also = SizeLimits(max_chars, 3, max_values + 1).judge(wrapped)
+        said = SizeLimits(max_chars, 2, max_values).judge(read(call))
+        also = SizeLimits(max_chars, 3, max_values + 1).judge(read(wrapped))
         codes = [None if finding is None else finding.code for finding in (said, also)]
         assert codes[0] == codes[1], (max_chars, max_values)

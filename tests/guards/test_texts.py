@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.guards._texts import Leaf, Span, hidden, hiding, leaves
 from stanchion.kernel.patches import apply
+from stanchion.readings.texts import Leaf, Span, hidden, hiding, leaves
 
 MARK = "SECRET-MARK"
 

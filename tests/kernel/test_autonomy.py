@@ -68,7 +68,7 @@ class Loud(msgspec.Struct, frozen=True):
     finding: Finding
     kind: ClassVar[Kind] = Kind.PURE
 
-    def judge(self, _event: object) -> Finding:
+    def judge(self, _reading: object) -> Finding:
         return self.finding
 
 

@@ -18,6 +18,7 @@ from stanchion.kernel.guard import Kind, Placed, Ruling
 from stanchion.kernel.replay import replay
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Batch, Line, Records, Stake, When
+from stanchion.readings import Reading, read
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock
 
@@ -31,7 +32,7 @@ class Says(msgspec.Struct, frozen=True):
     action: Action
     kind: ClassVar[Kind] = Kind.PURE
 
-    def judge(self, event: Any, /) -> Finding:
+    def judge(self, _reading: Any, /) -> Finding:
         """Say it."""
         return Finding(self.action, "test.said")
 
@@ -65,7 +66,7 @@ class Notes(msgspec.Struct, frozen=True):
         """One record for all."""
         return "{default}notes"
 
-    def judge(self, event: Any, value: Any, now: int, /) -> Ruling:
+    def judge(self, _reading: Any, value: Any, now: int, /) -> Ruling:
         """One more."""
         return Ruling(Finding(Action.BLOCK, "test.no") if self.refuse else None, (value or 0) + 1)
 
@@ -85,6 +86,10 @@ class Chain:
 
     def shares(self, run: RunInfo) -> tuple[Share, ...]:
         return ()
+
+    def read(self, event: Any, /) -> Reading[Any]:
+        """What an event says."""
+        return read(event)
 
 
 class World:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from stanchion.guards._scan.hyper import installed
 from stanchion.lab.bench.packs import hand
 from stanchion.lab.bench.packs.engines import CORE, HYPERSCAN, choose, engines, sought
 from stanchion.lab.bench.packs.frames import counted, frames
@@ -26,6 +25,7 @@ from stanchion.lab.bench.peers import worker
 from stanchion.lab.bench.sections import titles
 from stanchion.lab.bench.table import Effort, Section
 from stanchion.lab.measuring.rows import VARIABLE
+from stanchion.readings.scan.hyper import installed
 
 LITTLE = Effort(1, 1, 1)
 CARD = "the card 4111 1111 1111 1111 was charged"

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion.kernel.events import Event, Failure, RunInfo, ToolCall, ToolResult
 from stanchion.policy.sequences import Sequence, Step
+from stanchion.readings import read
 
 RUN = RunInfo("r1", agent="a", task="t")
 TOOLS = ("x", "y", "z")
@@ -119,7 +120,7 @@ class Kept:
         """Whether the guard lets it go ahead; what it wants kept is kept as the store would keep it."""
         if event.stage not in self.guard.default_stages:
             return True
-        ruling = self.guard.judge(event, self.value, now)
+        ruling = self.guard.judge(read(event), self.value, now)
         if ruling is None:
             return True
         assert ruling.since <= now < ruling.until

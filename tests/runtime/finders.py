@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from stanchion import Action, Finding, Stage
-from stanchion.guards._texts import Leaf, Span, hiding, leaves
 from stanchion.kernel.actions import Category
 from stanchion.kernel.content import content_of
 from stanchion.kernel.findings import Terms
 from stanchion.kernel.guard import Kind
+from stanchion.readings.texts import Leaf, Span, hiding, leaves
 
 KEY: Final = "sk-0a1b2c3d4e"
 PIN: Final = "908070"
@@ -59,7 +59,8 @@ class _Finder(msgspec.Struct, frozen=True):
             text = text[: span.start] + word(span.kind, "") + text[span.end :]
         return text
 
-    def judge(self, event: Any, /) -> Finding | None:
+    def judge(self, reading: Any, /) -> Finding | None:
+        event = reading.event
         content = content_of(event)
         found = leaves(content)
         spans = [self.find(leaf.text) for leaf in found]

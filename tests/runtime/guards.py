@@ -28,7 +28,8 @@ class Says(msgspec.Struct, frozen=True):
     guidance: str = ""
     mode: str = "enforce"
 
-    def judge(self, event: Any, /) -> Finding | None:
+    def judge(self, reading: Any, /) -> Finding | None:
+        event = reading.event
         if self.tools is not None and event.tool not in self.tools:
             return None
         return Finding(

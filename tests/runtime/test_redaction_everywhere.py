@@ -326,7 +326,8 @@ class Repeats(msgspec.Struct, frozen=True):
     priority: int = 50
     longest: int = 1_000
 
-    def judge(self, event: Any, /) -> Finding | None:
+    def judge(self, reading: Any, /) -> Finding | None:
+        event = reading.event
         said = str(
             event.args if event.stage is Stage.TOOL_CALL else getattr(event, "result", getattr(event, "text", ""))
         )

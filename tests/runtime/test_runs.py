@@ -10,6 +10,7 @@ import pytest
 
 from stanchion import Action, Refused, Shield, Stage
 from stanchion.kernel.findings import Isolate, Patch, Retry, Wait
+from stanchion.readings import read
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock
 from tests.runtime.guards import says
@@ -185,7 +186,7 @@ def test_a_queued_call_waits_and_is_judged_again() -> None:
         def judge(self, _event: Any) -> Any:
             asked.append(1)
             found = says(Action.QUEUE, Stage.TOOL_CALL, terms=Wait(pause_ms=1, timeout_ms=5))
-            return found.judge(_event) if len(asked) < 3 else None
+            return found.judge(read(_event)) if len(asked) < 3 else None
 
     with Shield.load(BARE, guards=[Busy()]).run() as run:
         assert run.call(lambda: "went") == "went"

@@ -481,10 +481,11 @@ class Knows(Keys, frozen=True, kw_only=True):
     id: str = "knows"
     seen: list[tuple[str, str]]
 
-    def judge(self, event: Any, /) -> Finding | None:
+    def judge(self, reading: Any, /) -> Finding | None:
+        event = reading.event
         if event.stage is Stage.MODEL_CHUNK:
             self.seen.append((event.before, event.text))
-        return Keys.judge(self, event)
+        return Keys.judge(self, reading)
 
 
 def test_a_guard_sees_what_stands_before_a_piece_and_no_record_does() -> None:

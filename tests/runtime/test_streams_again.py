@@ -25,7 +25,8 @@ class Follows(msgspec.Struct, frozen=True):
     priority: int = 10
     category: Category = Category.SAFETY
 
-    def judge(self, event: Any, /) -> Finding | None:
+    def judge(self, reading: Any, /) -> Finding | None:
+        event = reading.event
         if event.before.endswith("pin ") and event.text[0].isdigit():
             return Finding(Action.WARN, "test.pin", (len(event.text),))
         return None

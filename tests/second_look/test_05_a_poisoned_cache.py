@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Refused, Shield
-from stanchion.guards._scan import Pattern, Scanner, hyper
 from stanchion.guards.secrets import finder as finding
 from stanchion.policy.scan_cache import ScanCache
 from stanchion.policy.sealing import Sealing, Unsealed
+from stanchion.readings.scan import Pattern, Scanner, hyper
 
 hyperscan = pytest.importorskip("hyperscan")
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.guards._texts import leaves
 from stanchion.guards.secrets import decoding
 from stanchion.guards.secrets.finder import Finder, Sought
 from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.guards.secrets.rule import read_rule
 from stanchion.guards.secrets.settling import settled
+from stanchion.readings.texts import leaves
 from stanchion.runtime.allowing import Allowances
 from stanchion.testing import shield_for
 from tests.properties.examples import SOAK, sample

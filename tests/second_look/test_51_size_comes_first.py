@@ -10,14 +10,15 @@ from typing import Any, ClassVar, Final
 import pytest
 
 from stanchion import Action, Decision, Refused, Run, Shield
-from stanchion.guards._hostile.normal import mapped
-from stanchion.guards._hostile.signs import signs
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.sizes import CEILING
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading, read
+from stanchion.readings.hostile.normal import mapped
+from stanchion.readings.hostile.signs import signs
 from stanchion.runtime.errors import ToolFailed
 
 KEY: Final = "AKIAQ3EGRXYZ5ABCD7WQ"
@@ -39,12 +40,14 @@ class Reader:
     def __init__(self) -> None:
         self.shown = 0
 
-    def judge(self, event: Event, /) -> Finding | None:
+    def judge(self, reading: Reading[Event], /) -> Finding | None:
+        event = reading.event
         self.shown += len(str(content_of(event)))
         return None
 
-    def fingerprints(self, event: Event, /) -> tuple[str, ...]:
-        self.judge(event)
+    def fingerprints(self, reading: Reading[Event], /) -> tuple[str, ...]:
+        event = reading.event
+        self.judge(read(event))
         return ()
 
     def settled(self, text: str) -> int:
@@ -135,7 +138,8 @@ def entered(call: Callable[[], Any]) -> set[str]:
     finally:
         sys.setprofile(None)
     parts = [Path(file).parts for file in seen]
-    return {one[one.index("guards") + 1].removesuffix(".py") for one in parts if "guards" in one}
+    rooms = [(one, one.index(room)) for one in parts for room in ("guards", "readings") if room in one]
+    return {one[at + 1].removesuffix(".py") for one, at in rooms}
 
 
 @pytest.mark.parametrize("pack", ["default", "strict", "coding-agent"])
@@ -147,7 +151,7 @@ def test_no_shipped_guard_of_content_runs_for_what_is_too_long(pack: str, way: s
     long = LONG * (1_000_000 // len(LONG) + 1)
     ran = entered(lambda: refused(WAYS[way], run, long))
     assert "size_limits" in ran
-    assert not ran & {"_scan", "_texts", "_hostile", "_strings", "secrets", "pii", "injection", "files", "schema"}
+    assert not ran & {"texts", "strings", "scan", "hostile", "secrets", "pii", "injection", "files", "schema"}
 
 
 @pytest.mark.parametrize("size", [LIMIT + 1, CEILING + 1])

@@ -7,7 +7,16 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards._fingerprint import PAIRS, Fingerprint, Lately, alike, digest, fingerprint, id_digest, name_digest
+from stanchion.readings.fingerprint import (
+    PAIRS,
+    Fingerprint,
+    Lately,
+    alike,
+    digest,
+    fingerprint,
+    id_digest,
+    name_digest,
+)
 
 ENOUGH: Final = 64
 """A result of so many characters says something; that two calls had the same shorter one says little."""

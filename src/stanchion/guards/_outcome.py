@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from stanchion.guards._fingerprint import canonical, digest, fingerprint
 from stanchion.kernel.events import Failure
+from stanchion.readings.fingerprint import canonical, digest, fingerprint
 
 READ: Final = 400
 """How much of an error's text tells one error from another."""

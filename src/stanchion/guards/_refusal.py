@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 from unicodedata import category, normalize
 
-from stanchion.guards._fingerprint import digest, fingerprint
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
+from stanchion.readings.fingerprint import digest, fingerprint
 
 AUTHORED: Final = frozenset({"rule.broken"})
 """Codes whose arguments are the policy's own words: they say what is asked of a call, and nothing of the call."""

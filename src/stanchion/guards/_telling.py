@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from hashlib import blake2b, sha256
 from typing import Any, Final
 
-from stanchion.guards._texts import Leaf, Word
 from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding, Patch, Terms
+from stanchion.readings.texts import Leaf, Word
 
 SHOWN: Final = 3
 """How many kinds and places are named."""

@@ -15,6 +15,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -58,8 +59,9 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
         made.__dict__["_levels"] = (agents, roles, tools)
         return made
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Escalate what needs more authority than the agent has."""
+        event = reading.event
         needed = self._levels[2](event.tool)
         if needed is None:
             if not self.by_risk:

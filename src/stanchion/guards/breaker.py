@@ -17,6 +17,7 @@ from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -106,8 +107,9 @@ class Breaker(msgspec.Struct, frozen=True):
         """What is known of the tool."""
         return circuit_key(event.run, event.tool, self.per, "" if self.counter is None else self.counter)
 
-    def judge(self, event: ToolCall | ToolResult | Failure, value: Any, now: int, /) -> Ruling | None:
+    def judge(self, reading: Reading[ToolCall | ToolResult | Failure], value: Any, now: int, /) -> Ruling | None:
         """Rule on a call, or take an outcome in; the store says whether its clock agrees."""
+        event = reading.event
         if isinstance(event, ToolCall):
             return None if value is None else self._admit(event, circuit_of(value), now)
         if not event.tool or FAILED in event.traits:

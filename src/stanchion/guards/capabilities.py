@@ -15,6 +15,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -53,8 +54,9 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True):
         made.__dict__["_needs"] = needs
         return made
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Refuse a tool that needs what the agent has not."""
+        event = reading.event
         needs = self._needs(event.tool)
         for needed in needs if needs is not None else ():
             if needed not in event.run.capabilities:

@@ -13,6 +13,7 @@ from stanchion.kernel.findings import Finding, Patch, PathStep
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -56,8 +57,9 @@ class Clamp(msgspec.Struct, frozen=True):
     max_field: Chars = 10_000
     keep: Literal["both", "head", "tail"] = "both"
 
-    def judge(self, event: ToolResult, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolResult], /) -> Finding | None:
         """Measure the result, and cut what is over its limit."""
+        event = reading.event
         result = event.result
         if type(result) is str:
             size = longest = len(result)

@@ -6,7 +6,6 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 
-from stanchion.guards._fingerprint import Fingerprint, digest, fingerprint, id_digest, name_digest
 from stanchion.guards._history import ENOUGH, History, Mark, Seen
 from stanchion.guards._outcome import error_digest, result_digest
 from stanchion.guards._refusal import refusal
@@ -19,6 +18,8 @@ from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
+from stanchion.readings.fingerprint import Fingerprint, digest, fingerprint, id_digest, name_digest
 
 CODES: Final = declare(
     {
@@ -118,8 +119,9 @@ class Loops(msgspec.Struct, frozen=True):
         """The history of the run."""
         return history_key(event.run.tenant, event.run.id)
 
-    def judge(self, event: Event, value: Any, _now: int, /) -> Ruling | None:
+    def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:
         """Judge a call by those before it, or keep what came of one."""
+        event = reading.event
         match event:
             case ToolCall():
                 return self._judge_call(event, History.of(value))
@@ -132,8 +134,9 @@ class Loops(msgspec.Struct, frozen=True):
             case _:
                 return None
 
-    def refused(self, event: Event, value: Any, finding: Finding, /) -> Ruling | None:
+    def refused(self, reading: Reading[Event], value: Any, finding: Finding, /) -> Ruling | None:
         """Count a call that was refused, by whichever guard, and say how often it was for the same thing."""
+        event = reading.event
         if not isinstance(event, ToolCall):
             return None
         history = History.of(value)

@@ -7,9 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.guards._telling import above, finding_about, listed, place_of, placeholder
-from stanchion.guards._texts import Leaf, Span, hiding, leaves
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -18,6 +16,8 @@ from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
+from stanchion.readings.texts import Leaf, Span, hiding
 
 CODES: Final = declare(
     {
@@ -84,24 +84,24 @@ class Presidio(msgspec.Struct, frozen=True):
         except ImportError:
             raise ValueError(f"`{self.language}` is no language that Presidio can part into words: try `en`") from None
 
-    def ask(self, event: Event, /) -> Lookup | None:
+    def ask(self, reading: Reading[Event], /) -> Lookup | None:
         """Ask what is personal in the texts of an event; nothing where it has none."""
-        found = leaves(content_of(event))
+        found = reading.leaves
         if not found:
             return None
         names = tuple([above(leaf) for leaf in found])
         asked = Asked(tuple([leaf.text for leaf in found]), names, self.language, self.entities, self.score)
         return Lookup("", asked, self.deadline_ms)
 
-    def judge(self, event: Event | Asked, value: Any, /) -> Finding | None:
+    def judge(self, reading: Reading[Event | Asked], value: Any, /) -> Finding | None:
         """Read the answer: for each thing found the number of its text, where it is, what it is, and how sure that is.
         An answer of any other shape is a failure, which refuses."""
+        event = reading.event
         answer = msgspec.convert(value, list[tuple[int, int, int, str, float]], strict=False)
         if isinstance(event, Asked):
             kinds = [entity for _, _, _, entity, _ in answer]
             return Finding(ACTIONS[self.action], "presidio.found", (listed(kinds), "the text")) if kinds else None
-        content = content_of(event)
-        found = leaves(content)
+        content, found = reading.content, reading.leaves
         spans: list[list[Span]] = [[] for _ in found]
         for number, start, end, entity, _ in sorted(answer, key=lambda one: -one[4]):
             if not 0 <= start < end <= len(found[number].text):

@@ -13,6 +13,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare({"python.refused": Words("{}")})
 
@@ -37,11 +38,12 @@ class PythonGuard(msgspec.Struct, frozen=True):
     deep: bool = False
     isolated: bool = False
 
-    def ask(self, event: Event, /) -> Lookup:
+    def ask(self, reading: Reading[Event], /) -> Lookup:
         """The question is the event itself."""
+        event = reading.event
         return Lookup("", event, self.deadline_ms)
 
-    def judge(self, _event: Event, value: Any, /) -> Finding | None:
+    def judge(self, _reading: Reading[Event], value: Any, /) -> Finding | None:
         """Read the answer of the user's code; an answer of any other shape is the guard's failure."""
         match value:
             case None | Finding():

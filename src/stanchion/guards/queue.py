@@ -14,6 +14,7 @@ from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -84,8 +85,9 @@ class Queue(msgspec.Struct, frozen=True):
             return key(event.run.tenant, "queue", counter, "tool", event.tool)
         return scope_key(event.run, self.per, "queue", counter)
 
-    def judge(self, event: Event, value: Any, now: int, /) -> Ruling | None:
+    def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling | None:
         """Take a place, wait in line for one, or give one back."""
+        event = reading.event
         line = Line() if value is None else msgspec.convert(value, Line)
         if event.stage not in STARTS:
             return self._leave(event, line)

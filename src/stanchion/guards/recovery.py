@@ -14,6 +14,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -96,8 +97,9 @@ class Recovery(msgspec.Struct, frozen=True):
                 return None
         return "unknown"
 
-    def judge(self, event: Failure, /) -> Finding | None:
+    def judge(self, reading: Reading[Failure], /) -> Finding | None:
         """Say what becomes of an error."""
+        event = reading.event
         severity = self.severity(event)
         if severity is None:
             return None

@@ -12,6 +12,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -34,8 +35,9 @@ class SafeMode(msgspec.Struct, frozen=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 1
 
-    def judge(self, event: ToolCall | Failure, /) -> Finding:
+    def judge(self, reading: Reading[ToolCall | Failure], /) -> Finding:
         """Refuse: in safe mode there is nothing to weigh."""
+        event = reading.event
         if isinstance(event, Failure):
             return Finding(Action.BLOCK, "safe_mode.no_retry", (event.error, event.tool))
         return Finding(Action.BLOCK, "safe_mode.tool_refused", (event.tool,))

@@ -7,14 +7,14 @@ from typing import Annotated, Any, ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import STOPS, Action, Category
-from stanchion.kernel.content import content_of
-from stanchion.kernel.events import Event, ToolCall
+from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.sizes import UNREAD
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -55,9 +55,9 @@ class SizeLimits(msgspec.Struct, frozen=True):
     max_values: Size = 100_000
     action: PlainActionName = "block"
 
-    def judge(self, event: Event, /) -> Finding | None:
+    def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Measure the event's content, level by level, and stop at the first limit it exceeds."""
-        content = event.args if type(event) is ToolCall else content_of(event)
+        content = reading.content
         if type(content) is str:
             return self._too_long() if len(content) > self.max_chars else None
         if type(content) is dict and len(content) <= 8 and self.max_depth > 1 and self.max_values > 8:

@@ -16,6 +16,7 @@ from stanchion.kernel.names import Names
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -52,8 +53,9 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
         made.__dict__["_related"] = related
         return made
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Warn of a tool that the task has nothing to do with."""
+        event = reading.event
         run = event.run
         related = self._related(run.task)
         if related is None or event.tool in related or event.tool in run.additional_tools:

@@ -17,6 +17,7 @@ from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -86,11 +87,12 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         """The beginning of the run or of its task."""
         return scope_key(event.run, self.per, "time")
 
-    def judge(self, event: Event, value: Any, now: int, /) -> Ruling:
+    def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling:
         """Rule for the span of store time in which nothing turns; the store says whether it is in that span.
 
         An action takes as long as its host or this guard estimates, whichever is longer.
         """
+        event = reading.event
         own = getattr(event, "duration_ms", 0)
         estimate = max(own, self._estimate_ms) if own else self._estimate_ms
         turns = self.turns if estimate == self._estimate_ms else self._turns(estimate)

@@ -15,6 +15,7 @@ from stanchion.kernel.names import Names, names
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -50,8 +51,9 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     def _names(self) -> Names | None:
         return None if self.tools is None else names(self.tools)
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Pass a tool that one of the lists names."""
+        event = reading.event
         run = event.run
         own, shared, tool = run.allowed_tools, self._names, event.tool
         if own is not None and (tool in own.exact or tool in own):

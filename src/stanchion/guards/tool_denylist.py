@@ -15,6 +15,7 @@ from stanchion.kernel.names import Names, names
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare({"tool.denied": Words("tool `{}` is on the denylist", "do the step with another tool")})
 
@@ -35,8 +36,9 @@ class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
     def _names(self) -> Names:
         return names(self.tools)
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Refuse a listed tool."""
+        event = reading.event
         listed, tool = self._names, event.tool
         if tool in listed.exact or (listed.globs and tool in listed):
             return Finding(ACTIONS[self.action], "tool.denied", (tool,))

@@ -14,7 +14,7 @@ from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.gates import gates_of
-from stanchion.kernel.guard import Kind, Placed, Switch, order, writes_at
+from stanchion.kernel.guard import Kind, Placed, Reading, Switch, order, writes_at
 from stanchion.kernel.registers import MOST_BITS
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import ABSENT, BUCKETS, EPOCH, Expect, Line, Records, When, key
@@ -52,6 +52,9 @@ class Policy(Protocol):
 
     def shares(self, run: RunInfo) -> tuple[Share, ...]:
         """The budgets of a run by which its mode goes; none where the policy has no modes."""
+
+    def read(self, event: Any, /) -> Reading:
+        """What an event says, or what was asked about one."""
 
 
 class Slice(msgspec.Struct, frozen=True, gc=False):
@@ -181,15 +184,15 @@ class Plan:
 
     def _switch(self) -> None:
         """Put each guard under the switch whose values it shares with the fewest others."""
-        shared = Counter((reading, index, v) for _, _, index, all_ in self._offered for reading, vs in all_ for v in vs)
+        shared = Counter((asks, index, v) for _, _, index, all_ in self._offered for asks, vs in all_ for v in vs)
         tables: dict[tuple[Any, int], dict[Any, list[tuple[int, Callable[[Any], Any]]]]] = {}
         for pos, judge, index, offered in self._offered:
-            crowds = [sum([shared[reading, index, value] for value in values]) for reading, values in offered]
-            reading, values = offered[crowds.index(min(crowds))]
-            table = tables.setdefault((reading, index), {})
+            crowds = [sum([shared[asks, index, value] for value in values]) for asks, values in offered]
+            asks, values = offered[crowds.index(min(crowds))]
+            table = tables.setdefault((asks, index), {})
             for value in values:
                 table.setdefault(value, []).append((pos, judge))
-        self.switches += [(reading, index, table) for (reading, index), table in tables.items()]
+        self.switches += [(asks, index, table) for (asks, index), table in tables.items()]
         self._offered.clear()
 
     def _lines(self, pos: int, lines: tuple[Line, ...]) -> tuple[Line, ...]:
@@ -261,7 +264,7 @@ def _carried(stage: Stage, can: tuple[Action, ...], mode: str) -> tuple[Action, 
 def _always_raises(error: Exception) -> Callable[[Any], Any]:
     """A judgement for a guard that could not even be planned: it fails as any guard that raises."""
 
-    def judge(_event: Any) -> Any:
+    def judge(_reading: Any) -> Any:
         raise error
 
     return judge

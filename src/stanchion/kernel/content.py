@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, assert_never
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Final, assert_never
 
 import msgspec
 
@@ -21,26 +23,21 @@ from stanchion.kernel.events import (
     ToolResult,
 )
 
+CONTENT: Final[dict[type[Any], Callable[[Any], Any]]] = {
+    ToolCall: attrgetter("args"),
+    ToolResult: attrgetter("result"),
+    **dict.fromkeys((Prompt, ModelChunk, ModelReply, Failure), attrgetter("text")),
+    ModelCall: lambda event: {"model": event.model, "messages": event.messages, "params": event.params},
+    Egress: lambda event: {"url": event.url, "headers": event.headers, "payload": event.payload},
+    **dict.fromkeys((Handoff, HandoffDone), attrgetter("payload")),
+    Charge: lambda _event: None,
+}
+"""How the content of each kind of event is found; every kind is here."""
+
 
 def content_of(event: Event) -> Any:
     """The part of an event that guards read and patches edit; `None` where a stage has none."""
-    match event:
-        case ToolCall():
-            return event.args
-        case ToolResult():
-            return event.result
-        case Prompt() | ModelChunk() | ModelReply() | Failure():
-            return event.text
-        case ModelCall():
-            return {"model": event.model, "messages": event.messages, "params": event.params}
-        case Egress():
-            return {"url": event.url, "headers": event.headers, "payload": event.payload}
-        case Handoff() | HandoffDone():
-            return event.payload
-        case Charge():
-            return None
-        case _:
-            assert_never(event)
+    return CONTENT[type(event)](event)
 
 
 def with_content(event: Event, content: Any) -> Event:

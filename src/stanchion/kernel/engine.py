@@ -24,6 +24,7 @@ from stanchion.kernel.judging import (
     note,
     patches_of,
     reached,
+    read_of,
     settle_known,
     with_late,
 )
@@ -65,6 +66,8 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
     """
     events = moment.events
     first = events[0]
+    read = plans.policy.read
+    readings = read_of(moment, read)
     now = first.at
     mode = NORMAL
     judged: Plan | None = None
@@ -97,7 +100,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         plan = plans.of(events, mode, moment.lifts)
         if plan is not judged:
             judged = plan
-            before, before_cut = judge_pure(plan, events)
+            before, before_cut = judge_pure(plan, readings)
             if moment.late:
                 before, before_cut = with_late(plan, moment.late, before, before_cut)
         found, cut = before, before_cut
@@ -111,12 +114,12 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
 
         asked: tuple[tuple[str, Answer], ...] = ()
         if plan.asks and cut > -1:
-            lookups = lookups_of(plan, events, cut, answers)
+            lookups = lookups_of(plan, readings, cut, answers)
             if lookups:
                 given: tuple[Answer, ...] = yield Ask(tuple(lookups), plan.policy)
                 answers.update(zip([lookup.name for lookup in lookups], given, strict=True))
             asked = answers_of(plan, answers, cut)
-            found, cut = judge_answers(plan, events, answers, list(found), cut)
+            found, cut = judge_answers(plan, readings, answers, list(found), cut)
 
         wanted: Wanted = []
         for recorded in plan.records:
@@ -128,7 +131,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             used.append((name, version, seen[1]))
             expects.append((name, version, version + 1))
             try:
-                ruling = judge(events[index], seen[1], now)
+                ruling = judge(readings[index], seen[1], now)
                 if ruling is None:
                     continue
                 sound_ruling(ruling)
@@ -149,7 +152,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
 
         go = True
         if found:
-            found, cut, go = settle_known(plan, events, found, cut, ceiling)
+            found, cut, go = settle_known(plan, read, readings, found, cut, ceiling)
         if since > 0 or until < FOREVER:
             expects.append((CLOCK, since, until))
 
@@ -169,12 +172,16 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
             if not found:
                 return Decision(first.id, Action.ALLOW, plan.policy, (), (), (), (), (), False, inputs, plan.passes)
             made = _resolve(plan, moment, found, cut, inputs)
-            return (yield from enter(plan, moment, records, made, TRIES, plans.polite)) if plan.refusals else made
+            return (
+                (yield from enter(plan, moment, readings, records, made, TRIES, plans.polite))
+                if plan.refusals
+                else made
+            )
 
         entry: Entry | None = None
         if plan.refusals and not go and not lines and cut < plan.refusals[0][0]:
             # Nothing is counted and none of the guards that watch has a record here: the refusal is known for certain.
-            entry = entry_of(plan, moment, records, _resolve(plan, moment, found, cut, Inputs()))
+            entry = entry_of(plan, readings, records, _resolve(plan, moment, found, cut, Inputs()))
         try:
             reply: Reply = yield Batch(
                 first.id,
@@ -237,7 +244,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if entry is not None:
             keep_entry(records, entry)
             return joined(made, entry)
-        return (yield from enter(plan, moment, records, made, TRIES, plans.polite)) if plan.refusals else made
+        return (yield from enter(plan, moment, readings, records, made, TRIES, plans.polite)) if plan.refusals else made
 
     plan = plans.of(events, mode, moment.lifts)
     args: tuple[str | int, ...] = (TRIES,)

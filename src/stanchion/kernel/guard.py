@@ -25,18 +25,26 @@ class Kind(StrEnum):
     METER = "meter"
 
 
+class Reading(Protocol):
+    """What an event says, as the policy's reader reads it. The kernel hands it on and asks only whose it is."""
+
+    @property
+    def event(self) -> Any:
+        """The event."""
+
+
 class PureGuard(Protocol):
     """Judges the event alone."""
 
     kind: ClassVar[Kind]
 
-    def judge(self, event: Any, /) -> Finding | None: ...
+    def judge(self, reading: Any, /) -> Finding | None: ...
 
 
 Switch = tuple[Callable[[Any], Any], frozenset[Any]]
-"""A reading of the event and the values without which a pure guard certainly passes. A guard may offer several as
-its `switches`; guards that share a reading are looked up by its value together, each under the switch that tells
-most, so that ten thousand cost what ten do."""
+"""What is asked of a reading, and the answers without which a pure guard certainly passes. A guard may offer several as
+its `switches`; guards that ask the same are looked up by the answer together, each under the switch that tells most, so
+that ten thousand cost what ten do."""
 
 
 class AskingGuard(Protocol):
@@ -45,9 +53,9 @@ class AskingGuard(Protocol):
     kind: ClassVar[Kind]
     deep: ClassVar[bool]
 
-    def ask(self, event: Any, /) -> Lookup | None: ...
+    def ask(self, reading: Any, /) -> Lookup | None: ...
 
-    def judge(self, event: Any, value: Any, /) -> Finding | None: ...
+    def judge(self, reading: Any, value: Any, /) -> Finding | None: ...
 
 
 class Ruling(msgspec.Struct, frozen=True, gc=False):
@@ -68,9 +76,9 @@ class RecordGuard(Protocol):
 
     `writes` says when a new value is written, for all stages or for each.
 
-    One that has `refused(event, value, finding)` is shown every event of its stages that was refused, with the finding
-    that refuses it, by whichever guard and wherever that stands. It may give a new value, which is written, and a
-    finding that stands behind all others; it has judged the event before only if the chain came as far as it.
+    One that has `refused(reading, value, finding)` is shown every event of its stages that was refused, with the
+    finding that refuses it, by whichever guard and wherever that stands. It may give a new value, which is written, and
+    a finding that stands behind all others; it has judged the event before only if the chain came as far as it.
 
     One that gives out places has `vacate(value, calls)`: the record without what those calls have in it, `None` where
     they have nothing. It is asked where an outcome never gets to its judgement.
@@ -81,7 +89,7 @@ class RecordGuard(Protocol):
 
     def key(self, event: Any, /) -> str: ...
 
-    def judge(self, event: Any, value: Any, now: int, /) -> Ruling | None: ...
+    def judge(self, reading: Any, value: Any, now: int, /) -> Ruling | None: ...
 
 
 class MeterGuard(Protocol):
@@ -141,6 +149,7 @@ __all__ = [
     "MeterGuard",
     "Placed",
     "PureGuard",
+    "Reading",
     "RecordGuard",
     "Ruling",
     "order",

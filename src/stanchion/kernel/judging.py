@@ -2,64 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
 import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, STOPS, Action, Risk
 from stanchion.kernel.autonomy import refusing
 from stanchion.kernel.chain import Plan
 from stanchion.kernel.content import content_of, with_content
-from stanchion.kernel.events import Event
+from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
-from stanchion.kernel.guard import Kind
+from stanchion.kernel.guard import Kind, Reading
 from stanchion.kernel.lookups import Answer, Answered, Expired, Failed, Lookup
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.soundness import sound, sound_lookup
 
 Found = list[tuple[int, Finding]]
 """Findings with their places in the chain; -1 stands before it."""
+Read = Callable[[Any], Reading]
+"""Reads an event, as the policy does."""
 
 
-def judge_pure(plan: Plan, events: tuple[Event, ...]) -> tuple[Found, int]:
+def read_of(moment: Moment, read: Read) -> tuple[Reading, ...]:
+    """What a moment's events say. What is known of other events than these is left alone."""
+    events, known = moment.events, moment.readings
+    if len(known) == len(events) and all(map(is_, [one.event for one in known], events)):
+        return known
+    return tuple([read(event) for event in events])
+
+
+def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
     """Pure guards in order until one stops. One `try` round the loop: only a failure pays for being careful."""
     found: Found = []
     cut = plan.end
     try:
         for pos, judge, index in plan.pure:
-            finding = judge(events[index])
+            finding = judge(readings[index])
             if finding is not None:
                 cut = note(plan, pos, finding, found, cut)
                 if cut == pos:
                     break
         if plan.switches:
-            cut = _judge_switched(plan, events, found, cut)
+            cut = _judge_switched(plan, readings, found, cut)
         return found, cut
     except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
-        return _judge_carefully(plan, events)
+        return _judge_carefully(plan, readings)
 
 
-def _judge_switched(plan: Plan, events: tuple[Event, ...], found: Found, cut: int) -> int:
+def _judge_switched(plan: Plan, readings: tuple[Reading, ...], found: Found, cut: int) -> int:
     """Guards that a value of the event switches on; behind a stop none is judged. Order is restored afterwards."""
-    for reading, index, table in plan.switches:
-        for pos, judge in table.get(reading(events[index]), ()):
+    for asked, index, table in plan.switches:
+        for pos, judge in table.get(asked(readings[index]), ()):
             if pos > cut:
                 break
-            finding = judge(events[index])
+            finding = judge(readings[index])
             if finding is not None:
                 cut = note(plan, pos, finding, found, cut)
     return cut
 
 
-def _judge_carefully(plan: Plan, events: tuple[Event, ...]) -> tuple[Found, int]:
+def _judge_carefully(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
     """The same, guard by guard: the place that catches everything and fails closed."""
     found: Found = []
     cut = plan.end
     for pos, judge, index in plan.all_pure:
         try:
-            finding = judge(events[index])
+            finding = judge(readings[index])
             if finding is not None:
                 cut = note(plan, pos, finding, found, cut)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
-            cut = note(plan, pos, failed(plan, pos, events[0], error), found, cut)
+            cut = note(plan, pos, failed(plan, pos, readings[0].event, error), found, cut)
         if cut == pos:
             break
     return found, cut
@@ -116,14 +130,14 @@ def with_late(plan: Plan, late: tuple[Finding, ...], found: Found, cut: int) -> 
     return early + found, cut
 
 
-def lookups_of(plan: Plan, events: tuple[Event, ...], cut: int, answers: dict[str, Answer]) -> list[Lookup]:
+def lookups_of(plan: Plan, readings: tuple[Reading, ...], cut: int, answers: dict[str, Answer]) -> list[Lookup]:
     wanted: list[Lookup] = []
     for pos, guard, index in plan.asks:
         question = Lookup(plan.guards[pos].id, None, 0, index)
         if pos > cut or question.name in answers:
             continue
         try:
-            lookup = guard.ask(events[index])
+            lookup = guard.ask(readings[index])
             lookup = None if lookup is None else sound_lookup(lookup)
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
             answers[question.name] = Failed(type(error).__name__)
@@ -140,19 +154,19 @@ def answers_of(plan: Plan, answers: dict[str, Answer], cut: int) -> tuple[tuple[
 
 
 def judge_answers(
-    plan: Plan, events: tuple[Event, ...], answers: dict[str, Answer], found: Found, cut: int
+    plan: Plan, readings: tuple[Reading, ...], answers: dict[str, Answer], found: Found, cut: int
 ) -> tuple[Found, int]:
     for pos, guard, index in plan.asks:
         name = plan.guards[pos].id
         answer = answers.get(Lookup(name, None, 0, index).name)
         if pos > cut or answer is None:
             continue
-        event = events[index]
+        event = readings[index].event
         finding: Finding | None
         match answer:
             case Answered(value):
                 try:
-                    finding = guard.judge(event, value)
+                    finding = guard.judge(readings[index], value)
                     if finding is not None:
                         cut = note(plan, pos, finding, found, cut)
                 except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
@@ -170,7 +184,7 @@ def judge_answers(
 
 
 def settle_known(
-    plan: Plan, events: tuple[Event, ...], found: Found, cut: int, ceiling: Action
+    plan: Plan, read: Read, readings: tuple[Reading, ...], found: Found, cut: int, ceiling: Action
 ) -> tuple[Found, int, bool]:
     """Put what is known before the batch in order; judge patched content once more; say whether it may be written."""
     found = reached(found, cut)
@@ -180,19 +194,20 @@ def settle_known(
     if not patches:
         return found, cut, proceeds(found, ceiling)
     try:
-        patched = (with_content(events[0], apply(content_of(events[0]), patches)), *events[1:])
+        first = readings[0].event
+        patched = with_content(first, apply(content_of(first), patches))
     except (PatchError, ValueError, TypeError):
         culprit = next((pos, f) for pos, f in found if f.patches and not f.shadow)
         refusal = Finding(Action.BLOCK, "kernel.patch_failed", (culprit[1].guard,))
         cut = note(plan, culprit[0], refusal, found, cut) if culprit[0] >= 0 else cut
         return reached(found, cut), cut, False
-    again, _ = judge_pure(plan, patched)
+    again, _ = judge_pure(plan, (read(patched), *readings[1:]))
     said: dict[tuple[str, str], Action] = {}
     for _, finding in found:
         worst = said.get((finding.guard, finding.code), finding.action)
         said[finding.guard, finding.code] = max(worst, finding.action)
     for pos, finding in again:
-        if finding.patches and not finding.shadow and _changes(patched[0], finding.patches):
+        if finding.patches and not finding.shadow and _changes(patched, finding.patches):
             refusal = Finding(Action.BLOCK, "kernel.patch_failed", (finding.guard,))
             cut = note(plan, pos, refusal, found, cut)
         elif finding.action > said.get((finding.guard, finding.code), -1):

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Placed
+from stanchion.kernel.guard import Placed, Reading
 from stanchion.kernel.soundness import sound_or_none
 
 
-def late_finding(placed: Placed, event: Event, value: Any) -> Finding | None:
-    """Judge an answer that came too late for its event, as a finding for the next one.
+def late_finding(placed: Placed, reading: Reading, value: Any) -> Finding | None:
+    """Judge an answer that came too late for its event, as a finding for the next one: by what was asked.
 
     HALT, QUARANTINE and ESCALATE stand, BLOCK becomes ESCALATE, anything milder a warning. A judgement that
     fails now cannot refuse what has already happened, so it warns.
     """
     try:
-        finding = sound_or_none(placed.guard.judge(event, value))
+        finding = sound_or_none(placed.guard.judge(reading, value))
     except Exception as error:  # noqa: BLE001 - a user's code may raise anything
         return _entered(placed, Action.WARN, type(error).__name__)
     if finding is None or finding.action == Action.ALLOW:

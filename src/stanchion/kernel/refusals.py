@@ -17,7 +17,7 @@ from stanchion.kernel.chain import Plan
 from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.guard import Kind, Placed, Reading
 from stanchion.kernel.soundness import sound, sound_ruling
 from stanchion.kernel.state import ABSENT, Batch, Expect, Moved, Put, Records, Reply, StoreLost, When
 
@@ -65,7 +65,7 @@ class Entry(NamedTuple):
         return tuple([(name, versions[name] + 1, value) for name, value, *_ in self.puts])
 
 
-def entry_of(plan: Plan, moment: Moment, records: Records, decision: Decision) -> Entry | None:
+def entry_of(plan: Plan, readings: tuple[Reading, ...], records: Records, decision: Decision) -> Entry | None:
     """What the guards that watch make of a decision, by their records as they are known; `None` where it is no refusal
     or none of them has anything to keep or to say of it."""
     refusal = refusal_of(plan, decision)
@@ -78,7 +78,7 @@ def entry_of(plan: Plan, moment: Moment, records: Records, decision: Decision) -
         version, value = records.get(name, ABSENT)
         placed = plan.guards[pos]
         try:
-            ruling = judge(moment.events[index], value, refusal)
+            ruling = judge(readings[index], value, refusal)
             if ruling is None:
                 continue
             sound_ruling(ruling)
@@ -106,7 +106,13 @@ def _placed(placed: Placed, finding: Finding, refused: Action, cells: tuple[Acti
 
 
 def enter(
-    plan: Plan, moment: Moment, records: Records, decision: Decision, tries: int, polite: bool
+    plan: Plan,
+    moment: Moment,
+    readings: tuple[Reading, ...],
+    records: Records,
+    decision: Decision,
+    tries: int,
+    polite: bool,
 ) -> Generator[Batch | Moved, Any, Decision]:
     """Enter a refusal in a batch of its own, and join what is said of it.
 
@@ -114,7 +120,7 @@ def enter(
     """
     first = moment.events[0]
     for _ in range(tries):
-        entry = entry_of(plan, moment, records, decision)
+        entry = entry_of(plan, readings, records, decision)
         if entry is None:
             return decision
         if not entry.expects:

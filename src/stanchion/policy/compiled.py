@@ -23,6 +23,7 @@ from stanchion.kernel.units import NOTHING, Amounts, Unit
 from stanchion.policy.rules import STATIC
 from stanchion.policy.schema import AgentEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
 from stanchion.policy.veil import Veil
+from stanchion.readings import Reader
 
 ENGINE: Final = "1"
 """The engine's version: part of every policy's hash, because a decision depends on it."""
@@ -122,6 +123,7 @@ class CompiledPolicy:
                 for kind, value in seat.keys() or [("", "")]:
                     self._index.setdefault((stage.value, kind, value), []).append(seat)
         self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
+        self.read = Reader().read
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply at a stage to a tool in a run, in the given mode."""

@@ -18,6 +18,7 @@ from stanchion.kernel.words import Words, declare
 from stanchion.policy.conditions import Condition, ConditionError, compile_condition, compile_expression
 from stanchion.policy.conditions.view import STANDARD, View
 from stanchion.policy.errors import GuardFault
+from stanchion.readings import Reading
 
 CODES: Final = declare({"rule.broken": Words("a rule of the policy forbids this: {}", "choose another way")})
 
@@ -76,7 +77,7 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def switches(self) -> tuple[Switch, ...]:
         """What of an event switches the rule on, where that is a plain comparison."""
-        return tuple((reading(name), values) for name, values in sorted(self.needs.items()) if name not in STATIC)
+        return tuple((value_of(name), values) for name, values in sorted(self.needs.items()) if name not in STATIC)
 
     @cached_property
     def _finding(self) -> Finding:
@@ -84,9 +85,9 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
         about = self.check if self.check is not None else self.when
         return Finding(ACTIONS[self.action], "rule.broken", (about,), said, self.advice, effects=self.effects)
 
-    def judge(self, event: Event, /) -> Finding | None:
+    def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Test the conditions on what they can see of the event."""
-        view = view_of(event)
+        view = reading.of(view_of)
         if not self.when_condition.test(view):
             return None
         check = self.check_condition
@@ -106,25 +107,18 @@ def _compiled(source: str, option: str) -> Condition:
         raise GuardFault(f"{error} (at character {error.start + 1} of `{option}`)", option) from None
 
 
-_last: list[tuple[Any, View]] = [(None, View.__new__(View))]
-
-
-def view_of(event: Event) -> View:
-    """What conditions see of an event; the rules of one chain share it."""
-    known, view = _last[0]
-    if known is not event:
-        view = View(event)
-        _last[0] = (event, view)
-    return view
+def view_of(reading: Reading[Event]) -> View:
+    """What conditions see of an event; all rules share it."""
+    return View(reading.event)
 
 
 @cache
-def reading(name: str) -> Callable[[Any], Any]:
-    """How a name is read off an event: one function for each name, so that rules are looked up together."""
+def value_of(name: str) -> Callable[[Reading[Event]], Any]:
+    """How the value of a name is found: one function for each name, so that rules are looked up together."""
     evaluate = compile_expression(name, STANDARD).evaluate
 
-    def read(event: Any) -> Any:
-        value = evaluate(view_of(event))
+    def asked(reading: Reading[Event]) -> Any:
+        value = evaluate(reading.of(view_of))
         return value if type(value) in LITERALS else NO_LITERAL
 
-    return read
+    return asked

@@ -17,6 +17,7 @@ from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.told_secrets import without_told
+from stanchion.readings import read
 
 T = TypeVar("T")
 Pairs = tuple[tuple[str, str], ...]
@@ -120,7 +121,7 @@ class Veil:
         return found
 
     def _patches(self, text: str) -> list[Patch]:
-        probe = Prompt(id="", at=0, run=_NOBODY, text=text)
+        probe = read(Prompt(id="", at=0, run=_NOBODY, text=text))
         patches: list[Patch] = []
         for guard in self._guards:
             try:

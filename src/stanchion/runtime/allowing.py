@@ -24,7 +24,8 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES, decide
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Placed
+from stanchion.kernel.guard import Placed, Reading
+from stanchion.kernel.judging import read_of
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake, StoreLost, key
@@ -89,7 +90,7 @@ def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
     if event.cleared:
         event = msgspec.structs.replace(event, cleared=())
         moment = msgspec.structs.replace(moment, events=(event, *moment.events[1:]))
-    found = _found(plans, event)
+    found = _found(plans, read_of(moment, plans.policy.read)[0])
     if not found:
         return moment
     tenant = event.run.tenant
@@ -127,28 +128,29 @@ def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer, shared:
     return same and not doubt(roster, answer, OPERATORS_ONLY, shared=shared)
 
 
-def _found(plans: Plans, event: Event) -> tuple[str, ...]:
+def _found(plans: Plans, reading: Reading) -> tuple[str, ...]:
     """What guards find in an event that can be allowed. A stream waits for no store, and what is refused for its size
     alone is not read."""
+    event = reading.event
     if event.stage is Stage.MODEL_CHUNK:
         return ()
     found: dict[str, None] = {}
     chain = plans.policy.guards(event.stage, event.tool, event.run, "")
-    if any(_refuses_unread(placed, event) for placed in chain if getattr(placed.guard, "bounds", False)):
+    if any(_refuses_unread(placed, reading) for placed in chain if getattr(placed.guard, "bounds", False)):
         return ()
     for placed in chain:
         if hasattr(placed.guard, "fingerprints"):
             try:
-                found |= dict.fromkeys(placed.guard.fingerprints(event))
+                found |= dict.fromkeys(placed.guard.fingerprints(reading))
             except Exception:  # noqa: BLE001 - a guard may raise anything: it does so again when it judges, and fails closed
                 return ()
     return tuple(found)
 
 
-def _refuses_unread(placed: Placed, event: Event) -> bool:
+def _refuses_unread(placed: Placed, reading: Reading) -> bool:
     """Whether a guard that bounds content (`bounds`) refuses an event; one that fails does so when it judges."""
     try:
-        finding = placed.guard.judge(event)
+        finding = placed.guard.judge(reading)
     except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
         return True
     return isinstance(finding, Finding) and not placed.shadow and unread((finding,))

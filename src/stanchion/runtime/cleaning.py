@@ -27,15 +27,16 @@ def clean(desk: Desk, value: Any) -> Any:
     Guards that only watch change nothing; what they would have redacted is kept out of the record of the run's end.
     """
     guards, run = _of_content(desk)
+    read = desk.plans.policy.read
 
     def redacted(text: str) -> str:
         if len(text) > CEILING:
             return WITHHELD
-        event = ModelReply(id="", at=0, run=run, text=text)
+        reading = read(ModelReply(id="", at=0, run=run, text=text))
         patches: list[Patch] = []
         for placed in guards:
             try:
-                finding = sound_or_none(placed.guard.judge(event))
+                finding = sound_or_none(placed.guard.judge(reading))
             except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
                 return text if placed.fail_open or placed.shadow else WITHHELD
             if finding is not None and placed.shadow:
@@ -65,12 +66,15 @@ def hidden(desk: Desk, texts: Sequence[tuple[Path, str]]) -> tuple[tuple[Patch, 
     if not texts:
         return (), ()
     guards, run = _of_content(desk)
+    read = desk.plans.policy.read
     whole = ModelReply(id="", at=0, run=run, text="\n".join([text for _, text in texts]))
+    together = read(whole)
+    alone = [(path, read(msgspec.structs.replace(whole, text=text))) for path, text in texts]
     for placed in guards:
         try:
-            if placed.guard.judge(whole) is None:
+            if placed.guard.judge(together) is None:
                 continue
-            judged = [(path, placed.guard.judge(msgspec.structs.replace(whole, text=text))) for path, text in texts]
+            judged = [(path, placed.guard.judge(reading)) for path, reading in alone]
             findings = [(path, sound_or_none(finding)) for path, finding in judged]
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
             if not placed.fail_open and not placed.shadow:

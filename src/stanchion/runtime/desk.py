@@ -232,14 +232,15 @@ class Desk:
         events: tuple[Event, ...] = (event,)
         if self._charges and spent is not JUST_ONE and _costs(event.stage, spent):
             events = (event, self._charge(event, spent))
+        readings = tuple(map(self.plans.policy.read, events))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
-            return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts)
+            return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts, readings)
         late = [*refused, *[self._late.popleft() for _ in range(len(self._late))]]
         if self.ended is not None:
             late.append(Finding(Action.HALT, self.ended.code, (self.ended.why,), guard="kernel"))
         elif self.deadline_at_ms is not None and event.at >= self.deadline_at_ms:
             late.append(Finding(Action.BLOCK, "kernel.deadline", guard="kernel"))
-        return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again, lifts)
+        return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again, lifts, readings)
 
     def _charge(self, event: Event, spent: Amounts) -> Event:
         _, tokens, cost, _, _ = spent
@@ -392,6 +393,6 @@ class Desk:
 
     def _answered_late(self, policy: str, lookup: Lookup, value: Any) -> None:
         placed = self.shield.placed(policy, lookup.guard)
-        finding = None if placed is None else late_finding(placed, lookup.payload, value)
+        finding = None if placed is None else late_finding(placed, self.plans.policy.read(lookup.payload), value)
         if finding is not None:
             self._late.append(finding)

@@ -12,6 +12,7 @@ from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, ToolCall
 from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.judging import read_of
 from stanchion.kernel.patches import apply
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.soundness import sound_or_none
@@ -36,12 +37,13 @@ def unseen(plans: Plans, moment: Moment, decision: Decision, shadow: bool = True
     plan = plans.of(moment.events, decision.inputs.mode)
     skipped = set(decision.skipped)
     patches: list[Patch] = []
+    reading = read_of(moment, plans.policy.read)[0]
     for pos, judge, index in plan.redactors:
         placed = plan.guards[pos]
         if index or placed.id not in skipped or (placed.shadow and not shadow):
             continue
         try:
-            finding = sound_or_none(judge(moment.events[0]))
+            finding = sound_or_none(judge(reading))
             patches += () if finding is None else (*finding.patches, *finding.hides)
         except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
             return (Patch((), {"$withheld": "a guard that redacts failed"}, kind="withheld"),)
@@ -52,10 +54,11 @@ def arguments(plans: Plans, event: Any) -> Any:
     """The arguments of an event's call without what guards redact in a call."""
     call = ToolCall(id="", at=0, run=plans.run, tool=event.tool, risk=event.risk, traits=event.traits, args=event.args)
     plan = plans.of((call,), "")
+    reading = plans.policy.read(call)
     patches: list[Patch] = []
     try:
         for _, judge, _ in plan.redactors:
-            finding = sound_or_none(judge(call))
+            finding = sound_or_none(judge(reading))
             patches += () if finding is None else finding.patches
         return apply(event.args, patches)
     except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld

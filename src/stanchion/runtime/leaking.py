@@ -9,6 +9,7 @@ import msgspec
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Failure
+from stanchion.kernel.guard import Reading
 from stanchion.kernel.sizes import CEILING, exceeds, unread
 from stanchion.kernel.soundness import sound_or_none
 from stanchion.runtime.desk import Desk
@@ -30,18 +31,18 @@ def leaks(desk: Desk, answer: Decision, error: BaseException) -> bool:
         return True
     plans = desk.plans
     probe = Failure(id="", at=0, run=plans.run, error=type(error).__name__)
+    read = plans.policy.read
     plan = plans.of((probe,), answer.inputs.mode)
     redactors = [judge for pos, judge, _ in plan.redactors if not plan.guards[pos].shadow]
-    return bool(redactors) and any(
-        _redacts(judge, msgspec.structs.replace(probe, text=text)) for text in _said_with(error) for judge in redactors
-    )
+    said = [read(msgspec.structs.replace(probe, text=text)) for text in _said_with(error)] if redactors else []
+    return any(_redacts(judge, reading) for reading in said for judge in redactors)
 
 
-def _redacts(judge: Callable[[Any], Any], event: Failure) -> bool:
-    if exceeds(event, CEILING):
+def _redacts(judge: Callable[[Any], Any], reading: Reading) -> bool:
+    if exceeds(reading.event, CEILING):
         return True
     try:
-        finding = sound_or_none(judge(event))
+        finding = sound_or_none(judge(reading))
     except Exception:  # noqa: BLE001 - a guard may raise anything; then the error is withheld
         return True
     return finding is not None and bool(finding.patches)

@@ -8,11 +8,11 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.guards.egress import EgressGuard
-from stanchion.guards.egress.reading import Target, read
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
+from stanchion.readings.urls import Target, url_of
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
@@ -83,7 +83,7 @@ def pinned(decision: Decision, url: str = "") -> tuple[str, ...]:
         if not kept:
             raise ValueError(f"no address was judged by every guard of decision `{decision.id}`: ask for it again")
         return kept
-    target = read(url) if url else None
+    target = url_of(url) if url else None
     return (str(target.literal),) if isinstance(target, Target) and target.literal is not None else ()
 
 

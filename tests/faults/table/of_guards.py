@@ -26,7 +26,7 @@ class Inline:
         self.stages = [world.stage]
         self._world, self._answer = world, answer
 
-    def judge(self, _event: Any) -> Any:
+    def judge(self, _reading: Any) -> Any:
         """Pass, or fail."""
         if not self._world.on:
             return None

@@ -9,13 +9,14 @@ import pytest
 
 from stanchion.guards.egress.guard import EgressGuard
 from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.readings import read
 
 GUARD = EgressGuard(resolve=False)
 
 
 def said(args: dict[str, Any], guard: EgressGuard = GUARD) -> str:
     """The code of what is said about a call; empty where nothing is."""
-    finding = guard.judge(ToolCall(id="e", at=0, run=RunInfo("r"), tool="fetch", args=args))
+    finding = guard.judge(read(ToolCall(id="e", at=0, run=RunInfo("r"), tool="fetch", args=args)))
     return "" if finding is None else finding.code
 
 

@@ -6,17 +6,18 @@ from ipaddress import ip_address
 
 import pytest
 
-from stanchion.guards.egress.addresses import address_of, inside, is_metadata
 from stanchion.guards.egress.guard import EgressGuard
 from stanchion.guards.egress.names import inside_name, written_in
 from stanchion.kernel.events import Egress, RunInfo, ToolCall
+from stanchion.readings import read
+from stanchion.readings.addresses import address_of, inside, is_metadata
 
 GUARD = EgressGuard(resolve=False)
 
 
 def said(url: str, guard: EgressGuard = GUARD) -> str:
     """The code of what is said about a request; empty where nothing is."""
-    finding = guard.judge(Egress(id="e", at=0, run=RunInfo("r"), url=url))
+    finding = guard.judge(read(Egress(id="e", at=0, run=RunInfo("r"), url=url)))
     return "" if finding is None else finding.code
 
 
@@ -79,7 +80,7 @@ LOOPBACK = [
 def test_this_machine_is_found_in_every_disguise(url: str) -> None:
     assert said(url) == "egress.internal"
     call = ToolCall(id="e", at=0, run=RunInfo("r"), tool="fetch", args={"url": url})
-    finding = GUARD.judge(call)
+    finding = GUARD.judge(read(call))
     assert finding is not None
     assert finding.code == "egress.internal"
 
@@ -277,6 +278,6 @@ def test_messages_show_neither_users_nor_queries() -> None:
         "http://u:hunter2@127.0.0.1/?hunter2",
         "http://hunter2@@x",
     ):
-        finding = GUARD.judge(Egress(id="e", at=0, run=RunInfo("r"), url=url))
+        finding = GUARD.judge(read(Egress(id="e", at=0, run=RunInfo("r"), url=url)))
         assert finding is not None
         assert "hunter2" not in finding.message + finding.advice

@@ -6,12 +6,13 @@ import pytest
 
 from stanchion.guards.egress.guard import EgressGuard
 from stanchion.kernel.events import Egress, RunInfo
+from stanchion.readings import read
 
 
 def said(headers: dict[str, str], url: str = "https://example.com/", guard: EgressGuard | None = None) -> str:
     """The code of what is said about a request; empty where nothing is."""
     guard = EgressGuard(resolve=False, methods=("GET",)) if guard is None else guard
-    finding = guard.judge(Egress(id="e", at=0, run=RunInfo("r"), url=url, method="GET", headers=headers))
+    finding = guard.judge(read(Egress(id="e", at=0, run=RunInfo("r"), url=url, method="GET", headers=headers)))
     return "" if finding is None else finding.code
 
 

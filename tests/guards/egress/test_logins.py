@@ -10,6 +10,7 @@ from stanchion.guards.egress.guard import EgressGuard
 from stanchion.guards.egress.logins import HIDDEN, login_in, shown
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Egress, RunInfo, ToolCall
+from stanchion.readings import read
 from stanchion.testing import shield_for
 
 PASSWORD = "hunter2"
@@ -89,14 +90,14 @@ def test_what_is_no_login_is_written_as_it_is() -> None:
         id="e", at=0, run=RunInfo("r"), tool="t",
         args={"url": "http://127.0.0.1/", "to": "me@example.com", "m": "mailto:me@x.example", "s": "is: me @ home"},
     )  # fmt: skip
-    finding = EgressGuard().judge(call)
+    finding = EgressGuard().judge(read(call))
     assert finding is not None
     assert finding.hides == ()
 
 
 def test_a_login_that_is_hidden_already_is_left_alone() -> None:
     event = Egress(id="e", at=0, run=RunInfo("r"), url=f"http://{HIDDEN}@example.com/")
-    finding = EgressGuard().judge(event)
+    finding = EgressGuard().judge(read(event))
     assert finding is not None
     assert finding.hides == ()
 

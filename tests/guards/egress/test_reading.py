@@ -10,9 +10,10 @@ from hypothesis import example, given, strategies as st
 
 from stanchion.guards.egress.guard import EgressGuard
 from stanchion.guards.egress.hosts import Hosts
-from stanchion.guards.egress.reading import Target, Unreadable, read
 from stanchion.guards.egress.resolved import Resolved
 from stanchion.kernel.events import Egress, RunInfo, ToolCall
+from stanchion.readings import read
+from stanchion.readings.urls import Target, Unreadable, url_of
 
 GUARD = EgressGuard(resolve=False)
 HOSTS = [
@@ -41,8 +42,8 @@ TEXTS = st.one_of(
 @example("http://example.com:80:81")
 @example("http://[::1]x/")
 def test_a_url_is_refused_or_read_alike(text: str) -> None:
-    finding = GUARD.judge(Egress(id="e", at=0, run=RunInfo("r"), url=text))
-    target = read(text)
+    finding = GUARD.judge(read(Egress(id="e", at=0, run=RunInfo("r"), url=text)))
+    target = url_of(text)
     if finding is not None:
         assert finding.code.startswith("egress.")
         return
@@ -60,13 +61,13 @@ def test_a_url_is_refused_or_read_alike(text: str) -> None:
 
 @given(st.dictionaries(st.sampled_from(["url", "uri", "host", "link", "x", "body", "endpoint"]), TEXTS, max_size=3))
 def test_no_argument_breaks_the_guard(args: dict[str, Any]) -> None:
-    finding = GUARD.judge(ToolCall(id="e", at=0, run=RunInfo("r"), tool="t", args=args))
+    finding = GUARD.judge(read(ToolCall(id="e", at=0, run=RunInfo("r"), tool="t", args=args)))
     assert finding is None or finding.code.startswith("egress.")
 
 
 @given(TEXTS)
 def test_what_is_asked_is_a_plain_name(text: str) -> None:
-    lookup = Resolved(EgressGuard()).ask(Egress(id="e", at=0, run=RunInfo("r"), url=text))
+    lookup = Resolved(EgressGuard()).ask(read(Egress(id="e", at=0, run=RunInfo("r"), url=text)))
     if lookup is not None:
         host = lookup.payload.host
         assert host == host.lower()
@@ -76,11 +77,11 @@ def test_what_is_asked_is_a_plain_name(text: str) -> None:
 
 
 def test_schemes_that_the_standard_leaves_as_they_are_have_plain_hosts_too() -> None:
-    target = read("redis://127.1:6379/0")
+    target = url_of("redis://127.1:6379/0")
     assert isinstance(target, Target)
     assert (target.scheme, target.host, target.port) == ("redis", "127.0.0.1", 6379)
-    assert isinstance(read("no url"), Unreadable)
-    nowhere = read("mailto:me@example.com")
+    assert isinstance(url_of("no url"), Unreadable)
+    nowhere = url_of("mailto:me@example.com")
     assert isinstance(nowhere, Target)
     assert nowhere.host == ""
 

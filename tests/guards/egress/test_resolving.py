@@ -20,6 +20,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Answered, Expired
 from stanchion.kernel.stages import Stage
 from stanchion.policy.lint import lint
+from stanchion.readings import Reading, read
 from stanchion.runtime.resolving import KEPT, Resolving, addresses, pinned, proxy_listed, system
 from stanchion.testing import shield_for
 
@@ -194,11 +195,11 @@ def test_nothing_is_asked_where_only_the_written_counts() -> None:
 def test_a_late_answer_counts_where_it_leads_inside() -> None:
     guard = Resolved(EgressGuard())
     asked = Asked("example.com", 443, "e", "https://example.com/")
-    finding = guard.judge(asked, {"addresses": ["10.0.0.1"]})
+    finding = guard.judge(read(asked), {"addresses": ["10.0.0.1"]})
     assert finding is not None
     assert finding.code == "egress.internal"
-    assert guard.judge(asked, {"addresses": [PUBLIC]}) is None
-    assert guard.judge(asked, {"addresses": []}) is None
+    assert guard.judge(read(asked), {"addresses": [PUBLIC]}) is None
+    assert guard.judge(read(asked), {"addresses": []}) is None
 
 
 def test_answers_are_kept_for_a_while_only() -> None:
@@ -236,7 +237,8 @@ class Hiding:
     stages = (Stage.EGRESS,)
     priority = 20
 
-    def judge(self, event: Egress) -> Finding | None:
+    def judge(self, reading: Reading[Egress]) -> Finding | None:
+        event = reading.event
         texts = {("url",): event.url, ("payload", "note"): event.payload["note"]}
         texts |= {("headers", name): text for name, text in event.headers.items()}
         spans = [(path, text.find("hunter2")) for path, text in texts.items()]

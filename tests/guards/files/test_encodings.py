@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion.guards.files import Files
 from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.readings import read
 from tests.guards.steps import steps_of
 
 BOXED = Files(root=("/work/box",))
@@ -68,7 +69,7 @@ def test_what_climbs_out_is_refused_however_it_is_written(
 ) -> None:
     path = SPELLINGS[spelled](climbing(down, more, rest))
     for guard in (OPEN, BOXED):
-        finding = guard.judge(call(path))
+        finding = guard.judge(read(call(path)))
         if guard is BOXED and (rest[: 2 if more > 1 else 1] == (["work", "box"] if more > 1 else ["box"])):
             continue
         assert finding is not None, (spelled, path)
@@ -78,7 +79,7 @@ def test_what_climbs_out_is_refused_however_it_is_written(
 @given(st.lists(NAMES, min_size=1, max_size=4), st.sampled_from(list(SPELLINGS)))
 @settings(max_examples=200, deadline=None)
 def test_what_begins_outside_of_the_box_is_refused_however_it_is_written(names: list[str], spelled: str) -> None:
-    finding = BOXED.judge(call(SPELLINGS[spelled]("/" + "/".join(names))))
+    finding = BOXED.judge(read(call(SPELLINGS[spelled]("/" + "/".join(names)))))
     assert finding is not None
     assert finding.code in ("files.outside", "files.unclear", "files.protected")
 
@@ -87,16 +88,16 @@ def test_what_begins_outside_of_the_box_is_refused_however_it_is_written(names: 
 @settings(max_examples=200, deadline=None)
 def test_what_stays_inside_goes_ahead(names: list[str], spelled: str) -> None:
     path = SPELLINGS[spelled]("/".join(names))
-    assert OPEN.judge(call(path)) is None
-    assert BOXED.judge(call(path)) is None
-    assert BOXED.judge(call(f"/work/box/{path}")) is None
+    assert OPEN.judge(read(call(path))) is None
+    assert BOXED.judge(read(call(path))) is None
+    assert BOXED.judge(read(call(f"/work/box/{path}"))) is None
 
 
 @given(st.text(max_size=60))
 @settings(max_examples=300, deadline=None)
 def test_nothing_that_is_written_breaks_it(path: str) -> None:
-    OPEN.judge(call(path))
-    BOXED.judge(call(path))
+    OPEN.judge(read(call(path)))
+    BOXED.judge(read(call(path)))
 
 
 def test_steps_grow_no_faster_than_the_call() -> None:
@@ -120,8 +121,8 @@ def test_steps_grow_no_faster_than_the_call() -> None:
 def _steps(guard: Files, args: dict[str, object]) -> int:
     event = ToolCall(id="e", at=0, run=RunInfo("r"), tool="write_file", args=dict(args))
     fresh = Files(guard.root, guard.read, guard.write, guard.deny)
-    fresh.judge(call("warm"))
-    return steps_of(lambda: fresh.judge(event))
+    fresh.judge(read(call("warm")))
+    return steps_of(lambda: fresh.judge(read(event)))
 
 
 def _deep(size: int) -> dict[str, object]:

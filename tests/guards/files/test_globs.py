@@ -10,6 +10,7 @@ from stanchion.guards.files.place import place_of
 from stanchion.guards.files.protected import FAMILIES, RULES
 from stanchion.guards.files.protected.rule import Use
 from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.readings import read
 
 NOWHERE = Files(root=())
 TOOLS: dict[Use, str] = {"read": "read_file", "write": "write_file", "delete": "delete_file"}
@@ -18,7 +19,7 @@ TOOLS: dict[Use, str] = {"read": "read_file", "write": "write_file", "delete": "
 def code(guard: Files, path: str, use: Use) -> str:
     """What a guard says of a path; empty where it says nothing."""
     event = ToolCall(id="e", at=0, run=RunInfo("r"), tool=TOOLS[use], args={"path": path})
-    finding = guard.judge(event)
+    finding = guard.judge(read(event))
     return "" if finding is None else finding.code
 
 

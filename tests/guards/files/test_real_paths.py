@@ -11,6 +11,7 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.guards.files.guard import Files
 from stanchion.guards.files.real import Asked, RealFiles
+from stanchion.readings import read
 from stanchion.runtime.real_paths import real_paths
 from stanchion.testing import shield_for
 
@@ -119,7 +120,7 @@ def test_home_and_file_urls_are_found_on_the_disk(box: Path, monkeypatch: pytest
 def test_a_late_answer_is_judged_by_what_was_asked(box: Path) -> None:
     guard = RealFiles(Files(root=(str(box),)))
     asked = Asked((str(box),), (("far", ""),), ("read",), "")
-    finding = guard.judge(asked, real_paths(asked))
+    finding = guard.judge(read(asked), real_paths(asked))
     assert finding is not None
     assert finding.code == "files.outside"
 
@@ -127,4 +128,4 @@ def test_a_late_answer_is_judged_by_what_was_asked(box: Path) -> None:
 def test_an_answer_about_something_else_is_a_failure(box: Path) -> None:
     guard = RealFiles(Files(root=(str(box),)))
     with pytest.raises(ValueError, match="other paths"):
-        guard.judge(Asked((str(box),), (("far", ""),), ("read",), ""), {"roots": [str(box)], "paths": []})
+        guard.judge(read(Asked((str(box),), (("far", ""),), ("read",), "")), {"roots": [str(box)], "paths": []})

@@ -8,11 +8,11 @@ import pytest
 
 from stanchion.guards.files import words
 from stanchion.guards.files.protected.rule import Use
-from stanchion.guards.files.targets import Reading, Target, targets
+from stanchion.guards.files.targets import Seeing, Target, targets
 from stanchion.policy.conditions import tool_words
 from stanchion.policy.scoping import paths_in_shell
 
-PLAIN = Reading(lambda _tool: None, {}, paths_in_shell)
+PLAIN = Seeing(lambda _tool: None, {}, paths_in_shell)
 
 
 def found(tool: str, args: dict[str, Any], *traits: str) -> list[tuple[str, Use, bool]]:
@@ -60,7 +60,7 @@ def test_annotations_say_more_than_names() -> None:
 
 
 def test_options_say_more_than_annotations() -> None:
-    reading = Reading(lambda tool: "read" if tool == "process" else None, {"blob": "delete"}, None)
+    reading = Seeing(lambda tool: "read" if tool == "process" else None, {"blob": "delete"}, None)
     assert list(targets("process", ("destructive",), {"path": "a", "blob": "b"}, reading)) == [
         Target("a", "read"),
         Target("b", "delete"),

@@ -2,10 +2,10 @@
 
 import pytest
 
-from stanchion.guards._hostile.effects import BOOK, DELETE, PAY, SEND, SHARE, UPDATE
 from stanchion.guards.flow.requests import requests
 from stanchion.guards.flow.user import User
 from stanchion.guards.flow.values import Value
+from stanchion.readings.hostile.effects import BOOK, DELETE, PAY, SEND, SHARE, UPDATE
 
 
 def verbs(text: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stanchion.guards._hostile import GRAMMAR, hostile, may_be_hostile, normal
-from stanchion.guards._hostile.effects import DELETE, GO, PAY, SAY, SEND
 from stanchion.guards.flow.segments import COMMAND, HOSTILE, PLAIN, SENSITIVE, Segment, segments, signs
+from stanchion.readings.hostile import GRAMMAR, hostile, may_be_hostile, normal
+from stanchion.readings.hostile.effects import DELETE, GO, PAY, SAY, SEND
 
 
 def cut(text: str, field: str = "body", names: frozenset[str] = frozenset()) -> tuple[Segment, ...]:

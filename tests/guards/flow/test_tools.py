@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from stanchion.guards._hostile.effects import BOOK, CREATE, DELETE, PAY, SEND, SHARE, UPDATE
 from stanchion.guards.flow.roles import Role, role
 from stanchion.guards.flow.tools import Tool
+from stanchion.readings.hostile.effects import BOOK, CREATE, DELETE, PAY, SEND, SHARE, UPDATE
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ from stanchion.guards.pii import Pii
 from stanchion.kernel.events import ModelChunk, ModelReply, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.patches import apply
+from stanchion.readings import read
 
 RUN = RunInfo("run", task="task")
 
 
 def judged(guard: Pii, text: str) -> Finding | None:
     """What is said of a reply."""
-    return guard.judge(ModelReply(id="e", at=0, run=RUN, text=text))
+    return guard.judge(read(ModelReply(id="e", at=0, run=RUN, text=text)))
 
 
 def kinds(guard: Pii, text: str) -> list[str]:
@@ -32,7 +33,7 @@ def redacted(guard: Pii, text: str) -> str:
 
 def called(guard: Pii, args: dict[str, Any]) -> Any:
     """The arguments of a call with what is personal hidden."""
-    finding = guard.judge(ToolCall(id="e", at=0, run=RUN, tool="t", args=args))
+    finding = guard.judge(read(ToolCall(id="e", at=0, run=RUN, tool="t", args=args)))
     return args if finding is None else apply(args, finding.patches)
 
 
@@ -53,7 +54,7 @@ def pieces(guard: Pii, text: str, cuts: Iterable[int]) -> Iterator[str]:
 
 def passed(guard: Pii, text: str, before: str) -> str:
     """A piece of a stream with what is personal hidden."""
-    finding = guard.judge(ModelChunk(id="e", at=0, run=RUN, text=text, before=before))
+    finding = guard.judge(read(ModelChunk(id="e", at=0, run=RUN, text=text, before=before)))
     return text if finding is None else str(apply(text, finding.patches))
 
 

@@ -11,6 +11,7 @@ from stanchion.guards.pii import Pii
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ModelReply, RunInfo
 from stanchion.kernel.stages import Stage
+from stanchion.readings import read
 from tests.guards.pii.reading import RUN, called, judged, kinds, redacted
 
 USUAL = Pii()
@@ -63,7 +64,7 @@ def test_a_pseudonym_is_the_same_for_the_same_value_in_the_same_task() -> None:
     first, _, second = once.partition(" and ")
     assert first == second
     assert redacted(guard, "5555555555554444") != first
-    elsewhere = guard.judge(ModelReply(id="e", at=0, run=RunInfo("r", task="other"), text="4111111111111111"))
+    elsewhere = guard.judge(read(ModelReply(id="e", at=0, run=RunInfo("r", task="other"), text="4111111111111111")))
     assert elsewhere is not None
     assert elsewhere.patches[0].value != first
 
@@ -71,7 +72,7 @@ def test_a_pseudonym_is_the_same_for_the_same_value_in_the_same_task() -> None:
 def test_a_salt_makes_pseudonyms_the_same_everywhere() -> None:
     guard = Pii(pseudonyms=True, salt="house")
     runs = [RUN, RunInfo("other", task="else", tenant="b")]
-    found = [guard.judge(ModelReply(id="e", at=0, run=run, text="4111111111111111")) for run in runs]
+    found = [guard.judge(read(ModelReply(id="e", at=0, run=run, text="4111111111111111"))) for run in runs]
     assert found[0] is not None
     assert found[0] == found[1]
 

@@ -16,6 +16,7 @@ from stanchion.guards.presidio import Asked, Presidio
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ModelReply, RunInfo, ToolCall
 from stanchion.kernel.patches import apply
+from stanchion.readings import read
 from stanchion.runtime.presidio import analyzer, found
 
 ARGS = {
@@ -45,9 +46,9 @@ def event(args: dict[str, Any]) -> ToolCall:
 
 def test_it_finds_by_pattern_by_words_and_by_the_names_of_fields() -> None:
     guard = Presidio()
-    lookup = guard.ask(event(ARGS))
+    lookup = guard.ask(read(event(ARGS)))
     assert lookup is not None
-    finding = guard.judge(event(ARGS), found(lookup.payload))
+    finding = guard.judge(read(event(ARGS)), found(lookup.payload))
     assert finding is not None
     assert apply(ARGS, finding.patches) == {
         "note": "My SSN is [redacted:us-ssn], mail [redacted:email-address], call [redacted:phone-number], "
@@ -62,7 +63,7 @@ def test_many_threads_share_one_engine() -> None:
     answers: list[list[tuple[int, int, int, str, float]]] = []
 
     def ask(number: int) -> None:
-        lookup = guard.ask(event({"text": f"{'x' * number} ann@example.org"}))
+        lookup = guard.ask(read(event({"text": f"{'x' * number} ann@example.org"})))
         assert lookup is not None
         answers.append(found(lookup.payload))
 
@@ -87,7 +88,7 @@ def test_the_score_and_the_entities_choose() -> None:
 def test_an_answer_from_a_record_needs_no_library() -> None:
     guard = Presidio(action="warn", at={"model_reply": "redact"})
     reply = ModelReply(id="e", at=0, run=RunInfo("run"), text="ask ann@example.org")
-    finding = guard.judge(reply, [[0, 4, 19, "EMAIL_ADDRESS", 1.0], [0, 8, 19, "URL", 0.5]])
+    finding = guard.judge(read(reply), [[0, 4, 19, "EMAIL_ADDRESS", 1.0], [0, 8, 19, "URL", 0.5]])
     assert finding is not None
     assert finding.code == "presidio.redacted"
     assert apply(reply.text, finding.patches) == "ask [redacted:email-address]"
@@ -97,11 +98,11 @@ def test_an_answer_from_a_record_needs_no_library() -> None:
 def test_an_answer_of_another_shape_is_a_failure(answer: Any) -> None:
     reply = ModelReply(id="e", at=0, run=RunInfo("run"), text="ask ann@example.org")
     with pytest.raises((ValueError, IndexError)):
-        Presidio().judge(reply, answer)
+        Presidio().judge(read(reply), answer)
 
 
 def test_a_late_answer_is_told_without_patches() -> None:
-    late = Presidio(action="block").judge(Asked(("x",), ((),), "en", None, 0.4), [[0, 0, 1, "US_SSN", 0.9]])
+    late = Presidio(action="block").judge(read(Asked(("x",), ((),), "en", None, 0.4)), [[0, 0, 1, "US_SSN", 0.9]])
     assert late is not None
     assert (late.action, late.patches) == (Action.BLOCK, ())
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from hypothesis import assume, given, settings, strategies as st
 
-from stanchion.guards._scan import Hit, Pattern, PatternError, Scanner
 from stanchion.guards.secrets.rule import read_rule
+from stanchion.readings.scan import Hit, Pattern, PatternError, Scanner
 from tests.guards.scan.drawn_patterns import meant, patterns, texts
 from tools.secret_rules import files
 

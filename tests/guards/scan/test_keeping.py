@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from stanchion.guards._scan import Pattern, Scanner
 from stanchion.policy.scan_cache import ScanCache
+from stanchion.readings.scan import Pattern, Scanner
 
 SOUGHT = [Pattern(f"\\bkey{number:02d}_[a-z]{{8}}\\b") for number in range(40)]
 LONG = "key07_abcdefgh " + "x " * 8_192

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from stanchion.guards._scan import Pattern, Scanner
 from stanchion.guards.secrets.index import indexed
+from stanchion.readings.scan import Pattern, Scanner
 from tests.guards.steps import steps_of
 
 RANDOM: Final = "".join(Random(7).choices("abcdefghijklmnopqrstuvwxyzABCDEF0123456789+/=_- \n\"':", k=16_384))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from stanchion.guards._scan import LONGEST_BLOCK, Pattern, PatternError, Scanner
+from stanchion.readings.scan import LONGEST_BLOCK, Pattern, PatternError, Scanner
 from tests.guards.scan.drawn_patterns import meant, patterns, texts
 
 PEM = r"-----BEGIN (?:[A-Z]{2,10} ){0,3}KEY-----[\s\S]*?-----END (?:[A-Z]{2,10} ){0,3}KEY-----"

@@ -8,6 +8,7 @@ from stanchion.guards.schema import Schema
 from stanchion.guards.schema.tools import Definition, Known, Tools
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
+from stanchion.readings import read
 
 RUN = RunInfo("r1")
 
@@ -24,4 +25,4 @@ def call(args: dict[str, Any], at: int = 0) -> ToolCall:
 
 def judged(schema: Any, args: dict[str, Any], **options: Any) -> Finding | None:
     """What is found about a call of a tool with that schema."""
-    return guard_for(schema, **options).judge(call(args))
+    return guard_for(schema, **options).judge(read(call(args)))

@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion.guards._jsonschema.checker import MAX_BYTES, MAX_NESTED, WORK, Checker
 from stanchion.guards._jsonschema.outline import MAX_CIRCULAR, MAX_DEPTH, MAX_UNFOLDED, SchemaFault
+from stanchion.readings import read
 from tests.guards.schema.judging import call, guard_for, judged
 from tests.guards.steps import steps_of
 
@@ -158,8 +159,8 @@ SCHEMAS: dict[str, Any] = {
 def test_twice_the_size_is_at_most_twice_the_work(schema: str, shape: str) -> None:
     guard = guard_for(SCHEMAS[schema], coerce=True, extra="drop")
     small, large = (call(SHAPES[shape](size)) for size in (2_000, 4_000))
-    guard.judge(small)
-    once, twice = steps_of(lambda: guard.judge(small)), steps_of(lambda: guard.judge(large))
+    guard.judge(read(small))
+    once, twice = steps_of(lambda: guard.judge(read(small))), steps_of(lambda: guard.judge(read(large)))
     assert twice <= 2.2 * once + 200
 
 
@@ -215,6 +216,6 @@ def test_what_does_not_fit_is_always_refused_in_words_and_what_was_made_to_fit_d
 
         patched = apply(args, lenient.patches)
         assert checker.fits(patched)
-        assert guard_for(schema, coerce=True, extra="drop").judge(call(patched)) is None
+        assert guard_for(schema, coerce=True, extra="drop").judge(read(call(patched))) is None
     elif lenient is not None:
         assert strict is not None

@@ -8,6 +8,7 @@ from typing import Any
 from stanchion.guards.secrets import Secrets
 from stanchion.kernel.events import ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.patches import apply
+from stanchion.readings import read
 
 RUN = RunInfo("r", task="t")
 
@@ -33,5 +34,5 @@ def streamed(guard: Secrets, chunks: Iterable[str]) -> list[str]:
 
 
 def _patched(guard: Secrets, event: Any) -> str:
-    finding = guard.judge(event)
+    finding = guard.judge(read(event))
     return str(event.text if finding is None else apply(event.text, finding.patches))

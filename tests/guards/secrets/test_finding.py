@@ -28,6 +28,7 @@ from stanchion.kernel.events import (
     ToolCall,
     ToolResult,
 )
+from stanchion.readings import read
 from stanchion.testing import shield_for
 from tests.guards.steps import steps_of
 from tools.secret_rules import files
@@ -41,7 +42,7 @@ GUARD = Secrets()
 def redacted(content: Any, guard: Secrets = GUARD, tool: str = "t") -> Any:
     """Arguments of a call as they go ahead."""
     event: Any = ToolCall(id="e", at=0, run=RUN, tool=tool, args=content)
-    finding = guard.judge(event)
+    finding = guard.judge(read(event))
     if finding is None:
         return content
     from stanchion.kernel.patches import apply
@@ -67,7 +68,7 @@ def redacted(content: Any, guard: Secrets = GUARD, tool: str = "t") -> Any:
 def test_secrets_are_taken_out_on_the_structure(content: Any, wanted: Any) -> None:
     if wanted is None:
         event: Any = ToolResult(id="e", at=0, run=RUN, tool="t", result={"a": [1, {"b": [f"x {KEY}"]}]})
-        finding = GUARD.judge(event)
+        finding = GUARD.judge(read(event))
         assert finding is not None
         assert [patch.path for patch in finding.patches] == [("a", 1, "b", 0)]
         return
@@ -115,19 +116,19 @@ def test_every_stage_with_content_is_judged() -> None:
         Handoff(id="e", at=0, run=RUN, to="b", payload={"a": text}),
     ]
     for event in events:
-        finding = GUARD.judge(event)
+        finding = GUARD.judge(read(event))
         assert finding is not None, event
         assert finding.action == Action.REDACT
         from stanchion.kernel.patches import apply
 
         clean = with_content(event, apply(content_of(event), finding.patches))
         assert KEY not in str(content_of(clean))
-        assert GUARD.judge(clean) is None
+        assert GUARD.judge(read(clean)) is None
 
 
 def test_a_finding_names_kind_place_and_fingerprint_and_never_the_value() -> None:
     event: Any = ToolCall(id="e", at=0, run=RUN, args={"to": {"body": f"a {KEY}"}, KEY: "b", "n": [f"{KEY}"] * 9})
-    finding = GUARD.judge(event)
+    finding = GUARD.judge(read(event))
     assert finding is not None
     called = fingerprint("aws-access-token", KEY)
     assert finding.args[:2] == ("aws-access-token", "args.(a name)")
@@ -147,12 +148,12 @@ def test_pseudonyms_are_stable_in_a_task_and_tell_nothing_elsewhere() -> None:
     assert len(one["a"]) == len("[aws-access-token:]") + 6
     assert redacted(one, guard) == one
     other: Any = ToolCall(id="e", at=0, run=RunInfo("r", task="another"), args={"a": KEY})
-    finding = guard.judge(other)
+    finding = guard.judge(read(other))
     assert finding is not None
     assert finding.patches[0].value != one["a"]
-    salted = Secrets(pseudonyms=True, salt="s").judge(other)
+    salted = Secrets(pseudonyms=True, salt="s").judge(read(other))
     here: Any = ToolCall(id="e", at=0, run=RUN, args={"a": KEY})
-    same = Secrets(pseudonyms=True, salt="s").judge(here)
+    same = Secrets(pseudonyms=True, salt="s").judge(read(here))
     assert salted is not None
     assert same is not None
     assert salted.patches == same.patches
@@ -221,8 +222,8 @@ def test_one_guard_judges_from_many_threads() -> None:
 
 def test_a_call_without_secrets_costs_few_steps() -> None:
     event: Any = ToolCall(id="e", at=0, run=RUN, args={"path": "src/a.py", "line": 3, "text": "hello"})
-    GUARD.judge(event)
-    assert steps_of(lambda: GUARD.judge(event)) < 200
+    GUARD.judge(read(event))
+    assert steps_of(lambda: GUARD.judge(read(event))) < 200
 
 
 @pytest.mark.parametrize("action", ["warn", "escalate"])

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import stanchion.guards.secrets
-from stanchion.guards._scan import LONGEST, Pattern, Scanner
-from stanchion.guards._scan.facts import letters
-from stanchion.guards._scan.reading import read
-from stanchion.guards._scan.tree import SPACE, Group, Node, Or, Repeat, Seq
 from stanchion.guards.secrets.finder import Finder, Sought
 from stanchion.guards.secrets.rule import Rule, read_rule
 from stanchion.guards.secrets.validators import VALIDATORS
+from stanchion.readings.scan import LONGEST, Pattern, Scanner
+from stanchion.readings.scan.facts import letters
+from stanchion.readings.scan.reading import read
+from stanchion.readings.scan.tree import SPACE, Group, Node, Or, Repeat, Seq
 
 FOLDER = Path(stanchion.guards.secrets.__file__).parent / "rules"
 FILES = sorted(FOLDER.glob("*.toml"))

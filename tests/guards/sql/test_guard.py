@@ -14,12 +14,13 @@ from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.policy.load import load_policy
+from stanchion.readings import read
 
 RUN = RunInfo("r")
 
 
 def judged(guard: Sql, args: dict[str, Any], tool: str = "run_sql", risk: Risk = Risk.MEDIUM) -> Finding | None:
-    return guard.judge(ToolCall(id="e", at=0, run=RUN, tool=tool, args=args, risk=risk))
+    return guard.judge(read(ToolCall(id="e", at=0, run=RUN, tool=tool, args=args, risk=risk)))
 
 
 def test_a_policy_does_not_load_without_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import msgspec
 
 from stanchion import Shield
-from stanchion.guards._texts import Leaf, Span, hiding, leaves
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.content import content_of
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
+from stanchion.readings.texts import Leaf, Span, hiding, leaves
 from stanchion.testing import shield_for
 
 WORD = "hunter2"
@@ -30,8 +30,9 @@ class Hides(msgspec.Struct, frozen=True):
     mode: str = "enforce"
     action: Action = Action.REDACT
 
-    def judge(self, event: Any, /) -> Finding | None:
+    def judge(self, reading: Any, /) -> Finding | None:
         """Hide the word, or say what else is to be done about it."""
+        event = reading.event
         content = content_of(event)
         found = leaves(content)
         spans = [_spans(leaf) for leaf in found]

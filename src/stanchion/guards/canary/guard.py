@@ -7,17 +7,16 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards._strings import strings
 from stanchion.guards.canary.reading import bodies
 from stanchion.guards.canary.token import HEAD, LASTING, SIZES, label_of
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event, Handoff, ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -58,15 +57,16 @@ class Canary(msgspec.Struct, frozen=True):
     key: Annotated[str, msgspec.Meta(min_length=16)] | None = None
     all_replies: bool = False
 
-    def judge(self, event: Event, /) -> Finding | None:
+    def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Say whether an event has a canary of its run."""
+        event = reading.event
         match event:
             case ModelChunk():
                 text = event.before + event.text
             case ModelReply() if not event.final and not self.all_replies:
                 return None
             case _:
-                text = "\n".join([*strings(content_of(event)), *_names(event)])
+                text = "\n".join([*reading.strings, *_names(event)])
         label = self._label(event.run, text)
         if label is None:
             return None

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from stanchion.guards._hostile import folded
 from stanchion.guards.canary.token import HEAD, SIZES
+from stanchion.readings.hostile import folded
 
 LONGEST: Final = SIZES[-1]
 WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")

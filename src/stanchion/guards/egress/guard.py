@@ -7,19 +7,20 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards.egress.addresses import Address, address_of, carried, inside, is_metadata
 from stanchion.guards.egress.codes import CODES
 from stanchion.guards.egress.hosts import Hosts
 from stanchion.guards.egress.logins import shown, unwritten
 from stanchion.guards.egress.names import METADATA, inside_name, written_in
 from stanchion.guards.egress.places import Place, places
-from stanchion.guards.egress.reading import LONGEST_KEPT, Target, Unreadable, read, same_host
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Egress, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
+from stanchion.readings.addresses import Address, address_of, carried, inside, is_metadata
+from stanchion.readings.urls import LONGEST_KEPT, Target, Unreadable, same_host, url_of
 
 __all__ = ["CODES", "EgressGuard"]
 
@@ -90,11 +91,12 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     def _kept(self) -> Any:
         return lru_cache(KEPT)(self._judged)
 
-    def judge(self, event: Egress | ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[Egress | ToolCall], /) -> Finding | None:
         """What is said against where a request goes, or against the first of a call's URLs that goes wrong.
 
         Logins in URLs are kept out of records, also where they are allowed.
         """
+        event = reading.event
         finding = self._against(event)
         if finding is None and not self.credentials:
             return None
@@ -142,7 +144,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         text = place.url
         if place.sure and len(text) > self.max_url:
             return self._finding("egress.too_long", len(text), self.max_url)
-        target = read(text)
+        target = url_of(text)
         if isinstance(target, Unreadable):
             return self._finding("egress.unreadable", shown(text), target.why) if place.sure else None
         if place.sure and target.scheme not in self.schemes:
@@ -220,7 +222,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
 
     def takes_proxy(self, proxy: str) -> bool:
         """Whether requests may go through a proxy, by its URL or by `host:port`."""
-        target = read(proxy if "://" in proxy else f"http://{proxy}")
+        target = url_of(proxy if "://" in proxy else f"http://{proxy}")
         if isinstance(target, Unreadable) or target.unclear:
             return False
         return self._proxies.has(target.host if target.literal is None else target.literal, target.port)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from ipaddress import ip_network
 from typing import Final, NamedTuple, TypeVar
 
-from stanchion.guards.egress.addresses import Address, plain
 from stanchion.guards.egress.names import parents
-from stanchion.guards.egress.reading import host_of
+from stanchion.readings.addresses import Address, plain
+from stanchion.readings.urls import host_of
 
 _BRACKETS: Final = re.compile(r"\[([0-9A-Fa-f:.]+)\](/[0-9]+)?(?::([0-9]+))?")
 _PLAIN: Final = re.compile(r"([^:\[\]@\s]+)(?::([0-9]+))?")

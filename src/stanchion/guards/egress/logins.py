@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from stanchion.guards._texts import leaves
-from stanchion.guards.egress.reading import Target, read
 from stanchion.kernel.events import Egress, ToolCall
 from stanchion.kernel.findings import Patch
+from stanchion.readings.texts import leaves
+from stanchion.readings.urls import Target, url_of
 
 HIDDEN: Final = "[redacted:login]"
 SHOWN: Final = 100
@@ -25,7 +25,7 @@ def login_in(text: str) -> tuple[int, int] | None:
         return None
     front = _FRONT.match(text)
     start = 0 if front is None else front.end()
-    target = read(text)
+    target = url_of(text)
     end = _END.search(text, start) if isinstance(target, Target) and not target.unclear else None
     at = text.rfind("@", start) if end is None else text.rfind("@", start, end.start())
     return (start, at) if at > start else None

@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
-from stanchion.guards.egress.addresses import Address
+from stanchion.readings.addresses import Address
 
 METADATA: Final = frozenset(
     {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.egress.reading import PORTS, UNSEEN
+from stanchion.readings.urls import PORTS, UNSEEN
 
 HOSTS: Final = frozenset(
     {"host", "hosts", "hostname", "hostnames", "remotehost", "targethost", "serverhost", "dbhost", "proxyhost"}

@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 import msgspec
 
 from stanchion.guards.egress.guard import EgressGuard
-from stanchion.guards.egress.reading import Target, read
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.events import Egress
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
+from stanchion.readings.urls import Target, url_of
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -38,23 +39,25 @@ class Resolved(msgspec.Struct, frozen=True):
 
     egress: EgressGuard
 
-    def ask(self, event: Egress, /) -> Lookup | None:
+    def ask(self, reading: Reading[Egress], /) -> Lookup | None:
         """Ask for the addresses of a name; nothing where there is none, or the request stops here as it is."""
-        target = read(event.url)
+        event = reading.event
+        target = url_of(event.url)
         if not isinstance(target, Target) or target.literal is not None or not target.host:
             return None
-        finding = self.egress.judge(event)
+        finding = self.egress.judge(reading)
         if finding is not None and finding.action >= STOPS:
             return None
         port = 0 if target.port is None else target.port
         return Lookup("", Asked(target.host, port, event.id, event.url), self.egress.deadline_ms)
 
-    def judge(self, event: Egress | Asked, value: Any, /) -> Finding | None:
+    def judge(self, reading: Reading[Egress | Asked], value: Any, /) -> Finding | None:
         """Judge what the resolver says; an answer of any other shape is a failure, which refuses.
 
         That a name has no address matters only in time: what was refused for being late does not go anywhere.
         """
-        target = read(event.url)
+        event = reading.event
+        target = url_of(event.url)
         addresses = value["addresses"]
         if not isinstance(target, Target) or not isinstance(addresses, list):
             raise TypeError("a resolver answers with a list of addresses")

@@ -24,6 +24,7 @@ from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import say
+from stanchion.readings import Reading
 
 __all__ = ["CODES", "Evidence"]
 
@@ -94,8 +95,9 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         counter = "" if self.counter is None else self.counter
         return key(run.tenant, "evidence", counter, "run", run.parents[-1] if run.parents else run.id)
 
-    def judge(self, event: Event, value: Any, _now: int, /) -> Ruling | None:
+    def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:
         """Keep what a call does and what came of it, and judge the steps that hand work on."""
+        event = reading.event
         match event:
             case ToolResult() if FAILED in event.traits:
                 return None

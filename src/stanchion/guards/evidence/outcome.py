@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from stanchion.guards._texts import leaves
+from stanchion.readings.texts import leaves
 
 NONE: Final = 0
 """Nothing ran."""

@@ -16,7 +16,7 @@ from stanchion.guards.files.protected import filled_in, shipped
 from stanchion.guards.files.protected.rule import CHANGES, Use
 from stanchion.guards.files.scope import FileScope, Folders, first_match, folders, listed
 from stanchion.guards.files.spelling import spelling
-from stanchion.guards.files.targets import Reading, ShellReader, Target, contents, targets
+from stanchion.guards.files.targets import Seeing, ShellReader, Target, contents, targets
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
@@ -24,6 +24,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
 
 __all__ = ["CODES", "Files"]
 
@@ -128,9 +129,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         return made
 
     @cached_property
-    def _reading(self) -> Reading:
+    def _seeing(self) -> Seeing:
         arguments = {} if self.arguments is None else self.arguments
-        return Reading(lru_cache(KEPT)(self._use), arguments, self._shell)
+        return Seeing(lru_cache(KEPT)(self._use), arguments, self._shell)
 
     def _use(self, tool: str) -> Use | None:
         said = {} if self.tools is None else self.tools
@@ -157,8 +158,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def _kept(self) -> Any:
         return lru_cache(KEPT)(self._judged)
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """The severest of what is found about the call's paths; the first of them where they are alike."""
+        event = reading.event
         worst: Finding | None = None
         for target in self.targets(event):
             finding: Finding | None = self._kept(target, event.run.task)
@@ -185,7 +187,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
 
     def targets(self, event: ToolCall) -> list[Target]:
         """The paths of a call."""
-        return list(targets(event.tool, event.traits, event.args, self._reading))
+        return list(targets(event.tool, event.traits, event.args, self._seeing))
 
     def _judged(self, target: Target, task: str) -> Finding | None:
         spelled = spelling(target.text)

@@ -16,6 +16,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -41,8 +42,9 @@ class RealFiles(msgspec.Struct, frozen=True):
 
     files: Files
 
-    def ask(self, event: ToolCall, /) -> Lookup | None:
+    def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
         """Ask where the call's paths really lead; nothing where it has none."""
+        event = reading.event
         asked = self._asked(event)
         return Lookup("", asked, self.files.deadline_ms) if asked.paths else None
 
@@ -52,8 +54,9 @@ class RealFiles(msgspec.Struct, frozen=True):
         }
         return Asked(self.files.root, tuple(found), tuple(found.values()), event.run.task)
 
-    def judge(self, event: ToolCall | Asked, value: Any, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:
         """Judge what the disk says; an answer of any other shape is a failure, which refuses."""
+        event = reading.event
         asked = event if isinstance(event, Asked) else self._asked(event)
         roots, reals = value["roots"], value["paths"]
         if len(reals) != len(asked.paths) or len(roots) != len(asked.roots):

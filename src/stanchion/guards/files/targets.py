@@ -34,7 +34,7 @@ ShellReader = Callable[[str], Used]
 """Reads the paths that a shell text would use."""
 
 
-class Reading(NamedTuple):
+class Seeing(NamedTuple):
     """How calls are read: uses by tool, uses by the argument's name, and who reads shell text."""
 
     tools: Callable[[str], Use | None]
@@ -42,11 +42,11 @@ class Reading(NamedTuple):
     shell: ShellReader | None = None
 
 
-def targets(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], reading: Reading) -> Iterator[Target]:
+def targets(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], seeing: Seeing) -> Iterator[Target]:
     """The paths of a call, in order: by the names of their arguments, in lists and deeper down too; those of its
     commands; and texts under other names that look like one."""
     said = words_of(tool)
-    use = reading.tools(tool)
+    use = seeing.tools(tool)
     own: Use = use if use is not None else _use_of(said, traits)
     base = next((v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), "")
     waiting: list[tuple[str, Any]] = list(args.items())
@@ -58,11 +58,11 @@ def targets(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], reading
             waiting += reversed([(str(name), each) for name, each in value.items()])
         elif kind is list:
             if plain(key) in words.COMMANDS and value and all(type(each) is str for each in value):
-                yield from _in_shell(join(value), base, reading)
+                yield from _in_shell(join(value), base, seeing)
             else:
                 waiting += reversed([(key, each) for each in value])
         elif kind is str and value:
-            yield from _in_text(key, value, base, own, said, reading)
+            yield from _in_text(key, value, base, own, said, seeing)
 
 
 def contents(args: Mapping[str, Any]) -> Iterator[str]:
@@ -78,13 +78,13 @@ def contents(args: Mapping[str, Any]) -> Iterator[str]:
             yield value
 
 
-def _in_text(key: str, text: str, base: str, own: Use, said: ToolWords, reading: Reading) -> Iterator[Target]:
+def _in_text(key: str, text: str, base: str, own: Use, said: ToolWords, seeing: Seeing) -> Iterator[Target]:
     name = plain(key)
-    given = reading.arguments.get(key)
+    given = seeing.arguments.get(key)
     if given is not None:
         yield Target(text, given, True, base)
     elif name in words.COMMANDS:
-        yield from _in_shell(text, base, reading)
+        yield from _in_shell(text, base, seeing)
     elif name in words.STARTS:
         yield Target(text, "read")
     elif name in words.CONTENTS:
@@ -99,8 +99,8 @@ def _in_text(key: str, text: str, base: str, own: Use, said: ToolWords, reading:
             yield Target(text, own if said.of_files or said.verb else "read", said.of_files, base)
 
 
-def _in_shell(text: str, base: str, reading: Reading) -> Iterator[Target]:
-    for path, use, start in reading.shell(text) if reading.shell is not None else ():
+def _in_shell(text: str, base: str, seeing: Seeing) -> Iterator[Target]:
+    for path, use, start in seeing.shell(text) if seeing.shell is not None else ():
         yield Target(path, use, True, start if start.startswith(("/", "~")) or not base else f"{base}/{start}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._hostile.effects import GO
 from stanchion.guards.flow.answer import Answer, answer
 from stanchion.guards.flow.licensing import Given
 from stanchion.guards.flow.memory import Memory
@@ -13,6 +12,7 @@ from stanchion.guards.flow.roles import split
 from stanchion.guards.flow.segments import COMMAND, HOSTILE, PLAIN
 from stanchion.guards.flow.tools import ADDRESSES
 from stanchion.guards.flow.values import DIGIT, URL, Value
+from stanchion.readings.hostile.effects import GO
 
 LONG: Final = 6
 """From how many characters on a word in an address tells something."""

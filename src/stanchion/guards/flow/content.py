@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from stanchion.guards._hostile.effects import PAY, SEND, SHARE
 from stanchion.guards.flow.answer import Answer, answer, origin
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.origins import dictates
@@ -13,6 +12,7 @@ from stanchion.guards.flow.segments import HOSTILE, SENSITIVE
 from stanchion.guards.flow.source import Place
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.values import DIGIT, LONG_NUMBER, Value, shapes
+from stanchion.readings.hostile.effects import PAY, SEND, SHARE
 
 REVEALS: Final = SEND | SHARE | PAY
 SHORT: Final = 60

@@ -17,6 +17,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup, Recall
 from stanchion.kernel.option import ACTIONS, ActionName, PlainActionName
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
 
 KEPT: Final = 4_096
 """How many tools are remembered as they are understood."""
@@ -78,14 +79,16 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
         """The tools that a tenant has a definition of."""
         return [self.tool(tenant, name) for name in self._names(tenant)]
 
-    def ask(self, event: ToolCall | ModelReply | Egress, /) -> Lookup | None:
+    def ask(self, reading: Reading[ToolCall | ModelReply | Egress], /) -> Lookup | None:
         """Ask the run's memory; only what may be a run's last words is asked about of what a model says."""
+        event = reading.event
         if isinstance(event, ModelReply) and not event.final:
             return None
         return Lookup("", Recall(event, self), 0)
 
-    def judge(self, event: Event, value: Any, /) -> Finding | None:
+    def judge(self, reading: Reading[Event], value: Any, /) -> Finding | None:
         """Say what the memory found; nothing where it has nothing against the event."""
+        event = reading.event
         if value is None:
             return None
         action = self.answer if isinstance(event, ModelReply) else self.action

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stanchion.guards._hostile.effects import CREATE, DELETE, EXEC, PAY, SEND, SHARE, UPDATE
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.nouns import MAILS, MESSAGES, MONEY, stem
 from stanchion.guards.flow.requests import Request
 from stanchion.guards.flow.roles import Role
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.values import Value
+from stanchion.readings.hostile.effects import CREATE, DELETE, EXEC, PAY, SEND, SHARE, UPDATE
 
 ASKED, HANDED_ON, NOT_ASKED = "asked", "handed on", ""
 """How a call is licensed: by a request, by a text that the user handed the work to, or not at all."""

@@ -9,8 +9,6 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards._hostile import GRAMMAR, folded
-from stanchion.guards._hostile.lexicon import VERBS, Verbs
 from stanchion.guards.flow.deeds import Deeds
 from stanchion.guards.flow.index import Index
 from stanchion.guards.flow.nouns import groups
@@ -21,6 +19,8 @@ from stanchion.guards.flow.tools import Tool, grammar, own_verbs
 from stanchion.guards.flow.user import User
 from stanchion.guards.flow.values import ZEROS, Value, is_short_number, values, words
 from stanchion.guards.flow.wanted import Wanted
+from stanchion.readings.hostile import GRAMMAR, folded
+from stanchion.readings.hostile.lexicon import VERBS, Verbs
 
 MOST_SIZE: Final = 16 * 1024 * 1024
 """How many characters are remembered in all."""

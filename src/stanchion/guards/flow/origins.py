@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._hostile.effects import BOOK, CREATE, DELETE, PAY, SHARE, UPDATE
 from stanchion.guards.flow.answer import Answer, answer
 from stanchion.guards.flow.licensing import ASKED, HANDED_ON
 from stanchion.guards.flow.memory import Memory
@@ -14,6 +13,7 @@ from stanchion.guards.flow.segments import COMMAND, HOSTILE, PLAIN, is_labelled
 from stanchion.guards.flow.source import Place, shape_of
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.values import Value
+from stanchion.readings.hostile.effects import BOOK, CREATE, DELETE, PAY, SHARE, UPDATE
 
 FIXED: Final = DELETE | SHARE | BOOK | PAY
 """Effects whose objects have to be complete values of their own."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from stanchion.guards._hostile.languages import english as common
-from stanchion.guards._hostile.lexicon import JOINED, NOMINAL, VERBS, Verbs
 from stanchion.guards.flow.nouns import MAILS, MESSAGES, OF_VERB, OF_WORD, groups, stem
+from stanchion.readings.hostile.languages import english as common
+from stanchion.readings.hostile.lexicon import JOINED, NOMINAL, VERBS, Verbs
 
 TOKENS: Final = re.compile(
     r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|`[^`\n]{1,400}`|(?<!\w)['‘][^'’\n]{1,400}['’](?!\w)"

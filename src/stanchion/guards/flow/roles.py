@@ -7,9 +7,9 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from stanchion.guards._hostile.sieve import compiled
 from stanchion.guards.flow import english
 from stanchion.guards.flow.nouns import stem
+from stanchion.readings.hostile.sieve import compiled
 
 PARTS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 

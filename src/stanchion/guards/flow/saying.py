@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from stanchion.guards._hostile.effects import SAY
 from stanchion.guards.flow.answer import Answer, answer
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.origins import entrusted
 from stanchion.guards.flow.segments import HOSTILE, PLAIN
 from stanchion.guards.flow.source import Place
 from stanchion.guards.flow.values import Value, shapes
+from stanchion.readings.hostile.effects import SAY
 
 SENTENCES: Final = re.compile(r"[^\s.!?](?:[^.!?\n]|[.!?](?=\S))*[.!?]*")
 RUN: Final = 5

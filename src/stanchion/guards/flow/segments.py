@@ -6,9 +6,9 @@ import itertools
 import re
 from typing import Final, NamedTuple
 
-from stanchion.guards._hostile import Grammar, blank, folded, hostile, may_be_hostile
-from stanchion.guards._hostile.languages.english import STARTS, WEARING_ON
 from stanchion.guards.flow.roles import may_be_sensitive, sensitive
+from stanchion.readings.hostile import Grammar, blank, folded, hostile, may_be_hostile
+from stanchion.readings.hostile.languages.english import STARTS, WEARING_ON
 
 PLAIN: Final = 1
 """A short value, or a line `label: value`: data, no prose."""

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards._hostile import Grammar, normal
 from stanchion.guards.flow.reading import read
 from stanchion.guards.flow.roles import Role, identifies, role
 from stanchion.guards.flow.segments import COMMAND, HOSTILE, PLAIN, Segment, Signs, segments, signs
 from stanchion.guards.flow.values import IBAN, MAIL, URL, stands
+from stanchion.readings.hostile import Grammar, normal
 
 Parse = Callable[[str], Any]
 """Gives the structure of a text that is neither JSON nor a literal; the text itself where it has none."""

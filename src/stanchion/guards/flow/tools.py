@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from stanchion.guards._hostile import GRAMMAR, Grammar, normal
-from stanchion.guards._hostile.effects import (
+from stanchion.guards.flow import english
+from stanchion.guards.flow.nouns import FILES, GRAVE, MAILS, MONEY, OF_VERB, WEB, groups, stem
+from stanchion.guards.flow.roles import Role, role, split
+from stanchion.guards.flow.values import MAIL, URL, values, words
+from stanchion.readings.hostile import GRAMMAR, Grammar, normal
+from stanchion.readings.hostile.effects import (
     ANY,
     BOOK,
     CREATE,
@@ -18,11 +22,7 @@ from stanchion.guards._hostile.effects import (
     SHARE,
     UPDATE,
 )
-from stanchion.guards._hostile.lexicon import COMMANDS, READS, VERBS, VISITS, Verbs
-from stanchion.guards.flow import english
-from stanchion.guards.flow.nouns import FILES, GRAVE, MAILS, MONEY, OF_VERB, WEB, groups, stem
-from stanchion.guards.flow.roles import Role, role, split
-from stanchion.guards.flow.values import MAIL, URL, values, words
+from stanchion.readings.hostile.lexicon import COMMANDS, READS, VERBS, VISITS, Verbs
 
 BOOLEANS: Final = frozenset({"true", "false", "True", "False"})
 FIRST: Final = 14

@@ -6,12 +6,12 @@ import re
 from functools import cached_property
 from typing import Final
 
-from stanchion.guards._hostile import normal
-from stanchion.guards._hostile.lexicon import STOPWORDS, VERBS, Verbs
 from stanchion.guards.flow.english import OPEN, POINTER
 from stanchion.guards.flow.nouns import OF_VERB, groups, stem
 from stanchion.guards.flow.requests import Request, requests
 from stanchion.guards.flow.values import SHAPED, URL, ZEROS, Value, within, words
+from stanchion.readings.hostile import normal
+from stanchion.readings.hostile.lexicon import STOPWORDS, VERBS, Verbs
 
 QUOTED: Final = re.compile(r"['\"“‘`]([^'\"”’`\n]{2,80})['\"”’`]")
 NAMES: Final = re.compile(r"\b([^\W\d_][^\W\d_]{2,})\b")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from stanchion.guards._hostile import normal
+from stanchion.readings.hostile import normal
 
 MAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 URL: Final = re.compile(r"(?:https?://|www\.)[^\s'\"<>)\]]{1,2000}", re.IGNORECASE)

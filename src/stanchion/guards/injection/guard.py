@@ -7,19 +7,18 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards._hostile.sieve import sieves
-from stanchion.guards._hostile.signs import KINDS, signs, suspicious
-from stanchion.guards._strings import strings
-from stanchion.guards._texts import Leaf, Span, hiding, leaves
 from stanchion.guards.injection.passages import passages
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event, ModelReply, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
+from stanchion.readings.hostile.sieve import sieves
+from stanchion.readings.hostile.signs import KINDS, signs, suspicious
+from stanchion.readings.texts import Leaf, Span, hiding
 
 CODES: Final = declare(
     {
@@ -72,14 +71,14 @@ class Injection(msgspec.Struct, frozen=True):
                 raise ValueError(f"`at` has `{stage}`, where nothing is looked for: choose among {known}")
         sieves()
 
-    def judge(self, event: Event, /) -> Finding | None:
+    def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Say whether an event has text that tries to command."""
+        event = reading.event
         if self._passes(event):
             return None
-        content = content_of(event)
-        if not suspicious(list(dict.fromkeys(strings(content)))):
+        if not suspicious(list(dict.fromkeys(reading.strings))):
             return None
-        found = leaves(content)
+        content, found = reading.content, reading.leaves
         spans: list[list[Span]] = []
         kinds: dict[str, None] = {}
         first: Leaf | None = None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from stanchion.guards._hostile.signs import Sign
+from stanchion.readings.hostile.signs import Sign
 
 NEAR: Final = 400
 """Signs that are further apart than so many characters have nothing to do with each other."""

@@ -20,6 +20,7 @@ from stanchion.kernel.names import Names, glob, is_glob, names
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -91,8 +92,9 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     def _exempt(self) -> Names:
         return names(self.exempt)
 
-    def judge(self, event: ToolResult | ModelReply, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolResult | ModelReply], /) -> Finding | None:
         """Look at a result or at a final answer; replies on the way to one are let be."""
+        event = reading.event
         if type(event) is ModelReply:
             return self._judge_answer(event.text) if event.final else None
         assert type(event) is ToolResult

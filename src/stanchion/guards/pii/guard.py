@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import msgspec
 
 from stanchion.guards._telling import above, finding_about, listed, place_of, placeholder, pseudonyms
-from stanchion.guards._texts import Leaf, Span, hiding, leaves
 from stanchion.guards.pii.codes import CODES
 from stanchion.guards.pii.limits import REACH, TABLE
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.content import content_of
-from stanchion.kernel.events import Event, ModelChunk, ToolCall
+from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
+from stanchion.readings import Reading
+from stanchion.readings.texts import Leaf, Span, hiding
 
 if TYPE_CHECKING:
     from stanchion.guards.pii.reader import Reader
@@ -90,12 +90,12 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         """How many leading characters of a growing text can be judged for good, whatever follows."""
         return self._settling.settled(text)
 
-    def judge(self, event: Event, /) -> Finding | None:
+    def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Find personal data in the event's content; say where, and of what kinds."""
+        event = reading.event
         if type(event) is ModelChunk:
             return self._chunk(event)
-        content = event.args if type(event) is ToolCall else content_of(event)
-        found = leaves(content)
+        content, found = reading.content, reading.leaves
         spans = self._reader.spans([leaf.text for leaf in found], lambda at: above(found[at])) if found else None
         return self._finding(event, content, found, spans) if spans is not None else None
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Final
 
-from stanchion.guards._texts import Span
 from stanchion.guards.pii.context import named, window
 from stanchion.guards.pii.entity import Entity
 from stanchion.guards.pii.finder import Candidate, Finder
 from stanchion.guards.pii.sketch import compact, sketch
 from stanchion.kernel.names import Names
+from stanchion.readings.texts import Span
 
 PARTS: Final = "\x00"
 """Stands between texts that are looked at together; nothing that is looked for has one."""

@@ -19,6 +19,7 @@ from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
 
 LONGEST_KEY: Final = 1_024
 """Calls whose arguments are longer than this are checked every time: looking them up would cost as much."""
@@ -77,8 +78,9 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         made.__dict__["_memo"] = memo
         return made
 
-    def judge(self, event: ToolCall | ToolResult, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall | ToolResult], /) -> Finding | None:
         """Hold a call or a result against the tool's definition."""
+        event = reading.event
         known = self.tools.find(event.run.tenant, event.tool)
         if type(event) is ToolResult:
             return self._judge_result(known, event) if self.results and known is not None else None

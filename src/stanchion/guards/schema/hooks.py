@@ -13,6 +13,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
 
 HOOKS_ID: Final = "schema-hooks"
 LONGEST: Final = 10 * LONGEST_NAME
@@ -46,12 +47,14 @@ class ToolHooks(msgspec.Struct, frozen=True):
 
     deadline_ms: int = 1_000
 
-    def ask(self, event: ToolCall, /) -> Lookup:
+    def ask(self, reading: Reading[ToolCall], /) -> Lookup:
         """The question is the call."""
+        event = reading.event
         return Lookup("", Hooked(HookCall(event.tool, event.args), event.at), self.deadline_ms)
 
-    def judge(self, event: ToolCall | Hooked, value: Any, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall | Hooked], value: Any, /) -> Finding | None:
         """Read a hook's answer; one of any other shape is the hook's failure, which refuses."""
+        event = reading.event
         if value is None:
             return None
         if not isinstance(value, str):

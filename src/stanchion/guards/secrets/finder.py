@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from stanchion.guards._scan import Engine, Hit, Kept, Pattern, Scanner
-from stanchion.guards._texts import Leaf, Span
 from stanchion.guards.secrets import decoding
 from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.guards.secrets.index import indexed
@@ -16,6 +14,8 @@ from stanchion.guards.secrets.rule import Rule
 from stanchion.kernel.findings import PathStep
 from stanchion.kernel.names import names
 from stanchion.kernel.secret_names import KNOWN, plain_name, promises_secret
+from stanchion.readings.scan import Engine, Hit, Kept, Pattern, Scanner
+from stanchion.readings.texts import Leaf, Span
 
 NAMED: Final = "named-secret"
 """The kind of what is a secret only by its name."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
 
-from stanchion.guards._texts import Span
 from stanchion.kernel.names import Names
+from stanchion.readings.texts import Span
 
 DIGITS: Final = 12
 FINGERPRINT: Final = re.compile(rf"[0-9a-f]{{{DIGITS}}}")

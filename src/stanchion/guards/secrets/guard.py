@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards._scan import CONTEXT, Kept
 from stanchion.guards._telling import finding_about, listed, placeholder, pseudonyms
-from stanchion.guards._texts import Leaf, Span, Word, hiding, leaves
 from stanchion.guards.secrets.codes import CODES
 from stanchion.guards.secrets.decoding import LONGEST
 from stanchion.guards.secrets.finder import NAMED, Finder, Sought, finder
@@ -21,13 +20,15 @@ from stanchion.guards.secrets.rule import Kind as RuleKind, Rule
 from stanchion.guards.secrets.settling import settled
 from stanchion.guards.secrets.telling import told
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding, Isolate, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
+from stanchion.readings.scan import CONTEXT, Kept
+from stanchion.readings.texts import Leaf, Span, Word, hiding
 
 __all__ = ["CODES", "Secrets"]
 
@@ -35,8 +36,6 @@ SecretAction = Literal["warn", "redact", "escalate", "block", "quarantine"]
 
 IN_PIECES: Final = frozenset({Stage.MODEL_CHUNK, Stage.MODEL_REPLY})
 """Where a text may come in pieces, so that pieces and the whole are read alike."""
-REMEMBERED: Final = 64
-"""Of how many events is remembered what was found in them."""
 MOST_NAMES: Final = 1_024
 """Of how many names is remembered what was found in them."""
 NAMES: Final = {Stage.TOOL_CALL: "", Stage.HANDOFF: "to"}
@@ -57,6 +56,17 @@ class OwnPattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pattern: str
     keywords: tuple[str, ...] = ()
     entropy: float = 0.0
+
+
+@lru_cache(64)
+def spans_of(finder: Finder, decode: bool) -> Callable[[Reading[Event]], list[list[Span]] | None]:
+    """What finds secrets in an event by a finder."""
+
+    def spans(reading: Reading[Event]) -> list[list[Span]] | None:
+        most = LONGEST if reading.event.stage in IN_PIECES else None
+        return finder.look_in(reading.leaves, decode, most)
+
+    return spans
 
 
 class Secrets(msgspec.Struct, frozen=True, dict=True):
@@ -116,18 +126,13 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
     def _allowed(self) -> Names:
         return names(self.allow)
 
-    @cached_property
-    def _seen(self) -> dict[int, tuple[Event, list[Leaf], list[list[Span]] | None]]:
-        """What was found in events that are about to be judged, so that each is scanned once."""
-        return {}
-
-    def judge(self, event: Event, /) -> Finding | None:
+    def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Say what secrets an event has."""
+        event = reading.event
         if type(event) is ModelChunk:
             return self._chunk(event)
-        content = content_of(event)
-        known = self._seen.pop(id(event), None)
-        found, spans = known[1:] if known is not None and known[0] is event else self._found(content, event.stage)
+        content, found = reading.content, reading.leaves
+        spans = reading.of(self._spans)
         finding = None if spans is None else self._in_content(event, content, found, spans)
         if finding is None and event.stage in NAMES:
             finding = self._in_names(event)
@@ -172,23 +177,22 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """What was found in names, as the same ones come again and again."""
         return {}
 
-    def fingerprints(self, event: Event, /) -> tuple[str, ...]:
+    def fingerprints(self, reading: Reading[Event], /) -> tuple[str, ...]:
         """What is found in an event that is about to be judged, by fingerprint; what the policy itself allows is left
         out."""
+        event = reading.event
         if type(event) is ModelChunk:
             return ()
-        found, spans = self._found(content_of(event), event.stage)
-        if len(self._seen) >= REMEMBERED:
-            self._seen.clear()
-        self._seen[id(event)] = (event, found, spans)
+        found, spans = reading.leaves, reading.of(self._spans)
         if spans is None:
             return ()
         left = [not_allowed(leaf.text, here, self._allowed, ()) for leaf, here in zip(found, spans, strict=True)]
         return told(event.stage, found, left).fingerprints if any(left) else ()
 
-    def _found(self, content: Any, stage: Stage) -> tuple[list[Leaf], list[list[Span]] | None]:
-        found = leaves(content)
-        return found, self._finder.look_in(found, self.decode, LONGEST if stage in IN_PIECES else None)
+    @cached_property
+    def _spans(self) -> Callable[[Reading[Event]], list[list[Span]] | None]:
+        """Finds what looks like a secret in an event: the same for guards that look for the same."""
+        return spans_of(self._finder, self.decode)
 
     def _chunk(self, event: ModelChunk) -> Finding | None:
         """What is in a piece of a stream. What began before it was replaced as a whole there: the rest of it goes."""

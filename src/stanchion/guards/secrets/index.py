@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from stanchion.guards._scan import Facts, Head, Pattern
 from stanchion.guards.secrets.rule import Rule, read_rule
+from stanchion.readings.scan import Facts, Head, Pattern
 
 FILE: Final = "index.jsonl"
 """The file of the index, one line a rule."""

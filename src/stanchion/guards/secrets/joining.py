@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from stanchion.guards._texts import Leaf, Span
 from stanchion.guards.secrets.finder import Finder
+from stanchion.readings.texts import Leaf, Span
 
 SHORTEST: Final = 20
 """What is shorter with all its pieces is no secret that is known by its looks."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._texts import Span
 from stanchion.guards.secrets.finder import Finder
 from stanchion.guards.secrets.fingerprints import not_allowed
 from stanchion.kernel.names import Names
+from stanchion.readings.texts import Span
 
 LONGEST: Final = 512
 """A longer name is not read piece by piece."""

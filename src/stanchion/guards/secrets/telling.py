@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from stanchion.guards._texts import Leaf, Span
 from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.kernel.findings import PathStep
 from stanchion.kernel.stages import Stage
+from stanchion.readings.texts import Leaf, Span
 
 ROOTS: Final = {
     Stage.TOOL_CALL: "args",

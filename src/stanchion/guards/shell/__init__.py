@@ -17,6 +17,7 @@ from stanchion.kernel.guard import Kind, Switch
 from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
 
 if TYPE_CHECKING:
     from stanchion.guards.shell.command import Command
@@ -79,7 +80,7 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     def switches(self) -> tuple[Switch, ...]:
         """Tools that run no shell text are passed by."""
         runs = self._runs
-        return ((lambda event: runs(event.tool), frozenset({True})),)
+        return ((lambda reading: runs(reading.event.tool), frozenset({True})),)
 
     @cached_property
     def own(self) -> OwnPlaces:
@@ -98,8 +99,9 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
 
         return lru_cache(maxsize=KEPT)(Verdict(self).of)
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """The worst that the call's texts would do."""
+        event = reading.event
         if not self._runs(event.tool):
             return None
         worst: Finding | None = None

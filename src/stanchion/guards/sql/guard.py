@@ -15,6 +15,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge
@@ -110,8 +111,9 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
 
         return Judge(self)
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Say the worst of what the statements of a call do; look for fragments where there are no statements."""
+        event = reading.event
         return self._judge.judge(event)
 
     def chosen(self) -> dict[str, Action]:

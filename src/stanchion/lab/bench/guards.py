@@ -15,6 +15,7 @@ from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, When, key
 from stanchion.kernel.units import Unit
+from stanchion.readings import Reading
 
 CALLS = frozenset({Stage.TOOL_CALL})
 KEY = re.compile(r"AKIA[0-9A-Z]{16}|ghp_[0-9A-Za-z]{36}")
@@ -37,7 +38,8 @@ class Schema(msgspec.Struct, frozen=True):
     priority: ClassVar[int] = 10
     id: str
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
+        event = reading.event
         try:
             msgspec.convert(event.args, WriteFile)
         except msgspec.ValidationError:
@@ -55,7 +57,8 @@ class Under(msgspec.Struct, frozen=True):
     id: str
     folder: str
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
+        event = reading.event
         if normpath(event.args["path"]).startswith(self.folder):
             return None
         return Finding(Action.BLOCK, "bench.under")
@@ -71,7 +74,8 @@ class Without(msgspec.Struct, frozen=True):
     id: str
     pattern: re.Pattern[str]
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
+        event = reading.event
         return Finding(Action.BLOCK, "bench.without") if self.pattern.search(event.args["content"]) else None
 
 
@@ -85,7 +89,8 @@ class Role(msgspec.Struct, frozen=True):
     id: str
     role: str
 
-    def judge(self, event: ToolCall, /) -> Finding | None:
+    def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
+        event = reading.event
         return None if event.run.role == self.role else Finding(Action.BLOCK, "bench.role")
 
 
@@ -139,7 +144,8 @@ class Repeats(msgspec.Struct, frozen=True):
     def key(self, event: ToolCall, /) -> str:
         return key(event.run.tenant, "repeats", event.run.id)
 
-    def judge(self, event: ToolCall, value: Any, _now: int, /) -> Ruling:
+    def judge(self, reading: Reading[ToolCall], value: Any, _now: int, /) -> Ruling:
+        event = reading.event
         mark = hash((event.tool, *event.args.values()))
         window = () if value is None else value
         if window.count(mark) >= self.most:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from stanchion.guards._scan import Pattern, Scanner
-from stanchion.guards._scan.hyper import compiled, installed
-from stanchion.guards._scan.scanner import flat
 from stanchion.guards.secrets import Secrets
 from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
 from stanchion.lab.bench.measure import compare
 from stanchion.lab.bench.table import Effort, Section, rows_of
+from stanchion.readings import read
+from stanchion.readings.scan import Pattern, Scanner
+from stanchion.readings.scan.hyper import compiled, installed
+from stanchion.readings.scan.scanner import flat
 
 SIZE: Final = 65_536
 FEW: Final = 10
@@ -64,12 +65,12 @@ def secrets(effort: Effort) -> Section:
     long = ToolResult(id="e2", at=0, run=run, tool="t", result=(WORDS * (SIZE // len(WORDS) + 1))[:SIZE])
     found = ToolCall(id="e3", at=0, run=run, tool="t", args={"body": "id AKIAQ3EGRXYZ5ABCD7WQ", "line": 3})
     contenders: dict[str, Callable[[], object]] = {
-        "a call, nothing in it": lambda: guard.judge(short),
-        "a call with a secret": lambda: guard.judge(found),
+        "a call, nothing in it": lambda: guard.judge(read(short)),
+        "a call with a secret": lambda: guard.judge(read(found)),
         "a piece of a stream": lambda: guard.settled("and so it was, that the "),
     }
     costs = compare(contenders, effort.rounds, effort.calls)
-    costs |= compare({"64 KB, nothing in them": lambda: guard.judge(long)}, 2, 10)
+    costs |= compare({"64 KB, nothing in them": lambda: guard.judge(read(long))}, 2, 10)
     return Section("the secrets guard", "without the engine around it, by RE2", rows_of(costs, "a call, nothing in it"))
 
 

@@ -10,6 +10,7 @@ from stanchion.guards.schema.tools import Definition, Known, Tools
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.lab.bench.measure import compare
 from stanchion.lab.bench.table import Effort, Section, rows_of
+from stanchion.readings import read
 from stanchion.runtime.places import MEMORY
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.validation_cache import ValidationCache
@@ -44,11 +45,11 @@ def schemas(effort: Effort) -> Section:
     bare = Shield.load({"name": "none"}, store=MEMORY, journal=MEMORY).run("a1", "t1")
     contenders: dict[str, Callable[[], object]] = {
         "by hand": lambda: by_hand(ARGS),
-        "a call that fits": lambda: plain.judge(fits),
-        "a call that is known": lambda: cached.judge(fits),
-        "a call that does not fit, explained": lambda: plain.judge(wrong),
-        "the same, known": lambda: cached.judge(wrong),
-        "10,000 characters against `^(a+)+$`": lambda: hostile.judge(long),
+        "a call that fits": lambda: plain.judge(read(fits)),
+        "a call that is known": lambda: cached.judge(read(fits)),
+        "a call that does not fit, explained": lambda: plain.judge(read(wrong)),
+        "the same, known": lambda: cached.judge(read(wrong)),
+        "10,000 characters against `^(a+)+$`": lambda: hostile.judge(read(long)),
         "run.check without the guard": lambda: bare.check("write_file", ARGS),
         "run.check with it": lambda: checked.check("write_file", ARGS),
     }

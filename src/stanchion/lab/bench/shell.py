@@ -10,6 +10,7 @@ from stanchion.guards.shell import Shell
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.lab.bench.measure import compare
 from stanchion.lab.bench.table import Effort, Section, rows_of
+from stanchion.readings import read
 
 SIMPLE: Final = "git status --short src"
 COMPLEX: Final = (
@@ -33,10 +34,10 @@ def shells(effort: Effort) -> Section:
 
     known, other = call(SIMPLE), ToolCall(id="e1", at=0, run=run, tool="read_file", args={"path": "x"})
     contenders: dict[str, Callable[[], object]] = {
-        "a tool that runs no shell": lambda: guard.judge(other),
-        "a known text": lambda: guard.judge(known),
-        "a new simple command": lambda: guard.judge(call(f"git status --short src{next(numbers)}")),
-        "a new text of several commands": lambda: guard.judge(call(next(shapes).format(next(numbers)))),
+        "a tool that runs no shell": lambda: guard.judge(read(other)),
+        "a known text": lambda: guard.judge(read(known)),
+        "a new simple command": lambda: guard.judge(read(call(f"git status --short src{next(numbers)}"))),
+        "a new text of several commands": lambda: guard.judge(read(call(next(shapes).format(next(numbers))))),
     }
     costs = compare(contenders, effort.rounds, effort.calls)
     return Section("shell commands", "read, followed and judged; the event is made, too", rows_of(costs))

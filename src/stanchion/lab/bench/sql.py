@@ -10,6 +10,7 @@ from stanchion.guards.sql.guard import Sql
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.lab.bench.measure import compare
 from stanchion.lab.bench.table import Effort, Section, rows_of
+from stanchion.readings import read
 
 SIMPLE: Final = "SELECT name, price FROM products WHERE id = {0}"
 COMPLEX: Final = """
@@ -38,7 +39,7 @@ def sql_statements(effort: Effort) -> Section:
 
 def _judging(guard: Sql, tool: str, args: dict[str, Any]) -> Callable[[], object]:
     event = ToolCall(id="e1", at=0, run=RunInfo("r1"), tool=tool, args=args)
-    return lambda: guard.judge(event)
+    return lambda: guard.judge(read(event))
 
 
 def _new(guard: Sql, template: str) -> Callable[[], object]:
@@ -48,6 +49,6 @@ def _new(guard: Sql, template: str) -> Callable[[], object]:
 
     def judge() -> object:
         text = template.format(next(number))
-        return guard.judge(ToolCall(id="e1", at=0, run=run, tool="run_sql", args={"query": text}))
+        return guard.judge(read(ToolCall(id="e1", at=0, run=run, tool="run_sql", args={"query": text})))
 
     return judge

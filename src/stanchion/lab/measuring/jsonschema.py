@@ -13,6 +13,7 @@ from stanchion.guards.schema.tools import Definition, Known, Tools
 from stanchion.kernel.events import RunInfo, ToolResult
 from stanchion.lab.measuring.figure import Figure, Report
 from stanchion.lab.measuring.rows import Row, rows
+from stanchion.readings import read
 
 FILE: Final = "jsonschema_2020_12.jsonl"
 FORMATS: Final = "optional/format/"
@@ -73,7 +74,7 @@ def said(row: Row) -> str:
         return known.bad
     guard = Schema(formats=row.id.startswith(FORMATS)).with_tools(Tools({TOOL: known}))
     event: Any = ToolResult(id="e", at=0, run=RUN, tool=TOOL, result=row.payload["data"])
-    finding = guard.judge(event)
+    finding = guard.judge(read(event))
     return "" if finding is None else finding.message
 
 

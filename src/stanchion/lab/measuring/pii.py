@@ -13,6 +13,7 @@ from stanchion.kernel.events import RunInfo, ToolResult
 from stanchion.kernel.findings import Patch
 from stanchion.lab.measuring.figure import Figure, Report
 from stanchion.lab.measuring.rows import Row, rows
+from stanchion.readings import read
 
 FILE: Final = "pii.jsonl"
 HONEST: Final = "benign_traces.jsonl"
@@ -127,7 +128,7 @@ def _found(guard: Pii, text: str, name: str = "") -> tuple[tuple[int, int, str],
 
 
 def _patches(guard: Pii, result: Any) -> tuple[Patch, ...]:
-    finding = guard.judge(ToolResult(id="measure", at=0, run=RunInfo("measure"), tool="read", result=result))
+    finding = guard.judge(read(ToolResult(id="measure", at=0, run=RunInfo("measure"), tool="read", result=result)))
     return () if finding is None else finding.patches
 
 

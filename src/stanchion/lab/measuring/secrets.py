@@ -13,6 +13,7 @@ from stanchion.guards.secrets.index import indexed
 from stanchion.kernel.events import RunInfo, ToolResult
 from stanchion.lab.measuring.figure import Figure, Interval, Report, Z
 from stanchion.lab.measuring.rows import Row, rows
+from stanchion.readings import read
 
 FILE: Final = "secrets.jsonl"
 HONEST: Final = {
@@ -106,7 +107,7 @@ def macro(shares: list[float]) -> tuple[float, Interval]:
 
 
 def _judged(guard: Secrets, row: Row) -> Judged:
-    finding = guard.judge(ToolResult(id=row.id, at=0, run=RunInfo("measure"), tool="read", result=row.payload))
+    finding = guard.judge(read(ToolResult(id=row.id, at=0, run=RunInfo("measure"), tool="read", result=row.payload)))
     kinds = [patch.kind for patch in finding.patches] if finding is not None else []
     return Judged(row, tuple(dict.fromkeys(kinds)))
 

@@ -14,6 +14,7 @@ from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.lab.measuring.figure import Figure, Report
 from stanchion.lab.measuring.rows import Row, rows
+from stanchion.readings import read
 
 FILE: Final = "shell.jsonl"
 DISGUISED: Final = "shell_obfuscated.jsonl"
@@ -75,7 +76,7 @@ def measure(folder: Path) -> Report:
 
 def _judged(guard: Shell, row: Row) -> Judged:
     event = ToolCall(id=row.id, at=0, run=RunInfo("measure"), tool="bash", args={"command": str(row.payload)})
-    return Judged(row, guard.judge(event))
+    return Judged(row, guard.judge(read(event)))
 
 
 def _recall(name: str, judged: list[Judged], target: str) -> list[Figure]:

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards.egress.reading import Target, read
 from stanchion.lab.measuring.figure import Figure, Report
 from stanchion.lab.measuring.rows import Row, rows
 from stanchion.policy.load import load_policy
+from stanchion.readings.urls import Target, url_of
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 
@@ -105,7 +105,7 @@ def _agrees_or_refused(one: Judged) -> bool:
 
 def _agrees(one: Judged) -> bool:
     """Whether the host that is judged is the one that the row, or else the parser of the standard, has for a URL."""
-    target = read(one.row.payload)
+    target = url_of(one.row.payload)
     if not isinstance(target, Target) or target.unclear:
         return False
     expected = next((one.row.rest[key] for key in EXPECTED if key in one.row.rest), None)

@@ -22,6 +22,7 @@ from stanchion.policy.errors import GuardFault
 from stanchion.policy.rules import view_of
 from stanchion.policy.sequences.step import Outcome, Step
 from stanchion.policy.sequences.values import at, digest, fields
+from stanchion.readings import Reading
 
 CODES: Final = declare(
     {
@@ -208,35 +209,35 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         whose = {"run": run.id, "task": run.task, "agent": run.agent}[self.scope]
         return key(run.tenant, "sequence", "" if self.counter is None else self.counter, self.scope, whose)
 
-    def judge(self, event: Event, value: Any, now: int, /) -> Ruling | None:
+    def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling | None:
         """Judge a step by those before it, and keep it in mind where it counts."""
         past = Past() if value is None else msgspec.convert(value, Past)
-        stage = event.stage
+        stage = reading.event.stage
         finding: Finding | None = None
         span = _Span()
-        if stage == self.judged.stage and self.judged.fits(event):
-            finding, span = self._judged_by(event, past, now)
+        if stage == self.judged.stage and self.judged.fits(reading):
+            finding, span = self._judged_by(reading, past, now)
             if finding is not None and ACTIONS[self.action] > Action.DEGRADE:
                 return Ruling(finding, None, *span)
-        put = self._kept(event, past, now)
+        put = self._kept(reading, past, now)
         if put is None:
             return None if finding is None and span == _Span() else Ruling(finding, None, *span)
         if self.within_s is not None:
             span = _Span(span.since, min(span.until, now + SLACK_MS))
         return Ruling(finding, msgspec.to_builtins(put), *span)
 
-    def _judged_by(self, event: Event, past: Past, now: int) -> tuple[Finding | None, _Span]:
+    def _judged_by(self, reading: Reading[Event], past: Past, now: int) -> tuple[Finding | None, _Span]:
         match self.form:
             case "after":
                 last, span = self._in_force(past, now, 1)
-                return (None if last is None else self._said(self._words("after", event)), span)
+                return (None if last is None else self._said(self._words("after", reading.event)), span)
             case "before":
                 last, span = self._in_force(past, now, 1)
-                return (self._said(self._words("need", event)) if last is None else None, span)
+                return (self._said(self._words("need", reading.event)) if last is None else None, span)
             case "count":
-                return self._counted(event, past, now)
+                return self._counted(reading, past, now)
             case _:
-                return self._valued(event, past), _Span()
+                return self._valued(reading, past), _Span()
 
     def _in_force(self, past: Past, now: int, wanted: int) -> tuple[tuple[int, int] | None, _Span]:
         """The mark that is so many from the end, where it is recent enough, and how long that stays so."""
@@ -250,13 +251,13 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             return None, _Span()
         return mark, _Span()
 
-    def _counted(self, event: Event, past: Past, now: int) -> tuple[Finding | None, _Span]:
+    def _counted(self, reading: Reading[Event], past: Past, now: int) -> tuple[Finding | None, _Span]:
         limit = 0 if self.at_most is None else self.at_most
-        words = self._words("count", event)
+        words = self._words("count", reading.event)
         if limit == 0:
             return self._said(words), _Span()
         if self._distinct is not None:
-            mark = digest(self._distinct.evaluate(view_of(event)))
+            mark = digest(self._distinct.evaluate(reading.of(view_of)))
             if mark in past.values:
                 known, span = self._in_force(past, now, len(past.values) - past.values.index(mark))
                 if known is not None:
@@ -264,40 +265,41 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         last, span = self._in_force(past, now, limit)
         return (None if last is None else self._said(words), span)
 
-    def _valued(self, event: Event, past: Past) -> Finding | None:
+    def _valued(self, reading: Reading[Event], past: Past) -> Finding | None:
         argument = "" if self.argument is None else self.argument
+        event = reading.event
         given = at(event.args, argument) if isinstance(event, ToolCall) else []
         if given and all(digest(value) in past.values for value in given):
             return None
         return self._said(("sequence.value", (argument, event.tool, self._marking.shown)))
 
-    def _kept(self, event: Event, past: Past, now: int) -> Past | None:
+    def _kept(self, reading: Reading[Event], past: Past, now: int) -> Past | None:
         """What is kept from now on; nothing where the event changes nothing."""
-        stage = event.stage
+        stage = reading.event.stage
         counts = self.within_steps is not None and stage is Stage.TOOL_CALL
-        marks = stage in self._marked_at and self._marking.fits(event)
+        marks = stage in self._marked_at and self._marking.fits(reading)
         lifting = self._lifting
-        lifts = lifting is not None and stage in self._lifted_at and lifting.fits(event)
+        lifts = lifting is not None and stage in self._lifted_at and lifting.fits(reading)
         if not (counts or marks or lifts):
             return None
         new = Past(past.steps + counts, list(past.marks), list(past.values))
         if lifts and self.form == "after":
             new.marks = []
         if marks:
-            self._mark(event, new, now)
+            self._mark(reading, new, now)
         if lifts and self.form == "before":
             new.marks = []
         return new
 
-    def _mark(self, event: Event, new: Past, now: int) -> None:
+    def _mark(self, reading: Reading[Event], new: Past, now: int) -> None:
         if self.form == "only":
-            found = fields(getattr(event, "result", None), "*" if self.field is None else self.field)
+            found = fields(getattr(reading.event, "result", None), "*" if self.field is None else self.field)
             kept = 1_024 if self.keep is None else self.keep
             new.values = list(dict.fromkeys([*new.values, *[digest(value) for value in found]][::-1]))[:kept][::-1]
             return
         mark = (now if self.within_s is not None else 0, new.steps)
         if self._distinct is not None:
-            name = digest(self._distinct.evaluate(view_of(event)))
+            name = digest(self._distinct.evaluate(reading.of(view_of)))
             if name in new.values:
                 place = new.values.index(name)
                 del new.values[place], new.marks[place]

@@ -14,6 +14,7 @@ from stanchion.policy.conditions import Condition, ConditionError, compile_condi
 from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.errors import GuardFault
 from stanchion.policy.rules import view_of
+from stanchion.readings import Reading
 
 Outcome = Literal["started", "success", "failure", "any"]
 StepStage = Literal["tool_call", "model_call", "egress", "handoff", "prompt"]
@@ -87,8 +88,8 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
             said = "there is no result yet when the step starts: say `outcome: success`, or leave the result out"
             raise GuardFault(said, option, "when")
 
-    def fits(self, event: Event) -> bool:
+    def fits(self, reading: Reading[Event]) -> bool:
         """Whether an event, at the right stage, is such a step."""
-        if self.stage in ("tool_call", "egress") and self.tool != "*" and event.tool not in self._names:
+        if self.stage in ("tool_call", "egress") and self.tool != "*" and reading.event.tool not in self._names:
             return False
-        return self.condition is None or bool(self.condition.test(view_of(event)))
+        return self.condition is None or bool(self.condition.test(reading.of(view_of)))

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from stanchion.guards._scan import Scanner
-from stanchion.guards._scan.hyper import installed
-from stanchion.guards._scan.scanner import LONG
 from stanchion.guards.pii import Pii
 from stanchion.guards.pii.choosing import chosen
 from stanchion.guards.pii.finder import Finder as Shapes
@@ -17,6 +14,9 @@ from stanchion.kernel.events import RunInfo
 from stanchion.kernel.stages import Stage
 from stanchion.lab.bench.packs.hand import Sought
 from stanchion.policy.compiled import CompiledPolicy
+from stanchion.readings.scan import Scanner
+from stanchion.readings.scan.hyper import installed
+from stanchion.readings.scan.scanner import LONG
 from stanchion.runtime.admitting import first_policy
 from stanchion.runtime.trust import NO_TRUST
 

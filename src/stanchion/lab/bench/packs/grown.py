@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._texts import leaves
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event
@@ -21,6 +20,8 @@ from stanchion.lab.bench.packs.pack import Played, ahead, at_home, beside, in_me
 from stanchion.lab.bench.packs.players import Player, Shielded, play_all
 from stanchion.lab.bench.packs.sessions import drawn
 from stanchion.lab.bench.table import Effort, Row, Section
+from stanchion.readings import Reading
+from stanchion.readings.texts import leaves
 
 PLAIN: Final = "default"
 WORD: Final = "guard that looks for one word"
@@ -41,8 +42,9 @@ class OneWord(msgspec.Struct, frozen=True):
     id: str
     word: str
 
-    def judge(self, event: Event, /) -> Finding | None:
+    def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Say so where a text has it."""
+        event = reading.event
         said = any(self.word in leaf.text for leaf in leaves(content_of(event)))
         return Finding(Action.BLOCK, "bench.word") if said else None
 

@@ -7,10 +7,10 @@ import gc
 from time import perf_counter_ns as clock
 from typing import Any, Final, NamedTuple, Protocol
 
-from stanchion.guards._scan import Scanner
 from stanchion.lab.bench.packs.hand import Bare, Hand, Scan
 from stanchion.lab.bench.packs.sessions import Session, chars_of, texts_of
 from stanchion.lab.bench.packs.written import Left, Written
+from stanchion.readings.scan import Scanner
 from stanchion.runtime.shield import Shield
 
 AGENT: Final = "ann"

@@ -8,10 +8,10 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final, Literal, NamedTuple
 
-from stanchion.guards._scan import hyper
-from stanchion.guards._scan.hyper import Kept
-from stanchion.guards._scan.literals import LiteralSieve
-from stanchion.guards._scan.pattern import LONGEST, Match, Pattern, begun
+from stanchion.readings.scan import hyper
+from stanchion.readings.scan.hyper import Kept
+from stanchion.readings.scan.literals import LiteralSieve
+from stanchion.readings.scan.pattern import LONGEST, Match, Pattern, begun
 
 __all__ = ["CONTEXT", "Engine", "Hit", "Kept", "Scanner"]
 

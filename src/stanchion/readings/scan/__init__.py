@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stanchion.guards._scan.facts import Head
-from stanchion.guards._scan.pattern import LONGEST, LONGEST_BLOCK, Facts, Pattern
-from stanchion.guards._scan.reading import PatternError
-from stanchion.guards._scan.scanner import CONTEXT, Engine, Hit, Kept, Scanner
+from stanchion.readings.scan.facts import Head
+from stanchion.readings.scan.pattern import LONGEST, LONGEST_BLOCK, Facts, Pattern
+from stanchion.readings.scan.reading import PatternError
+from stanchion.readings.scan.scanner import CONTEXT, Engine, Hit, Kept, Scanner
 
 __all__ = [
     "CONTEXT",

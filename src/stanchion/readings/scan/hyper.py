@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Final, Protocol
 
-from stanchion.guards._scan.literals import Regions
-from stanchion.guards._scan.pattern import Pattern
+from stanchion.readings.scan.literals import Regions
+from stanchion.readings.scan.pattern import Pattern
 
 ANYTHING: Final = r"[\x00-\xff]"
 FORM: Final = "1"

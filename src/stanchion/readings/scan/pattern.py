@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards._scan.facts import Head, head, width
-from stanchion.guards._scan.reading import PatternError, read
-from stanchion.guards._scan.sieving import sieve
-from stanchion.guards._scan.tree import BORDER, Chars, Group, Node, Repeat, Seq, inverse
-from stanchion.guards._scan.writing import beginnings, loose, written
+from stanchion.readings.scan.facts import Head, head, width
+from stanchion.readings.scan.reading import PatternError, read
+from stanchion.readings.scan.sieving import sieve
+from stanchion.readings.scan.tree import BORDER, Chars, Group, Node, Repeat, Seq, inverse
+from stanchion.readings.scan.writing import beginnings, loose, written
 
 LONGEST: Final = 4_095
 """How long a match can be."""

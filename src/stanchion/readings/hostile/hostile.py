@@ -6,8 +6,8 @@ import re
 from functools import cache
 from typing import Any, Final
 
-from stanchion.guards._hostile.languages import english
-from stanchion.guards._hostile.sieve import compiled
+from stanchion.readings.hostile.languages import english
+from stanchion.readings.hostile.sieve import compiled
 
 MARKUP: Final = re.compile(r"<!--|-->|</?[a-zA-Z][^<>]{0,200}>|[*_`~]{1,3}")
 MARKED: Final = re.compile(r"[<*_`~]")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from stanchion.guards._hostile.normal import folded, mapped
-from stanchion.guards._hostile.sieve import ROT13, compiled, whole
+from stanchion.readings.hostile.normal import folded, mapped
+from stanchion.readings.hostile.sieve import ROT13, compiled, whole
 
 Back = Callable[[int, int], tuple[int, int]]
 """Gives the place in a text of what stands between two places of a view."""

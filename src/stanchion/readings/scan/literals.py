@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from stanchion.guards._scan.pattern import Pattern, compiled
-from stanchion.guards._scan.tree import BORDER
+from stanchion.readings.scan.pattern import Pattern, compiled
+from stanchion.readings.scan.tree import BORDER
 
 BETWEEN: Final = bytes([BORDER])
 MOST: Final = 16

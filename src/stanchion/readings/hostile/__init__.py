@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stanchion.guards._hostile.commands import GRAMMAR, Grammar
-from stanchion.guards._hostile.hostile import hostile, may_be_hostile
-from stanchion.guards._hostile.normal import blank, folded, normal
+from stanchion.readings.hostile.commands import GRAMMAR, Grammar
+from stanchion.readings.hostile.hostile import hostile, may_be_hostile
+from stanchion.readings.hostile.normal import blank, folded, normal
 
 __all__ = ["GRAMMAR", "Grammar", "blank", "folded", "hostile", "may_be_hostile", "normal"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, assert_never
 
-from stanchion.guards._scan.tree import SPACE, UPPER, Chars, Edge, Group, Node, Or, Repeat, Seq, caseless
+from stanchion.readings.scan.tree import SPACE, UPPER, Chars, Edge, Group, Node, Or, Repeat, Seq, caseless
 
 MOST: Final = 128
 """How many literals are told apart."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._hostile.languages.english import (
+from stanchion.readings.hostile.languages.english import (
     ADDRESSES,
     AGENT,
     CLAIMS,

@@ -40,24 +40,10 @@ Word = Callable[[str, str], str]
 """Gives what stands in the place of something: by its kind and its text."""
 
 
-_last: list[tuple[Any, list[Leaf]]] = [(None, [])]
-
-
 def leaves(content: Any) -> list[Leaf]:
-    """All texts of some content, in its order, a name before its value; short plain names are left out.
-
-    Guards that read the same content one after the other share what was found.
-    """
+    """All texts of some content, in its order, a name before its value; short plain names are left out."""
     if type(content) is str:
         return [Leaf((), content)]
-    known, found = _last[0]
-    if known is not content:
-        found = _leaves(content)
-        _last[0] = (content, found)
-    return found
-
-
-def _leaves(content: Any) -> list[Leaf]:
     found: list[Leaf] = []
     waiting: list[tuple[tuple[PathStep, ...], Any]] = [((), content)]
     while waiting:

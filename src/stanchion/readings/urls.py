@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from stanchion.guards.egress.addresses import Address
+from stanchion.readings.addresses import Address
 
 PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
 """The schemes whose hosts the standard makes plain, and the ports that they have by themselves."""
@@ -53,7 +53,7 @@ class Unreadable(NamedTuple):
     why: str
 
 
-def read(text: str) -> Target | Unreadable:
+def url_of(text: str) -> Target | Unreadable:
     """Read a URL; relative ones are not read, because they lead nowhere by themselves."""
     return _kept(text) if len(text) <= LONGEST_KEPT else _read(text)
 
@@ -87,7 +87,7 @@ _kept: Final = lru_cache(KEPT)(_read)
 
 def host_of(text: str) -> str | Address | None:
     """The name or the address that a host is, as it is matched; `None` where it is none."""
-    target = read(f"http://[{text}]/" if text.count(":") > 1 and not text.startswith("[") else f"http://{text}/")
+    target = url_of(f"http://[{text}]/" if text.count(":") > 1 and not text.startswith("[") else f"http://{text}/")
     if isinstance(target, Unreadable) or target.credentials or target.unclear or target.port != PORTS["http"]:
         return None
     return target.host if target.literal is None else target.literal
@@ -95,10 +95,10 @@ def host_of(text: str) -> str | Address | None:
 
 def same_host(url: str, host: str) -> bool:
     """Whether a `host` header names the host and the port of a URL, and nothing else."""
-    target = read(url)
+    target = url_of(url)
     if not isinstance(target, Target) or _HEADER.fullmatch(host) is None:
         return False
-    named = read(f"{target.scheme}://{host}/")
+    named = url_of(f"{target.scheme}://{host}/")
     return isinstance(named, Target) and (named.host, named.port) == (target.host, target.port)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from stanchion.guards._scan.facts import flattened, head, width
-from stanchion.guards._scan.tree import Chars, Edge, Group, Node, Or, Repeat, Seq
+from stanchion.readings.scan.facts import flattened, head, width
+from stanchion.readings.scan.tree import Chars, Edge, Group, Node, Or, Repeat, Seq
 
 ENOUGH: Final = 12
 """So many characters of one set, behind a literal, are enough."""

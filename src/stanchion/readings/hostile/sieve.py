@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards._hostile.languages import elsewhere
-from stanchion.guards._hostile.languages.english_signs import SIGNS, Phrases
+from stanchion.readings.hostile.languages import elsewhere
+from stanchion.readings.hostile.languages.english_signs import SIGNS, Phrases
 
 MEMORY: Final = 1 << 25
 """How many bytes an automaton may have."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NoReturn
 
-from stanchion.guards._scan.tree import (
+from stanchion.readings.scan.tree import (
     ANY,
     BORDER,
     DIGITS,

@@ -7,9 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from stanchion.guards._hostile.normal import MIXED, TAGS, UNSEEN, folded, odd
-from stanchion.guards._hostile.sieve import Entry, sifted, whole
-from stanchion.guards._hostile.views import View, first_view, further_views
+from stanchion.readings.hostile.normal import MIXED, TAGS, UNSEEN, folded, odd
+from stanchion.readings.hostile.sieve import Entry, sifted, whole
+from stanchion.readings.hostile.views import View, first_view, further_views
 
 KINDS: Final = (
     "override", "demand", "address", "task", "turn", "claim", "secrecy", "dictation", "order", "request", "reply",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from stanchion.guards._hostile.effects import GO, VISIT
-from stanchion.guards._hostile.lexicon import COMMANDING, COMMANDS, NOMINAL, POLITE, SOFT, VERBS, Verbs
-from stanchion.guards._hostile.sieve import compiled
+from stanchion.readings.hostile.effects import GO, VISIT
+from stanchion.readings.hostile.lexicon import COMMANDING, COMMANDS, NOMINAL, POLITE, SOFT, VERBS, Verbs
+from stanchion.readings.hostile.sieve import compiled
 
 TOKENS: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|')*(?:-[^\W\d_]+)*|\d+[.)]?|[^\s\w]|_")
 PLEASE: Final = frozenset({"please", "kindly"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from stanchion.guards._hostile.effects import ANY, CREATE, EFFECTS, SAY, VISIT
-from stanchion.guards._hostile.languages import english
+from stanchion.readings.hostile.effects import ANY, CREATE, EFFECTS, SAY, VISIT
+from stanchion.readings.hostile.languages import english
 
 Verbs = Mapping[str, int]
 """Verbs in their base form, with the bits of what they bring about."""

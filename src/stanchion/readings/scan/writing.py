@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from stanchion.guards._scan.tree import EMPTY, Chars, Edge, Group, Node, Or, Repeat, Seq
+from stanchion.readings.scan.tree import EMPTY, Chars, Edge, Group, Node, Or, Repeat, Seq
 
 NEAR: Final = 48
 """How far apart the bounds of a repetition may be so that counting it costs nothing."""

@@ -1,0 +1,15 @@
+"""The parts of a reading: under each name what works it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from stanchion.readings.strings import strings
+from stanchion.readings.texts import leaves
+
+PARTS: Final[dict[str, Callable[[Any], Any]]] = {
+    "content": lambda _reading: None,
+    "leaves": lambda reading: leaves(reading.content),
+    "strings": lambda reading: strings(reading.content),
+}

@@ -1,0 +1,61 @@
+"""A reading: one event, and what it says, part by part. Each part is worked out in a file of its own, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from stanchion.kernel.content import CONTENT
+from stanchion.readings.parts import PARTS
+
+if TYPE_CHECKING:
+    from stanchion.readings.reader import Reader
+    from stanchion.readings.texts import Leaf
+
+E = TypeVar("E", covariant=True)
+T = TypeVar("T")
+
+
+class Reading(Generic[E]):
+    """What an event says. A part that nobody asks for is not read; one that was read stays as it is.
+
+    Two threads that ask at once read the same, so that it does not matter whose answer is kept.
+    """
+
+    __slots__ = ("content", "event", "leaves", "made", "reader", "strings")
+
+    event: E
+    reader: Reader
+    content: Any
+    """What guards read and patches edit; `None` where a stage has none, or it is a question that was late."""
+    leaves: list[Leaf]
+    """All texts and where they stand, in their order, a name before its value; short plain names are left out."""
+    strings: list[str]
+    """All texts: values in their order, and after them names."""
+    made: dict[Any, Any]
+    """What was made of the event by whoever asked `of`."""
+
+    def __init__(self, event: E, reader: Reader) -> None:
+        self.event = event
+        self.reader = reader
+        self.made = {}
+        content = CONTENT.get(type(event))
+        if content is not None:
+            self.content = content(event)
+
+    def of(self, work: Callable[[Reading[Any]], T]) -> T:
+        """What some work makes of the event. It is done once, whoever asks: `work` is the same for the same."""
+        found = self.made.get(work, self)
+        if found is self:
+            found = self.made[work] = work(self)
+        made: T = found
+        return made
+
+    def __getattr__(self, part: str) -> Any:
+        """Work out a part that was not asked for before."""
+        read = PARTS.get(part)
+        if read is None:
+            raise AttributeError(f"a reading has no part `{part}`: it has {', '.join(sorted(PARTS))}")
+        made = read(self)
+        setattr(self, part, made)
+        return made
