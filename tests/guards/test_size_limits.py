@@ -63,8 +63,8 @@ def test_what_lies_beyond_the_limits_costs_nothing(shape: str) -> None:
 
 
 def test_a_plain_call_is_measured_without_being_walked() -> None:
-    event = ToolCall(id="e", at=0, run=RUN, tool="t", args={"path": "a", "line": 3})
-    assert steps_of(lambda: SizeLimits().judge(read(event))) < 20
+    reading = read(ToolCall(id="e", at=0, run=RUN, tool="t", args={"path": "a", "line": 3}))
+    assert steps_of(lambda: SizeLimits().judge(reading)) < 20
 
 
 @pytest.mark.parametrize("count", range(12))
