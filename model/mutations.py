@@ -26,6 +26,7 @@ GUARD = "kernel/guard.py"
 HOLDS = "kernel/holds.py"
 JUDGING = "kernel/judging.py"
 LAYOUT = "kernel/layout.py"
+LINEUP = "kernel/lineup.py"
 MEMORY = "stores/memory.py"
 PATCHES = "kernel/patches.py"
 REFUSALS = "kernel/refusals.py"
@@ -184,7 +185,7 @@ STATE: Final = (
     _M("warnings of a lesser request counted", LAYOUT, "if tallied and again:", "if False:"),
     _M("warnings of a lesser request counted, known", LAYOUT, "    if again:\n", "    if False:\n"),
     _M("late warnings of a lesser request lost", LAYOUT, "in warned if pos < 0]", "in warned if False]"),
-    _M("warnings about chunks counted", CHAIN, "[event.stage not in UNTALLIED for", "[event is not None for"),
+    _M("warnings about chunks counted", LINEUP, "[stage not in UNTALLIED for", "[stage is not None for"),
     _M("third warning of the wrong guard", LAYOUT, "warner = part.warner if part.warner else plan", "warner = plan"),
     _M("window bucket off by one", CELLS, "if b > bucket - BUCKETS}", "if b >= bucket - BUCKETS}"),
     _M("correction misses the window", CELLS, "if bucket >= 0 and bucket in cell[BODY]:", "if False:"),
@@ -281,7 +282,7 @@ TRIPS: Final = (
     _M("the most that is left decides", AUTONOMY, "worst = max(levels)", "worst = min(levels)"),
     _M("a mode holds for ever", ENGINE, "expects += budgets", "pass"),
     _M("nothing left is lockdown", ENGINE, "if mode == EXHAUSTED else None", "if False else None"),
-    _M("lockdown warns", CHAIN, "if mode not in (LOCKDOWN, EXHAUSTED):", "if True:"),
+    _M("lockdown warns", LINEUP, "if mode not in (LOCKDOWN, EXHAUSTED):", "if True:"),
     _M("knowledge never ages", ENGINE, " <= first.at - plans.confirmed <= plans.max_age_ms", " <= 0"),
     _M("what is known of the future is young", ENGINE, "not 0 <= first.at - plans", "not -FOREVER <= first.at - plans"),
     _M("opens on what nobody confirmed lately", ENGINE, "Risk.CRITICAL and recent", "Risk.CRITICAL"),

@@ -14,6 +14,7 @@ from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed
+from stanchion.kernel.lineup import Lineups
 from stanchion.kernel.lookups import Answer, Ask
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Batch, Reply, StoreLost, When
@@ -40,6 +41,7 @@ class Scene:
         self.hash = "scene"
         self.shadow = shadow
         self.warnings = 3
+        self.lineups = Lineups()
         self.modes: dict[str, tuple[Placed, ...]] = {"": guards}
         self.clock = clock if clock is not None else FakeClock()
         self.store = store if store is not None else MemoryStore(self.clock)

@@ -13,6 +13,7 @@ from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.lineup import Lineups
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, When
 from stanchion.kernel.units import Unit
@@ -40,6 +41,7 @@ class DrawnPolicy:
     def __init__(self, case: Case) -> None:
         drawn = case.drawn(0)
         self.hash = "drawn"
+        self.lineups = Lineups()
         self.shadow = case.has(Feature.SHADOW) and drawn.random() < 0.08
         self.warnings = drawn.choice((2, 3, 3))
         self.can = EVERY_ACTION

@@ -15,6 +15,7 @@ from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Failure, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed, Ruling
+from stanchion.kernel.lineup import Lineups
 from stanchion.kernel.replay import replay
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Batch, Line, Records, Stake, When
@@ -79,6 +80,7 @@ class Chain:
     warnings = 3
 
     def __init__(self, *guards: Any) -> None:
+        self.lineups = Lineups()
         self._placed = tuple(Placed(f"g{at}", guard, at, Category.SAFETY) for at, guard in enumerate(guards))
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from stanchion.kernel.actions import Action, Risk
-from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN, Share
+from stanchion.kernel.autonomy import Share
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.gates import gates_of
-from stanchion.kernel.guard import Kind, Placed, Reading, Switch, order, writes_at
+from stanchion.kernel.guard import Kind, Placed, Reading, writes_at
+from stanchion.kernel.lineup import Lineups, Pure, always_raises
 from stanchion.kernel.registers import MOST_BITS
-from stanchion.kernel.stages import UNTALLIED, Stage
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import ABSENT, BUCKETS, EPOCH, Expect, Line, Records, When, key
 from stanchion.kernel.states import NORMAL
-from stanchion.kernel.table import carried
 
 EVERY_ACTION: Final = tuple(Action)
-COUNTING: Final = (Kind.METER, Kind.RECORD)
-"""Kinds of guard that count a moment once, at the first of its events they stand at."""
-
 MAX_AGE_MS: Final = 1_000
 """How old a run's knowledge of shield state and cancellation may be where a chain has nothing to send."""
 
@@ -42,6 +39,10 @@ class Policy(Protocol):
     @property
     def shadow(self) -> bool:
         """Whether the whole policy only watches."""
+
+    @property
+    def lineups(self) -> Lineups:
+        """The lineups that were made of its guards."""
 
     @property
     def warnings(self) -> int:
@@ -78,12 +79,12 @@ Permit = tuple[str, Callable[[Any, frozenset[str]], Any], str]
 
 
 class Plan:
-    """A chain for one run and tool, built once: judgements bound, lines and keys made."""
+    """A lineup for one run and tool, built once: lines and keys made."""
 
     __slots__ = (
-        "_lifted", "_offered", "_redactors", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lifts",
-        "lines", "meters", "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run", "shadow",
-        "slices", "switches", "taken", "tallied", "warnings", "watchers",
+        "_lifted", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lifts", "lines", "lineup",
+        "meters", "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "slices",
+        "switches", "taken", "tallied", "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -93,35 +94,24 @@ class Plan:
         self.shadow = policy.shadow
         self.warnings = policy.warnings
         self.run = events[0].run
-        self.guards: list[Placed] = []
-        self.event_of: list[int] = []
-        for index, event in enumerate(events):
-            seated = {placed.id for placed in self.guards}
-            chain = policy.guards(event.stage, event.tool, event.run, mode)
-            chain = tuple(p for p in chain if p.id not in seated or getattr(p.guard, "kind", None) not in COUNTING)
-            self.guards += sorted(chain, key=order)
-            self.event_of += [index] * len(chain)
-        self.end = len(self.guards)
-        self.passes = tuple(dict.fromkeys([placed.id for placed in self.guards if placed.log_pass]))
-        self.cells = [_carried(event.stage, can, mode) for event in events]
+        chains = tuple([policy.guards(event.stage, event.tool, event.run, mode) for event in events])
+        self.lineup = lineup = policy.lineups.of(chains, tuple([event.stage for event in events]), can, mode)
+        self.guards, self.event_of, self.end = lineup.guards, lineup.event_of, lineup.end
+        self.passes, self.redacts, self.tallied, self.cells = (
+            lineup.passes, lineup.redacts, lineup.tallied, lineup.cells,
+        )  # fmt: skip
+        self.pure, self.all_pure, self.switches, self.asks = (
+            lineup.pure, lineup.all_pure, lineup.switches, lineup.asks,
+        )  # fmt: skip
         self.lifts = frozenset(lifts)
         self._lifted = [_lifted(cells) for cells in self.cells] if lifts else []
-        self.redacts = Action.REDACT in can
-        self.tallied = [event.stage not in UNTALLIED for event in events]
         self.taken: set[str] = set()
-        self.pure: list[tuple[int, Callable[[Any], Any], int]] = []
-        self.all_pure: list[tuple[int, Callable[[Any], Any], int]] = []
-        self.switches: list[tuple[Callable[[Any], Any], int, dict[Any, list[tuple[int, Callable[[Any], Any]]]]]] = []
-        self.asks: list[tuple[int, Any, int]] = []
         self.meters: list[tuple[int, tuple[Line, ...]]] = []
         self.watchers: dict[int, Callable[..., Any]] = {}
         self.records: list[Recorded] = []
         self.refusals: list[tuple[int, Callable[..., Any], str, int]] = []
         self.permits: list[Permit] = []
-        self._offered: list[tuple[int, Callable[[Any], Any], int, tuple[Switch, ...]]] = []
-        self._redactors: list[tuple[int, Callable[[Any], Any], int]] | None = None
-        self._sort_out(events)
-        self._switch()
+        self._count(events)
         lines: list[Line] = []
         self.slices: list[Slice] = []
         for pos, own in self.meters:
@@ -134,66 +124,40 @@ class Plan:
         self.lines = tuple(lines)
         self.holds = any(line.hold_ms for line in lines)
 
-    def _sort_out(self, events: tuple[Event, ...]) -> None:
+    def _count(self, events: tuple[Event, ...]) -> None:
+        """Enter the guards that keep something of the run. One that cannot even say what is judged as one that
+        raises."""
         at = 0
-        for pos, placed in enumerate(self.guards):
+        broken: list[Pure] = []
+        for pos, placed in self.lineup.counting:
             try:
-                at += self._enter(pos, placed, events, at)
+                at += self._enter(pos, placed, events[self.event_of[pos]], at)
             except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
-                broken = (pos, _always_raises(error), self.event_of[pos])
-                self.pure.append(broken)
-                self.all_pure.append(broken)
+                broken.append((pos, always_raises(error), self.event_of[pos]))
+        if broken:
+            self.pure = sorted([*self.pure, *broken], key=itemgetter(0))
+            self.all_pure = sorted([*self.all_pure, *broken], key=itemgetter(0))
 
-    def _enter(self, pos: int, placed: Placed, events: tuple[Event, ...], at: int) -> int:
+    def _enter(self, pos: int, placed: Placed, event: Event, at: int) -> int:
         """Enter one guard by its kind; returns how many lines it brings."""
-        index = self.event_of[pos]
-        guard = placed.guard
-        match placed.kind:
-            case Kind.PURE:
-                self._enter_pure(pos, guard, index)
-            case Kind.ASKING:
-                self.asks.append((pos, guard, index))
-            case Kind.METER:
-                own = self._lines(pos, guard.lines(events[index]))
-                self.meters.append((pos, own))
-                watch = getattr(guard, "watch", None)
-                if watch is not None:
-                    self.watchers[pos] = watch
-                return len(own)
-            case Kind.RECORD:
-                shadow = pos + 1 if placed.shadow else 0
-                name = ("~" if shadow else "") + guard.key(events[index])
-                when = writes_at(guard, events[index].stage)
-                self.records.append((pos, guard.judge, name, index, when, at, shadow))
-                refused = getattr(guard, "refused", None)
-                if refused is not None:
-                    self.refusals.append((pos, refused, name, index))
-                vacate = getattr(guard, "vacate", None)
-                if vacate is not None:
-                    self.permits.append((name, vacate, placed.id))
+        guard, index = placed.guard, self.event_of[pos]
+        if placed.kind is Kind.METER:
+            own = self._lines(pos, guard.lines(event))
+            self.meters.append((pos, own))
+            watch = getattr(guard, "watch", None)
+            if watch is not None:
+                self.watchers[pos] = watch
+            return len(own)
+        shadow = pos + 1 if placed.shadow else 0
+        name = ("~" if shadow else "") + guard.key(event)
+        self.records.append((pos, guard.judge, name, index, writes_at(guard, event.stage), at, shadow))
+        refused = getattr(guard, "refused", None)
+        if refused is not None:
+            self.refusals.append((pos, refused, name, index))
+        vacate = getattr(guard, "vacate", None)
+        if vacate is not None:
+            self.permits.append((name, vacate, placed.id))
         return 0
-
-    def _enter_pure(self, pos: int, guard: Any, index: int) -> None:
-        """Enter a pure guard; one that offers switches waits until all of them are known."""
-        self.all_pure.append((pos, guard.judge, index))
-        offered: tuple[Switch, ...] = getattr(guard, "switches", ())
-        if offered:
-            self._offered.append((pos, guard.judge, index, offered))
-        else:
-            self.pure.append((pos, guard.judge, index))
-
-    def _switch(self) -> None:
-        """Put each guard under the switch whose values it shares with the fewest others."""
-        shared = Counter((asks, index, v) for _, _, index, all_ in self._offered for asks, vs in all_ for v in vs)
-        tables: dict[tuple[Any, int], dict[Any, list[tuple[int, Callable[[Any], Any]]]]] = {}
-        for pos, judge, index, offered in self._offered:
-            crowds = [sum([shared[asks, index, value] for value in values]) for asks, values in offered]
-            asks, values = offered[crowds.index(min(crowds))]
-            table = tables.setdefault((asks, index), {})
-            for value in values:
-                table.setdefault(value, []).append((pos, judge))
-        self.switches += [(asks, index, table) for (asks, index), table in tables.items()]
-        self._offered.clear()
 
     def _lines(self, pos: int, lines: tuple[Line, ...]) -> tuple[Line, ...]:
         """A meter's lines as they stand here: actions as they are carried out, shadow keys apart, its tally behind."""
@@ -222,11 +186,9 @@ class Plan:
         return self._lifted[event] if guard in self.lifts else self.cells[event]
 
     @property
-    def redactors(self) -> list[tuple[int, Callable[[Any], Any], int]]:
-        """The pure guards that may want something hidden; found when they are first needed."""
-        if self._redactors is None:
-            self._redactors = [one for one in self.all_pure if _may_redact(self.guards[one[0]].guard)]
-        return self._redactors
+    def redactors(self) -> list[Pure]:
+        """The pure guards that may want something hidden."""
+        return self.lineup.redactors
 
     def tally(self, pos: int, follows: int = 0) -> Line:
         """The line that counts the warnings of the guard at `pos` in this task, and escalates at the last one."""
@@ -242,32 +204,8 @@ class Plan:
         return Line(name, (band,), when=When.JUDGED, follows=follows, shadow=shadow)
 
 
-def _may_redact(guard: Any) -> bool:
-    """Whether a guard may patch content; one that does not say what it can answer may, and so may one whose findings
-    hide what they are about, whatever becomes of it (`veils`)."""
-    answers = getattr(guard, "actions", None)
-    return answers is None or getattr(guard, "veils", False) or Action.REDACT in answers()
-
-
 def _lifted(cells: tuple[Action, ...]) -> tuple[Action, ...]:
     return tuple([Action.ALLOW if action == Action.ESCALATE else action for action in cells])
-
-
-def _carried(stage: Stage, can: tuple[Action, ...], mode: str) -> tuple[Action, ...]:
-    """What each action becomes at a stage; where little is left of a budget a warning refuses."""
-    cells = carried(stage, can)
-    if mode not in (LOCKDOWN, EXHAUSTED):
-        return cells
-    return tuple([cells[Action.BLOCK] if action == Action.WARN else cells[action] for action in Action])
-
-
-def _always_raises(error: Exception) -> Callable[[Any], Any]:
-    """A judgement for a guard that could not even be planned: it fails as any guard that raises."""
-
-    def judge(_reading: Any) -> Any:
-        raise error
-
-    return judge
 
 
 Watch = tuple[tuple[tuple[str, tuple[int, Any]], ...], tuple[Expect, ...], tuple[tuple[str, int, Any], ...], bool]

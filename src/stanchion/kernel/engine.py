@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import PROCEEDS, UNCHANGED, Action, Risk
 from stanchion.kernel.autonomy import EXHAUSTED, autonomy, exhausted
-from stanchion.kernel.chain import BLIND_MS, COUNTING, Plan, Plans, Watch
+from stanchion.kernel.chain import BLIND_MS, Plan, Plans, Watch
 from stanchion.kernel.decision import Decision, Inputs, Known
 from stanchion.kernel.epoch import takes_over
 from stanchion.kernel.events import Event, Moment
@@ -29,6 +29,7 @@ from stanchion.kernel.judging import (
     with_late,
 )
 from stanchion.kernel.layout import Wanted, keep, lay, place, watched, word
+from stanchion.kernel.lineup import COUNTING
 from stanchion.kernel.lookups import Answer, Ask
 from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
 from stanchion.kernel.soundness import sound_ruling

@@ -15,6 +15,7 @@ from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
+from stanchion.kernel.lineup import Lineups
 from stanchion.kernel.names import Names, glob, is_glob
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER
@@ -49,6 +50,11 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
             and (self.tasks is None or run.task in self.tasks)
             and all(_known(name, tool, run) in values for name, values in self.needs.items() if name in STATIC)
         )
+
+    @property
+    def open(self) -> bool:
+        """Whether the guard applies to every tool in every run."""
+        return self.tools is None and self.agents is None and self.tasks is None and not STATIC & self.needs.keys()
 
     def concerns_run(self, run: RunInfo) -> bool:
         """Whether the guard applies to some tool in that run."""
@@ -120,10 +126,13 @@ class CompiledPolicy:
         self._index: dict[tuple[str, str, str], list[Seat]] = {}
         for seat in seats:
             for stage in seat.placed.stages:
-                for kind, value in seat.keys() or [("", "")]:
+                for kind, value in seat.keys() or [("" if seat.open else "some", "")]:
                     self._index.setdefault((stage.value, kind, value), []).append(seat)
+        everybody = [(stage, self._index.get((stage.value, "", ""), ())) for stage in self.stages]
+        self._everybody = {stage: tuple([seat.placed for seat in open_]) for stage, open_ in everybody}
         self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
         self.read = Reader().read
+        self.lineups = Lineups()
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply at a stage to a tool in a run, in the given mode."""
@@ -133,7 +142,9 @@ class CompiledPolicy:
         if chain is None:
             if len(self._memo) >= 4_096:
                 self._memo.clear()
-            chain = tuple(seat.placed for seat in self.seated(stage, tool, run))
+            some = [seat.placed for seat in self._for_some(stage, tool, run)]
+            everybody = self._everybody.get(stage, ())
+            chain = (*everybody, *some) if some else everybody
             if mode == SAFE and not any(isinstance(p.guard, SafeMode) and not p.shadow for p in chain):
                 chain += (SAFE_MODE,) if stage in SAFE_MODE.stages else ()
             if granted:
@@ -161,7 +172,11 @@ class CompiledPolicy:
 
     def seated(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
         """The seats that apply, found by tool, agent, task and role, not by looking at all of them."""
-        names = (("", ""), ("tool", tool), ("agent", run.agent), ("task", run.task), ("role", run.role))
+        return [*self._index.get((stage.value, "", ""), ()), *self._for_some(stage, tool, run)]
+
+    def _for_some(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
+        """The seats that apply and not to everybody."""
+        names = (("some", ""), ("tool", tool), ("agent", run.agent), ("task", run.task), ("role", run.role))
         found = [seat for kind, value in names for seat in self._index.get((stage.value, kind, value), ())]
         return [seat for seat in found if seat.concerns(tool, run)]
 

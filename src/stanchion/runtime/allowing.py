@@ -29,6 +29,7 @@ from stanchion.kernel.judging import read_of
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake, StoreLost, key
+from stanchion.kernel.states import NORMAL
 from stanchion.runtime.authority import told
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow, drive
@@ -90,7 +91,7 @@ def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
     if event.cleared:
         event = msgspec.structs.replace(event, cleared=())
         moment = msgspec.structs.replace(moment, events=(event, *moment.events[1:]))
-    found = _found(plans, read_of(moment, plans.policy.read)[0])
+    found = _found(plans, moment)
     if not found:
         return moment
     tenant = event.run.tenant
@@ -128,22 +129,22 @@ def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer, shared:
     return same and not doubt(roster, answer, OPERATORS_ONLY, shared=shared)
 
 
-def _found(plans: Plans, reading: Reading) -> tuple[str, ...]:
+def _found(plans: Plans, moment: Moment) -> tuple[str, ...]:
     """What guards find in an event that can be allowed. A stream waits for no store, and what is refused for its size
     alone is not read."""
-    event = reading.event
-    if event.stage is Stage.MODEL_CHUNK:
+    lineup = plans.of(moment.events, NORMAL).lineup
+    if not lineup.clearing or moment.events[0].stage is Stage.MODEL_CHUNK:
         return ()
+    reading = read_of(moment, plans.policy.read)[0]
+    for placed in lineup.bounding:
+        if _refuses_unread(placed, reading):
+            return ()
     found: dict[str, None] = {}
-    chain = plans.policy.guards(event.stage, event.tool, event.run, "")
-    if any(_refuses_unread(placed, reading) for placed in chain if getattr(placed.guard, "bounds", False)):
-        return ()
-    for placed in chain:
-        if hasattr(placed.guard, "fingerprints"):
-            try:
-                found |= dict.fromkeys(placed.guard.fingerprints(reading))
-            except Exception:  # noqa: BLE001 - a guard may raise anything: it does so again when it judges, and fails closed
-                return ()
+    for placed in lineup.clearing:
+        try:
+            found |= dict.fromkeys(placed.guard.fingerprints(reading))
+        except Exception:  # noqa: BLE001 - a guard may raise anything: it does so again when it judges, and fails closed
+            return ()
     return tuple(found)
 
 

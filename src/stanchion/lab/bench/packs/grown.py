@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -21,7 +20,6 @@ from stanchion.lab.bench.packs.players import Player, Shielded, play_all
 from stanchion.lab.bench.packs.sessions import drawn
 from stanchion.lab.bench.table import Effort, Row, Section
 from stanchion.readings import Reading
-from stanchion.readings.texts import leaves
 
 PLAIN: Final = "default"
 WORD: Final = "guard that looks for one word"
@@ -44,8 +42,7 @@ class OneWord(msgspec.Struct, frozen=True):
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Say so where a text has it."""
-        event = reading.event
-        said = any(self.word in leaf.text for leaf in leaves(content_of(event)))
+        said = any(self.word in leaf.text for leaf in reading.leaves)
         return Finding(Action.BLOCK, "bench.word") if said else None
 
 

@@ -1,0 +1,152 @@
+"""The lineup: the guards that apply to some events, in order and sorted by what they ask; the same for every run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Final
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN
+from stanchion.kernel.guard import Kind, Placed, Switch, order
+from stanchion.kernel.stages import UNTALLIED, Stage
+from stanchion.kernel.table import carried
+
+COUNTING: Final = (Kind.METER, Kind.RECORD)
+"""Kinds of guard that count a moment once, at the first of its events they stand at."""
+MOST: Final = 4_096
+"""How many lineups are remembered."""
+
+Judge = Callable[[Any], Any]
+Pure = tuple[int, Judge, int]
+"""A pure guard in a lineup: its place, its judgement, its event."""
+Chains = tuple[tuple[Placed, ...], ...]
+"""The guards that apply, event by event."""
+
+
+class Lineup:
+    """The guards of some chains, one for each event: which are judged alone, which are switched on by what an event
+    says, which ask, and which keep something of a run."""
+
+    def __init__(self, chains: Chains, stages: tuple[Stage, ...], can: tuple[Action, ...], mode: str) -> None:
+        self.chains = chains
+        self.guards: list[Placed] = []
+        self.event_of: list[int] = []
+        for index, chain in enumerate(chains):
+            seated = {placed.id for placed in self.guards}
+            here = [p for p in chain if p.id not in seated or getattr(p.guard, "kind", None) not in COUNTING]
+            self.guards += sorted(here, key=order)
+            self.event_of += [index] * len(here)
+        self.end = len(self.guards)
+        self.passes = tuple(dict.fromkeys([placed.id for placed in self.guards if placed.log_pass]))
+        self.cells = [_carried(stage, can, mode) for stage in stages]
+        self.redacts = Action.REDACT in can
+        self.tallied = [stage not in UNTALLIED for stage in stages]
+        self.pure: list[Pure] = []
+        self.all_pure: list[Pure] = []
+        self.switches: list[tuple[Judge, int, dict[Any, list[tuple[int, Judge]]]]] = []
+        self.asks: list[tuple[int, Any, int]] = []
+        self.counting: list[tuple[int, Placed]] = []
+        self._sort_out()
+
+    def _sort_out(self) -> None:
+        offered: list[tuple[int, Judge, int, tuple[Switch, ...]]] = []
+        for pos, placed in enumerate(self.guards):
+            try:
+                self._enter(pos, placed, offered)
+            except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
+                broken = (pos, always_raises(error), self.event_of[pos])
+                self.pure.append(broken)
+                self.all_pure.append(broken)
+        self._switch(offered)
+
+    def _enter(self, pos: int, placed: Placed, offered: list[tuple[int, Judge, int, tuple[Switch, ...]]]) -> None:
+        """Enter one guard by its kind; one that offers switches waits until all of them are known."""
+        guard, index = placed.guard, self.event_of[pos]
+        match placed.kind:
+            case Kind.PURE:
+                self.all_pure.append((pos, guard.judge, index))
+                switches: tuple[Switch, ...] = getattr(guard, "switches", ())
+                if switches:
+                    offered.append((pos, guard.judge, index, switches))
+                else:
+                    self.pure.append((pos, guard.judge, index))
+            case Kind.ASKING:
+                self.asks.append((pos, guard, index))
+            case Kind.METER | Kind.RECORD:
+                self.counting.append((pos, placed))
+
+    def _switch(self, offered: list[tuple[int, Judge, int, tuple[Switch, ...]]]) -> None:
+        """Put each guard under the switch whose values it shares with the fewest others."""
+        shared = Counter([(asks, index, v) for _, _, index, all_ in offered for asks, vs in all_ for v in vs])
+        tables: dict[tuple[Judge, int], dict[Any, list[tuple[int, Judge]]]] = {}
+        for pos, judge, index, switches in offered:
+            crowds = [sum([shared[asks, index, value] for value in values]) for asks, values in switches]
+            asks, values = switches[crowds.index(min(crowds))]
+            table = tables.setdefault((asks, index), {})
+            for value in values:
+                table.setdefault(value, []).append((pos, judge))
+        self.switches += [(asks, index, table) for (asks, index), table in tables.items()]
+
+    @cached_property
+    def redactors(self) -> list[Pure]:
+        """The pure guards that may want something hidden; found when they are first needed."""
+        return [one for one in self.all_pure if _may_redact(self.guards[one[0]].guard)]
+
+    @cached_property
+    def bounding(self) -> list[Placed]:
+        """The guards that refuse the first event for its size alone."""
+        return [placed for placed in self._of_first if getattr(placed.guard, "bounds", False)]
+
+    @cached_property
+    def clearing(self) -> list[Placed]:
+        """The guards whose findings in the first event a person can allow."""
+        return [placed for placed in self._of_first if hasattr(placed.guard, "fingerprints")]
+
+    @property
+    def _of_first(self) -> list[Placed]:
+        return [placed for placed, index in zip(self.guards, self.event_of, strict=True) if not index]
+
+
+class Lineups:
+    """The lineups of one policy, each made once, whichever run first needs it."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], Lineup] = {}
+
+    def of(self, chains: Chains, stages: tuple[Stage, ...], can: tuple[Action, ...], mode: str) -> Lineup:
+        """The lineup of chains. They are known by which they are, and kept as long as their lineup is."""
+        asked = (*map(id, chains), stages, can, mode)
+        known = self._known.get(asked)
+        if known is None:
+            if len(self._known) >= MOST:
+                self._known.clear()
+            known = self._known[asked] = Lineup(chains, stages, can, mode)
+        return known
+
+
+def _may_redact(guard: Any) -> bool:
+    """Whether a guard may patch content; one that does not say what it can answer may, and so may one whose findings
+    hide what they are about, whatever becomes of it (`veils`)."""
+    answers = getattr(guard, "actions", None)
+    return answers is None or getattr(guard, "veils", False) or Action.REDACT in answers()
+
+
+def _carried(stage: Stage, can: tuple[Action, ...], mode: str) -> tuple[Action, ...]:
+    """What each action becomes at a stage; where little is left of a budget a warning refuses."""
+    cells = carried(stage, can)
+    if mode not in (LOCKDOWN, EXHAUSTED):
+        return cells
+    return tuple([cells[Action.BLOCK] if action == Action.WARN else cells[action] for action in Action])
+
+
+def always_raises(error: Exception) -> Judge:
+    """A judgement for a guard that could not even be planned: it fails as any guard that raises."""
+
+    def judge(_reading: Any) -> Any:
+        raise error
+
+    return judge
