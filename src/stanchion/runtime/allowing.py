@@ -81,7 +81,8 @@ def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Deci
         judged = yield from _cleared(desk, plans, moment)
         decision = yield from decide(plans, judged, desk.shield.records)
         tried += 1
-        if decision.inputs.taken != allowances_key(judged.events[0].run.tenant) or tried >= TRIES:
+        taken = decision.inputs.taken
+        if not taken or taken != allowances_key(judged.events[0].run.tenant) or tried >= TRIES:
             return judged, decision
 
 
