@@ -38,7 +38,7 @@ class Beginning:
 def tell_end(desk: Desk, code: str, why: str) -> None:
     """Write down that a run has ended, what this process decided in it, and what it had produced."""
     shield, veil = desk.shield, desk.shield.policy.veil
-    decided = {NAMES[action]: count for action, count in enumerate(desk.decided) if count}
+    decided = {NAMES[action]: count for action, count in enumerate(map(next, desk.decided)) if count}
     produced, left_out = desk.produced(), desk.partial.left_out
     if desk.veiled:
         produced, left_out = (), left_out + len(produced)

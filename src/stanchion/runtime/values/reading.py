@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from operator import is_
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -23,7 +23,7 @@ _SIMPLE: Final = frozenset(map(id, (str, int, bool, type(None))))
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Read(NamedTuple):
+class Read(msgspec.Struct, frozen=True):
     """What a value says: its content as JSON-like data, and what goes on in its place.
 
     `unread` says what could not be read, and where; `seen` how much of that is in the content at least. `plain` says
