@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from stanchion.kernel.actions import STOPS
+from stanchion.kernel.actions import PROCEEDS, STOPS
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import OF_STAGE, Event, Handoff, ModelCall, ToolCall
@@ -253,14 +253,14 @@ def _outcome(
     used: Amounts = (1, *reserved[1:])
     if named or (known is not None and known.lent):
         used = _said(reserved, spent, named, frozenset() if known is None else known.lent)
-    if known is not None and not known.adopted and Unit.DURATION_MS not in named:
+    if desk.measures and known is not None and not known.adopted and Unit.DURATION_MS not in named:
         used = used_by(desk, used, known.at)
     # A call that is named and not open any more was settled before.
     counts = desk.measures and (known is not None or not event.call)
     more = unforeseen(desk, reserved, used) if counts else NOTHING
     if more != NOTHING:
         yield from book(desk, start_of(desk, event), more)
-    return call, ((call, used),) if held else (), overruns(reserved, used)
+    return call, ((call, used),) if held else (), overruns(reserved, used) if any(reserved[1:]) else ()
 
 
 def _said(reserved: Amounts, spent: Amounts, named: frozenset[Unit], lent: frozenset[int]) -> Amounts:
@@ -319,7 +319,7 @@ def check(
         if desk.measures:
             reserved, lent = lending(desk, call, spent, desk.time_left_s(tool, None), named)
         decision, event = yield from assess(desk, call, reserved, refused)
-        if not decision.proceeds or event.id == call.id:
+        if event.id == call.id or decision.action > PROCEEDS:
             break
         # It has waited. What the host would run now may be something else than what was asked.
         was, (took, refused) = took, _taken(desk, tool, args)
@@ -327,8 +327,8 @@ def check(
             break
         abandoned(desk, decision.id)
         yield from desk.shield.unsettled.carry()
-    if decision.proceeds and desk.allowed.leave(decision).over:
+    if decision.action <= PROCEEDS and desk.allowed.leave(decision).over:
         decision = yield from lapsed(desk, decision, event, reserved)
-    if decision.proceeds:
+    if decision.action <= PROCEEDS:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)
     return decision if took.plain else _fitting(decision, call)

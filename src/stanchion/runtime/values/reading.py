@@ -17,6 +17,7 @@ from stanchion.runtime.values.texts import MAX_CHARS, encodable, in_letters, spe
 
 MAX_DEPTH: Final = 100
 """How deep a value may be nested: what guards cannot be shown as a whole is refused as a whole."""
+TOO_MANY: Final = f"it has more than {MAX_VALUES:,} values"
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -139,7 +140,9 @@ class _Reader(msgspec.Struct, eq=False):
             for name in items:
                 if type(name) is not str:
                     return None
-        self._count(len(items))
+        self._values -= len(items)
+        if self._values < 0:
+            raise Unreadable(TOO_MANY)
         contents = handed = items
         for at, item in items.items() if type(items) is dict else enumerate(items):
             kind = type(item)
@@ -160,11 +163,6 @@ class _Reader(msgspec.Struct, eq=False):
         if handed is not items:
             return contents, handed
         return contents, (items.copy() if contents is items else items) if self.copies else value
-
-    def _count(self, values: int) -> None:
-        self._values -= values
-        if self._values < 0:
-            raise Unreadable(f"it has more than {MAX_VALUES:,} values")
 
     def _leaf(self, leaf: Leaf) -> tuple[Any, Any]:
         content, handed, unread, seen = leaf
@@ -197,7 +195,9 @@ class _Reader(msgspec.Struct, eq=False):
 
     def _group(self, value: Any, form: Form, depth: int) -> tuple[Any, Any]:
         names, items, quiet = form.parts(value) if form.parts is not None else (None, [], frozenset())
-        self._count(len(items))
+        self._values -= len(items)
+        if self._values < 0:
+            raise Unreadable(TOO_MANY)
         if names is not None:
             if len(set(names)) < len(names):
                 raise Unreadable("two of its keys are written alike: use texts as keys")
