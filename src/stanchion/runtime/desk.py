@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections import OrderedDict, deque
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -25,7 +24,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.locks import Lock
-from stanchion.runtime.announcing import Beginning, tell_end
+from stanchion.runtime.announcing import Beginning, counts, tell_end
 from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.hosts import streamed
@@ -76,10 +75,6 @@ def _costs(stage: Stage, spent: Amounts) -> bool:
     return stage is not Stage.CHARGE and (stage is not Stage.EGRESS or spent[1] > 0 or spent[2] > 0)
 
 
-def _counts() -> list[Iterator[int]]:
-    return [itertools.count() for _ in Action]
-
-
 class Desk:
     """What one run has in hand. Safe to use from several threads; nothing in it grows with the run's length."""
 
@@ -122,8 +117,7 @@ class Desk:
         self.allowed = Allowed(shield)
         """When what goes ahead was judged, until it starts."""
         self.told: RunInfo | None = None
-        self.decided = _counts()
-        """By action how often it was decided, one `next` each; whoever asks a count counts it once more."""
+        self.decided = counts()
         self.counting = Lock()
         self.partial = PartialResults()
         self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
@@ -147,7 +141,7 @@ class Desk:
         self._prefix = f"{self._given.id}.{os.urandom(4).hex()}."
         self._count = itertools.count(1)
         self.told = None
-        self.decided = _counts()
+        self.decided = counts()
 
     @property
     def plans(self) -> Plans:
