@@ -59,7 +59,7 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
     else:
         done(state, batch_id, reply)
     if state.undo is not None:
-        state.undo.keep_all()
+        state.undo.entries.clear()
     return reply
 
 

@@ -167,7 +167,7 @@ def put(state: State, key: str, value: Any, now: int) -> None:
             heapq.heappush(state.forget, (now + IDLE_S * 1000, key))
         state.cells[key] = cell
     if state.undo is not None:
-        state.undo.row(cell)
+        state.undo.entries.append((cell, None, cell[:]))
     cell[0] += 1
     cell[1] = value
     cell[2] = None

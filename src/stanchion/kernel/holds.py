@@ -34,7 +34,7 @@ def hold(state: State, batch_id: str, taken: Taken, reply: Reply, now: int, hold
 def done(state: State, batch_id: str, reply: Reply) -> None:
     """Remember an answer. Two generations of batches are kept, so that forgetting costs nothing."""
     if state.undo is not None:
-        state.undo.item(state.recent, batch_id)
+        state.undo.entries.append((state.recent, batch_id, state.recent.get(batch_id)))
     state.recent[batch_id] = reply
     if len(state.recent) >= REMEMBERED:
         state.older, state.recent = state.recent, {}

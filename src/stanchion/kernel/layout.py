@@ -63,14 +63,15 @@ Wanted = list[tuple[Recorded, Any, int]]
 
 def place(wanted: Wanted, slices: list[Slice], cut: int, found: Found, ceiling: Action) -> tuple[Put, ...]:
     """Records to write, each behind as many lines as stand before its guard."""
-    if not found and ceiling == UNCHANGED:
-        return tuple([(r[2], value, r[4], r[5], r[6]) for r, value, _ in wanted])
     placed = []
-    refused = {pos for pos, finding in found if finding.shadow and finding.action > ceiling}
-    for (pos, _judge, name, _event, when, _at, shadow), value, _version in wanted:
-        if pos <= cut and (when == When.JUDGED or pos not in refused):
-            at = sum([s.end - s.start for s in slices if s.pos < pos])
+    plain = not found and ceiling == UNCHANGED
+    refused = set() if plain else {pos for pos, finding in found if finding.shadow and finding.action > ceiling}
+    for (pos, _judge, name, _event, when, at, shadow), value, _version in wanted:
+        if plain:
             placed.append((name, value, when, at, shadow))
+        elif pos <= cut and (when == When.JUDGED or pos not in refused):
+            behind = sum([s.end - s.start for s in slices if s.pos < pos])
+            placed.append((name, value, when, behind, shadow))
     return tuple(placed)
 
 

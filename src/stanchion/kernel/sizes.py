@@ -31,6 +31,9 @@ CEILING: Final = 8 * 1024 * 1024
 LONGEST_URL: Final = 8_192
 """How much of the address of a request that is too large is still of use to those who judge where it goes."""
 
+_LONG: Final = (str, dict, list, tuple)
+"""What can have more than one character."""
+
 UNREAD: Final = Patch((), {"$withheld": "it is too large to be read"}, kind="unread")
 """What a finding hides by which content is refused for its size alone: all of it."""
 
@@ -43,19 +46,16 @@ def unread(findings: Iterable[Finding]) -> bool:
 def exceeds(event: Event, most: int) -> bool:
     """Whether an event has more than so many characters, in its content and in the arguments that it repeats: texts,
     the names of fields, and one for every value. It is measured no further than it takes to know."""
-    content = event.args if type(event) is ToolCall else content_of(event)
-    if type(content) is str:
-        left = most - len(content)
+    waiting: list[Any]
+    if type(event) is ToolCall:
+        waiting = [event.args]
+    elif type(event) is ToolResult:
+        waiting = [event.args, event.result]
+    elif type(event) is Failure:
+        waiting = [event.args, event.text]
     else:
-        left = _left(content, most)
-    if left >= 0 and isinstance(event, ToolResult | Failure) and event.args:
-        left = _left(event.args, left)
-    return left < 0
-
-
-def _left(content: Any, left: int) -> int:
-    """What is left of a number of characters behind some content; negative where it has more."""
-    waiting = [content]
+        waiting = [content_of(event)]
+    left = most
     while waiting and left >= 0:
         value = waiting.pop()
         if isinstance(value, str):
@@ -65,21 +65,19 @@ def _left(content: Any, left: int) -> int:
                 left -= len(name) if type(name) is str else 1
                 if type(item) is str:
                     left -= len(item)
-                elif isinstance(item, str | dict | list | tuple):
+                elif isinstance(item, _LONG):
                     waiting.append(item)
             left -= len(value)
         elif isinstance(value, list | tuple):
             left -= len(value)
             if left >= 0:
                 waiting += value
-    return left
+    return left < 0
 
 
-def bounded(moment: Moment, shadow: bool = False) -> Moment:
-    """A moment as it can be judged: one that is too large has nothing left to read, and its refusal beside it."""
+def refused_unread(moment: Moment, shadow: bool = False) -> Moment:
+    """A moment that is too large as it can be judged: it has nothing left to read, and its refusal beside it."""
     event = moment.events[0]
-    if not exceeds(event, CEILING):
-        return moment
     refusal = Finding(
         Action.BLOCK, "kernel.too_large", (f"{CEILING:,}",), guard="kernel", shadow=shadow, hides=(UNREAD,)
     )

@@ -14,7 +14,7 @@ from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.flow import Flow
 from stanchion.guards.schema.guard import Memo, Schema
 from stanchion.guards.schema.hooks import HOOKS_ID, Hooked, ToolHooks
-from stanchion.guards.schema.tools import Definition, Known, Tools
+from stanchion.guards.schema.tools import POLICY, Definition, Known, Tools
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import names
 from stanchion.policy.compiled import CompiledPolicy, Seat, closest
@@ -132,9 +132,12 @@ def _understanding(seat: Seat, tools: Tools) -> Seat:
     if not isinstance(guard, Flow):
         return seat
 
-    def defined(tenant: str, tool: str) -> tuple[Any, Any]:
+    def defined(tenant: str, tool: str) -> tuple[Any, Any, str]:
         known = tools.find(tenant, tool)
-        return ("", None) if known is None else (known.about, known.schema)
+        if known is None:
+            return "", None, ""
+        # The digest says all that is in a definition, unless that is of no use, or the policy has written some of it.
+        return known.about, known.schema, "" if known.bad or known.source == POLICY else known.digest
 
     knowing = guard.knowing(defined, tools.names)
     return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))

@@ -51,7 +51,7 @@ def seen_to(desk: Desk, event: Event, decision: Decision, outcome: AuditLost | i
     """Wait for the record of a start, and carry out what concerns the run as a whole."""
     if outcome is not None:
         decision = yield from confirmed(desk, event, decision, outcome)
-    if len(desk.shield.unsettled) and decision.inputs.reply is not None:
+    if desk.shield.unsettled.waiting and decision.inputs.reply is not None:
         yield from desk.shield.unsettled.carry()
     yield from aftermath(desk, event, decision)
     return decision

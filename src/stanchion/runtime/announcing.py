@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING
 
 from stanchion.audit.forking import forks
 from stanchion.audit.journal import Finish, Start
-from stanchion.kernel.actions import NAMES
+from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.events import RunInfo
 from stanchion.policy.veil import renamed
 
@@ -35,10 +37,16 @@ class Beginning:
         self._began = self._began if self._began else now
 
 
+def counts() -> list[Iterator[int]]:
+    """What counts decisions by their action: each is one `next`, which no lock has to be around. Asked for a count,
+    it counts once more."""
+    return [count() for _ in Action]
+
+
 def tell_end(desk: Desk, code: str, why: str) -> None:
     """Write down that a run has ended, what this process decided in it, and what it had produced."""
     shield, veil = desk.shield, desk.shield.policy.veil
-    decided = {NAMES[action]: count for action, count in enumerate(desk.decided) if count}
+    decided = {NAMES[action]: number for action, number in enumerate(map(next, desk.decided)) if number}
     produced, left_out = desk.produced(), desk.partial.left_out
     if desk.veiled:
         produced, left_out = (), left_out + len(produced)

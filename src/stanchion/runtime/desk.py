@@ -19,12 +19,12 @@ from stanchion.kernel.gates import Ending
 from stanchion.kernel.late import late_finding
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.shown import visible
-from stanchion.kernel.sizes import bounded
+from stanchion.kernel.sizes import CEILING, exceeds, refused_unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.locks import Lock
-from stanchion.runtime.announcing import Beginning, tell_end
+from stanchion.runtime.announcing import Beginning, counts, tell_end
 from stanchion.runtime.answering import Answering
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.hosts import streamed
@@ -117,7 +117,7 @@ class Desk:
         self.allowed = Allowed(shield)
         """When what goes ahead was judged, until it starts."""
         self.told: RunInfo | None = None
-        self.decided = [0] * len(Action)
+        self.decided = counts()
         self.counting = Lock()
         self.partial = PartialResults()
         self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
@@ -141,7 +141,7 @@ class Desk:
         self._prefix = f"{self._given.id}.{os.urandom(4).hex()}."
         self._count = itertools.count(1)
         self.told = None
-        self.decided = [0] * len(Action)
+        self.decided = counts()
 
     @property
     def plans(self) -> Plans:
@@ -192,14 +192,16 @@ class Desk:
     def event(self, kind: type[Any], tool: str = "", **fields: Any) -> Any:
         """An event of this run, now, with what the policy says of its tool."""
         plans = self.plans
-        risk, traits = self.tool_facts(plans, tool)
-        at = self.shield.clock()
-        return kind(id=self.new_id(), at=at, run=plans.run, tool=tool, risk=risk, traits=traits, **fields)
+        facts = plans.tools.get(tool)
+        risk, traits = self.tool_facts(plans, tool) if facts is None else facts
+        name, at = self._prefix + str(next(self._count)), self.shield.clock()
+        return kind(id=name, at=at, run=plans.run, tool=tool, risk=risk, traits=traits, **fields)
 
     def tool_call(self, tool: str, args: dict[str, Any], registered: Risk | None = None) -> ToolCall:
         """The event of a tool call, now; made here by hand because it is made most often."""
         plans = self.plans
-        risk, traits = self.tool_facts(plans, tool, registered)
+        facts = plans.tools.get(tool) if registered is None else None
+        risk, traits = self.tool_facts(plans, tool, registered) if facts is None else facts
         return ToolCall(
             id=self._prefix + str(next(self._count)),
             at=self.shield.clock(),
@@ -263,7 +265,8 @@ class Desk:
     def fitted(self, moment: Moment, plans: Plans) -> Moment:
         """A moment as it can be judged: one that is too large is refused unread, and one that was made just before a
         reload is made to fit the policy it is judged by."""
-        moment = bounded(moment, plans.policy.shadow)
+        if exceeds(moment.events[0], CEILING):
+            moment = refused_unread(moment, plans.policy.shadow)
         if moment.events[0].run is plans.run:
             return moment
         risk, traits = self.tool_facts(plans, moment.events[0].tool)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.kernel.actions import STOPS, UNCHANGED, Action
+from stanchion.kernel.actions import PROCEEDS, STOPS, UNCHANGED, Action
 from stanchion.kernel.chain import Plans
-from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Failure, ModelCall, Moment, ToolCall, ToolResult
@@ -19,6 +18,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.runtime.aftermath import aftermath, owe, passed_over, seen_to, unheard
+from stanchion.runtime.attempts import Attempts
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.discretion import worded
 from stanchion.runtime.drivers import Flow
@@ -35,9 +35,7 @@ from stanchion.runtime.unread import NOTHING, against, formless, marked, unreada
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored
 
 if TYPE_CHECKING:
-    from stanchion.runtime.escalating import Granted
     from stanchion.runtime.ledger import Entry
-    from stanchion.runtime.queueing import Line
 
 RETRY: Final = Retry()
 
@@ -63,7 +61,7 @@ def judge(
     if refused is not None:
         return refused
     try:
-        if len(desk.shield.unsettled):
+        if desk.shield.unsettled.waiting:
             yield from desk.shield.unsettled.catch_up()
         if getattr(plans.policy, "clears", False):
             from stanchion.runtime.allowing import decided
@@ -83,7 +81,7 @@ def judge(
     outcome = written(desk, plans, moment, decision, begun, notes)
     if outcome is not None:
         decision = yield from confirmed(desk, moment.events[0], decision, outcome)
-    if len(desk.shield.unsettled) and decision.inputs.reply is not None:
+    if desk.shield.unsettled.waiting and decision.inputs.reply is not None:
         yield from desk.shield.unsettled.carry()
     if moment.settles and decision.inputs.reply is not None and AGAIN in decision.inputs.reply.settled:
         from stanchion.runtime.overtaking import overtaken
@@ -141,123 +139,67 @@ def assess(
     """
     way = Way() if way is None else way
     way.waited = False
+    tried: Attempts | None = None
     try:
-        decision, event = yield from _assessed(desk, event, spent, refused, stakes, waits, reprice, way)
-        if not decision.proceeds and way.waited:
+        while True:
+            begun, awake_ns = perf_counter_ns(), desk.shield.awake_ns()
+            plans = desk.plans
+            if tried is None:
+                moment = desk.moment(event, spent, refused=refused, stakes=stakes)
+            else:
+                moment, spent = tried.moment(desk, plans, event), tried.spent
+            moment = desk.fitted(moment, plans)
+            event = moment.events[0]
+            memory = desk.shield.memory
+            if memory is not None and memory.is_due(event.at):
+                yield from memory.check(event.at)
+            barrier = barred(desk, moment) if desk.shield.journal.trouble else None
+            if barrier is not None:
+                decision = barrier
+                break
+            if desk.shield.unsettled.waiting:
+                yield from desk.shield.unsettled.catch_up()
+            started = desk.under_way.enter(way, event, spent)
+            if getattr(plans.policy, "clears", False):
+                from stanchion.runtime.allowing import decided
+
+                moment, decision = yield from decided(desk, plans, moment)
+            else:
+                decision = yield from decide(plans, moment, desk.shield.records)
+            if decision.inputs.lost and not decision.proceeds:
+                unheard(desk, way, decision)
+            if tried is not None and tried.granted is not None:
+                from stanchion.runtime.escalating import note_use
+
+                note_use(desk, tried.granted, decision)
+            if decision.findings:
+                decision = worded(plans, moment, decision)
+            lesser = tried is not None and tried.degraded is not None
+            if decision.action <= (PROCEEDS if lesser else UNCHANGED):
+                started.decision = decision
+            outcome = written(desk, plans, moment, decision, begun)
+            if desk.shield.policy.recalls is not None:
+                desk.learn(moment, decision)
+            if outcome is not None or decision.findings or desk.shield.unsettled.waiting:
+                decision = yield from seen_to(desk, event, decision, outcome)
+            if decision.action <= PROCEEDS:
+                desk.allowed.enter(decision, awake_ns)
+            if not decision.findings and not lesser:
+                break
+            if tried is None:
+                tried = Attempts(event.id, spent, refused, stakes, waits, reprice, way)
+            decision, event, again = yield from tried.after(desk, event, decision)
+            if not again:
+                break
+        goes_ahead = decision.action <= PROCEEDS
+        if not goes_ahead and way.waited:
             yield from desk.shield.unsettled.tell(owed(desk, event, ()))
-        if not decision.proceeds or event.stage not in STARTS:
+        if not goes_ahead or event.stage not in STARTS:
             desk.under_way.over(way.call)
         return decision, event
     except BaseException as error:
         yield from cut_off(desk, way, error)
         raise
-
-
-def _assessed(
-    desk: Desk,
-    event: Event,
-    spent: Amounts,
-    refused: tuple[Finding, ...],
-    stakes: tuple[Stake, ...],
-    waits: bool,
-    reprice: Callable[[Event], Amounts] | None,
-    way: Way,
-) -> Flow[tuple[Decision, Event]]:
-    """The same, for somebody who sees to what is taken."""
-    line: Line | None = None
-    degraded: Decision | None = None
-    granted: Granted | None = None
-    first = event.id
-    while True:
-        begun, awake_ns = perf_counter_ns(), desk.shield.awake_ns()
-        plans = desk.plans
-        if granted is not None and not granted.covers(plans.policy.hash):
-            granted = None
-        rests = stakes if granted is None else (*stakes, granted.stake(event))
-        ticket = "" if granted is None else granted.ticket
-        attempt, lifts = 1 if degraded is None else 2, () if granted is None else granted.lifts
-        moment = desk.moment(event, spent, (), attempt, refused, rests, ticket, event.id != first, lifts)
-        moment = desk.fitted(moment, plans)
-        event = moment.events[0]
-        memory = desk.shield.memory
-        if memory is not None and memory.is_due(event.at):
-            yield from memory.check(event.at)
-        barrier = barred(desk, moment) if desk.shield.journal.trouble else None
-        if barrier is not None:
-            return barrier, event
-        if len(desk.shield.unsettled):
-            yield from desk.shield.unsettled.catch_up()
-        desk.under_way.enter(way, event, spent)
-        if getattr(plans.policy, "clears", False):
-            from stanchion.runtime.allowing import decided
-
-            moment, decision = yield from decided(desk, plans, moment)
-        else:
-            decision = yield from decide(plans, moment, desk.shield.records)
-        if decision.inputs.lost and not decision.proceeds:
-            unheard(desk, way, decision)
-        if granted is not None:
-            from stanchion.runtime.escalating import note_use
-
-            note_use(desk, granted, decision)
-        if decision.findings:
-            decision = worded(plans, moment, decision)
-        if decision.action <= UNCHANGED or (degraded is not None and decision.proceeds):
-            desk.under_way.decided(decision)
-        outcome = written(desk, plans, moment, decision, begun)
-        if desk.shield.policy.recalls is not None:
-            desk.learn(moment, decision)
-        if outcome is not None or decision.findings or len(desk.shield.unsettled):
-            decision = yield from seen_to(desk, event, decision, outcome)
-        if decision.proceeds:
-            desk.allowed.enter(decision, awake_ns)
-        if not decision.findings and degraded is None:
-            return decision, event
-        if decision.action == Action.QUEUE:
-            from stanchion.runtime.queueing import Line
-
-            line, way.waited = Line() if line is None else line, True
-            again = yield from line.wait(desk, event, decision)
-            if again is None:
-                return decision, event
-            event = again
-            continue
-        if granted is not None and decision.code == "kernel.taken":
-            granted = None
-            event = desk.renewed(event)
-            continue
-        if decision.action == Action.ESCALATE:
-            from stanchion.runtime.escalating import ask
-
-            stands = formless(event)
-            answer = stands[0] if stands else (yield from ask(desk, event, decision, waits))
-            if answer is None:
-                return decision, event
-            if isinstance(answer, Finding):
-                refused = (*refused, answer)
-            else:
-                granted = answer
-            event = desk.renewed(event)
-            continue
-        before = content_of(event)
-        if decision.patches:
-            event = with_content(event, decision.patched(before))
-        if decision.action == Action.DEGRADE and degraded is None:
-            degraded = decision
-            from stanchion.runtime.degrading import NO_LESSER, lesser
-
-            less = yield from lesser(desk, event, decision, before)
-            if less is None:
-                refused, event = (*refused, NO_LESSER), desk.renewed(event)
-                continue
-            event = less
-            spent = spent if reprice is None else reprice(event)
-            continue
-        if degraded is None:
-            return decision, event
-        from stanchion.runtime.degrading import joined
-
-        return joined(degraded, decision, event), event
 
 
 def admit(

@@ -79,7 +79,7 @@ class Provenance:
     def _know(self, guard: Flow, tenant: str) -> None:
         if self._known is not guard:
             self._known = guard
-            self._memory.know(guard.tools(tenant))
+            self._memory.know(guard.vocabulary(tenant))
 
     def answer(self, question: Recall) -> Any:
         """What stands against an event, as plain data; nothing where nothing does."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -61,48 +62,33 @@ def written(
             # What is written is not what was judged: judged again, it would not leave what this decision left.
             record = msgspec.structs.replace(record, wrote=())
         ends = event.call if kind == OUTCOME and not (type(event) is ToolResult and event.part) else ""
-        mark = _taken(desk, event.run, (shown, record, took_ns, notes, hide), has_happened(event), ends)
+        mark = _taken(desk, event.run, (shown, record, took_ns, notes, hide), ends)
     finally:
         if moment.late:
             desk.owed(moment, decision)
     if isinstance(mark, AuditLost):
         return mark
-    with desk.counting:
-        desk.decided[decision.action] += 1
+    next(desk.decided[decision.action])
     if decision.shadow and kind != INTENT:
         # The agent gets what a guard in shadow mode would have redacted, but no record does.
         desk.veiled = desk.veiled or any(finding.patches for finding in decision.shadow)
     if len(shield.records) > MAX_CACHED:
         shield.records.clear()
-    return mark if event.risk >= WAITS and decision.proceeds and kind == INTENT else None
+    return mark if event.risk >= WAITS and kind == INTENT and decision.proceeds else None
 
 
 Written = tuple[Moment, Decision, int, tuple[str, ...], tuple[Patch, ...]]
 """What a journal writes down of a decision."""
 
 
-def _taken(desk: Desk, run: RunInfo, what: Written, happened: bool, ends: str) -> AuditLost | int:
+def _taken(desk: Desk, run: RunInfo, what: Written, ends: str) -> AuditLost | int:
     """Have the journal take a record behind those that wait for it: its mark, or why it is not written. That of what
     has happened waits with them, and notes that it had to, also where whoever writes it is cut off. `ends` is the call
     that is not under way any more then."""
-    unwritten = desk.shield.unwritten
-
-    def write(*late: str) -> int:
-        if desk.told is not run:
-            desk.announce(run)
-        moment, decision, took_ns, notes, hide = what
-        mark: int = desk.shield.journal.write(moment, decision, took_ns, (*notes, *late), hide)
-        return mark
-
-    def write_later(why: AuditLost) -> None:
-        if happened:
-            unwritten.keep(lambda: write(LATE), f"what came of `{what[0].events[0].call}`", why)
-            desk.under_way.over(ends)
-
     try:
-        if len(unwritten):
-            unwritten.flush()
-        mark = write()
+        if desk.shield.unwritten.waiting:
+            desk.shield.unwritten.flush()
+        mark = _write(desk, run, what)
         if ends:
             desk.under_way.over(ends)
         return mark
@@ -111,10 +97,25 @@ def _taken(desk: Desk, run: RunInfo, what: Written, happened: bool, ends: str) -
     except Exception as error:  # noqa: BLE001 - whatever a journal raises, nothing is written
         lost = AuditLost(f"writing it failed with `{type(error).__name__}`")
     except BaseException:
-        write_later(AuditLost("whoever wrote it was interrupted"))
+        _write_later(desk, run, what, ends, AuditLost("whoever wrote it was interrupted"))
         raise
-    write_later(lost)
+    _write_later(desk, run, what, ends, lost)
     return lost
+
+
+def _write(desk: Desk, run: RunInfo, what: Written, *late: str) -> int:
+    if desk.told is not run:
+        desk.announce(run)
+    moment, decision, took_ns, notes, hide = what
+    mark: int = desk.shield.journal.write(moment, decision, took_ns, (*notes, *late), hide)
+    return mark
+
+
+def _write_later(desk: Desk, run: RunInfo, what: Written, ends: str, why: AuditLost) -> None:
+    event = what[0].events[0]
+    if has_happened(event):
+        desk.shield.unwritten.keep(partial(_write, desk, run, what, LATE), f"what came of `{event.call}`", why)
+        desk.under_way.over(ends)
 
 
 def confirmed(desk: Desk, event: Event, decision: Decision, outcome: AuditLost | int) -> Flow[Decision]:
@@ -217,7 +218,7 @@ def broke_off(desk: Desk, how: str, error: BaseException | None = None) -> None:
 def _note(desk: Desk, outcome: Any, policy: str, how: str, ends: str) -> None:
     ended = Decision(outcome.id, Action.ALLOW, policy)
     shown, said = veiled(Moment((outcome,)), ended, hidden_names(desk.plans, outcome))
-    mark = _taken(desk, outcome.run, (shown, said, 0, (how,), ()), happened=True, ends=ends)
+    mark = _taken(desk, outcome.run, (shown, said, 0, (how,), ()), ends)
     if isinstance(mark, AuditLost):
         desk.tell("the audit trail cannot be written: the outcome of the last call is recorded as soon as it can be")
 

@@ -45,7 +45,7 @@ class Reporting:
 
     def _judge(self, stage: Stage | str, /, **fields: Any) -> Flow[Decision]:
         """Judge an event of any stage, given the fields its stage has; an `error` may be the exception itself."""
-        return report(self._desk, Stage(stage), fields)
+        return report(self._desk, stage if type(stage) is Stage else Stage(stage), fields)
 
     def _prompt(self, /, text: str, source: str = "user", trusted: bool = True) -> Flow[Decision]:
         """Words enter the run: the user's own, or another's (`trusted=False`)."""

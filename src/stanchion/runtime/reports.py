@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from stanchion.kernel.actions import STOPS
+from stanchion.kernel.actions import PROCEEDS, STOPS
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import OF_STAGE, Event, Handoff, ModelCall, ToolCall
@@ -44,6 +44,7 @@ UNITS = {
     "duration_s": Unit.DURATION_MS,
 }
 USAGE = tuple(UNITS)
+NOBODY_SAID: frozenset[Unit] = frozenset()
 
 
 class BadEvent(Shown, ValueError):
@@ -80,21 +81,26 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
     """Judge what a host reports. A start is remembered until its outcome is reported, which then settles it."""
     if isinstance(fields.get("error"), BaseException):
         fields = told(desk.shield.policy, fields.pop("error"), fields)
-    unknown = [name for name in fields if name not in takes(stage)]
-    if unknown:
+    form = _form(stage)
+    if not fields.keys() <= form.taken:
+        unknown = [name for name in fields if name not in form.taken]
         raise BadEvent(f"`{stage}` has no field `{unknown[0]}`: it takes {', '.join(takes(stage))}")
-    usage = {name: fields.pop(name) for name in USAGE if name in fields}
-    spent = spending(usage)
-    named = named_in(usage)
+    spent, named = JUST_ONE, NOBODY_SAID
+    if not fields.keys().isdisjoint(USAGE):
+        usage = {name: fields.pop(name) for name in USAGE if name in fields}
+        spent, named = spending(usage), named_in(usage)
     if stage is Stage.CHARGE:
         fields |= {"tokens": spent[Unit.TOKENS], "cost_microusd": spent[Unit.COST_MICROUSD]}
-    event, refused, plain = _event(desk, stage, fields)
-    if event.call if stage in ENDS else stage is Stage.CHARGE and event.settled and event.call:
+    event, refused, plain = _event(desk, stage, form, fields)
+    ends = stage in ENDS
+    is_open = not event.call or desk.is_open(event.call)
+    if not is_open and (ends or (stage is Stage.CHARGE and event.settled)):
         yield from adopt(desk, event.call)
-    if stage in ENDS:
-        first = not event.call or desk.is_open(event.call)
+        is_open = desk.is_open(event.call)
+    if ends:
         call, settles, notes = yield from _outcome(desk, event, spent, named)
-        event = msgspec.structs.replace(event, call=call)
+        if call != event.call:
+            event = msgspec.structs.replace(event, call=call)
         notes = (*desk.take_notes(call), *notes)
         done = call if call else event.id
         said = failure_in(event.result) if stage is Stage.TOOL_RESULT else None
@@ -102,13 +108,13 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         if said is not None:
             answer = yield from taken_in(desk, said, call, event.tool, event.args, settles, notes)
             event, settles, notes = failing(event), (), ()
-        elif stage is Stage.TOOL_RESULT and first and event.part <= 1 and desk.shield.policy.undos:
+        elif stage is Stage.TOOL_RESULT and is_open and event.part <= 1 and desk.shield.policy.undos:
             remember_reported(desk, event.tool, done, dict(event.args))
         decision = yield from judge(desk, desk.moment(event, settles=settles, refused=refused), notes)
         decision = decision if answer is None else beside(answer, decision)
         if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
             yield from _taken_back(desk, done)
-        return _fitting(decision, event, plain)
+        return decision if plain else _fitting(decision, event)
     if stage is Stage.CHARGE and event.settled:
         return (yield from _known(desk, event, spent, named))
     reserved = _Reserved(desk, event, spent, named)
@@ -119,7 +125,7 @@ def report(desk: Desk, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         decision = yield from lapsed(desk, decision, judged, reserved.amounts)
     if decision.proceeds and stage in STARTS:
         desk.opened(decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent)
-    return _fitting(decision, event, plain)
+    return decision if plain else _fitting(decision, event)
 
 
 class _Reserved:
@@ -148,10 +154,10 @@ class _Reserved:
         return self.amounts
 
 
-def _fitting(decision: Decision, event: Event, plain: bool) -> Decision:
-    """A decision whose patches fit what the host has: where that is not the plain data that guards were shown, the
-    whole of it is replaced, for places in the one are not places in the other."""
-    if plain or not decision.patches:
+def _fitting(decision: Decision, event: Event) -> Decision:
+    """A decision whose patches fit what the host has, which is not the plain data that guards were shown: the whole of
+    it is replaced, for places in the one are not places in the other."""
+    if not decision.patches:
         return decision
     return msgspec.structs.replace(decision, patches=(Patch((), decision.patched(content_of(event))),))
 
@@ -168,13 +174,10 @@ def _about(event: Any) -> str:
     return f"handoff to {event.to}" if event.stage in HANDOFFS else str(event.tool)
 
 
-def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> tuple[Any, tuple[Finding, ...], bool]:
+def _event(desk: Desk, stage: Stage, form: _Form, fields: dict[str, Any]) -> tuple[Any, tuple[Finding, ...], bool]:
     """The event that a host reports, what stands against it, and whether its fields were plain data."""
-    kind: Any = OF_STAGE[stage]
-    known = _fields(kind)
-    needed = [name for name, field in known.items() if field.required and name not in ("id", "at", "run")]
-    missing = [name for name in (*(["tool"] if stage in NAMED else []), *needed) if name not in fields]
-    if missing:
+    if not fields.keys() >= form.needed:
+        missing = [name for name in takes(stage) if name in form.needed and name not in fields]
         raise BadEvent(f"`{stage}` needs the field `{missing[0]}`: it takes {', '.join(takes(stage))}")
     try:
         seen = read(fields)
@@ -182,14 +185,16 @@ def _event(desk: Desk, stage: Stage, fields: dict[str, Any]) -> tuple[Any, tuple
         raise BadEvent(f"`{stage}` cannot be read: {error}") from None
     data: dict[str, Any] = seen.content
     try:
-        msgspec.convert(data, _typed(kind, frozenset(data)))
+        msgspec.convert(data, _typed(form.kind, frozenset(data)))
     except msgspec.ValidationError as error:
         message = str(error)
         raise BadEvent(f"`{stage}`: {message[:1].lower()}{message[1:]}") from None
     if stage is Stage.ERROR:
         data |= _told(desk, data)
-    event = marked(desk.event(kind, **data), seen)
-    return event, against(desk, stage, event.tool, seen) if seen.unread else (), seen.plain
+    event = desk.event(form.kind, **data)
+    if not seen.unread:
+        return event, (), seen.plain
+    return marked(event, seen), against(desk, stage, event.tool, seen), seen.plain
 
 
 def _told(desk: Desk, data: dict[str, Any]) -> dict[str, Any]:
@@ -218,6 +223,21 @@ def takes(stage: Stage) -> tuple[str, ...]:
     return (*own, *[name for name in USAGE if name not in own])
 
 
+class _Form(NamedTuple):
+    """What a report of one stage is made of: the event's kind, the fields it takes, and those it needs."""
+
+    kind: Any
+    taken: frozenset[str]
+    needed: frozenset[str]
+
+
+@cache
+def _form(stage: Stage) -> _Form:
+    kind = OF_STAGE[stage]
+    needed = [name for name, field in _fields(kind).items() if field.required and name not in INNER]
+    return _Form(kind, frozenset(takes(stage)), frozenset([*needed, "tool"] if stage in NAMED else needed))
+
+
 def _outcome(
     desk: Desk, event: Any, spent: Amounts, named: frozenset[Unit]
 ) -> Flow[tuple[str, tuple[Settle, ...], tuple[str, ...]]]:
@@ -226,20 +246,28 @@ def _outcome(
     What was really used beats the estimate, measure by measure; what nobody had estimated is counted now, whatever it
     exceeds.
     """
-    call, known = desk.closed(event.call, _about(event), getattr(event, "args", {}))
+    about = "" if event.call else _about(event)
+    call, known = desk.closed(event.call, about, getattr(event, "args", {}))
     held = known is not None and known.held
     reserved = known.spent if known is not None and known.held else NOTHING
-    lent = frozenset[int]() if known is None else known.lent
-    used_up = [0 if unit in lent and unit != Unit.DURATION_MS else reserved[unit] for unit in Unit]
-    one, tokens, cost, api_calls, working = [spent[unit] if unit in named else used_up[unit] for unit in Unit]
-    used: Amounts = (1, tokens, cost, api_calls, working)
-    if known is not None and not known.adopted and Unit.DURATION_MS not in named:
-        used = used_by(desk, (one, tokens, cost, api_calls, reserved[Unit.DURATION_MS]), known.at)
+    used: Amounts = (1, *reserved[1:])
+    if named or (known is not None and known.lent):
+        used = _said(reserved, spent, named, frozenset() if known is None else known.lent)
+    if desk.measures and known is not None and not known.adopted and Unit.DURATION_MS not in named:
+        used = used_by(desk, used, known.at)
     # A call that is named and not open any more was settled before.
-    more = unforeseen(desk, reserved, used) if known is not None or not event.call else NOTHING
+    counts = desk.measures and (known is not None or not event.call)
+    more = unforeseen(desk, reserved, used) if counts else NOTHING
     if more != NOTHING:
         yield from book(desk, start_of(desk, event), more)
-    return call, ((call, used),) if held else (), overruns(reserved, used)
+    return call, ((call, used),) if held else (), overruns(reserved, used) if any(reserved[1:]) else ()
+
+
+def _said(reserved: Amounts, spent: Amounts, named: frozenset[Unit], lent: frozenset[int]) -> Amounts:
+    """What was used as far as a host says it: what was only lent goes back where it says nothing, but for the time."""
+    used = [0 if unit in lent and unit != Unit.DURATION_MS else reserved[unit] for unit in Unit]
+    _, tokens, cost, api_calls, working = [spent[unit] if unit in named else used[unit] for unit in Unit]
+    return (1, tokens, cost, api_calls, working)
 
 
 def start_of(desk: Desk, event: Any) -> Event:
@@ -291,7 +319,7 @@ def check(
         if desk.measures:
             reserved, lent = lending(desk, call, spent, desk.time_left_s(tool, None), named)
         decision, event = yield from assess(desk, call, reserved, refused)
-        if not decision.proceeds or event.id == call.id:
+        if event.id == call.id or decision.action > PROCEEDS:
             break
         # It has waited. What the host would run now may be something else than what was asked.
         was, (took, refused) = took, _taken(desk, tool, args)
@@ -299,8 +327,8 @@ def check(
             break
         abandoned(desk, decision.id)
         yield from desk.shield.unsettled.carry()
-    if decision.proceeds and desk.allowed.leave(decision).over:
+    if decision.action <= PROCEEDS and desk.allowed.leave(decision).over:
         decision = yield from lapsed(desk, decision, event, reserved)
-    if decision.proceeds:
+    if decision.action <= PROCEEDS:
         desk.opened(decision, tool, event.args if isinstance(event, ToolCall) else took.content, reserved, lent)
-    return _fitting(decision, call, took.plain) if decision.patches else decision
+    return decision if took.plain else _fitting(decision, call)

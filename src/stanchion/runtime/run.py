@@ -351,7 +351,7 @@ class Run(Reporting):
     def close(self) -> None:
         """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
         self._end()
-        if self._desk.carved or len(self._desk.shield.unsettled):
+        if self._desk.carved or self._desk.shield.unsettled.waiting:
             from stanchion.runtime.children import give_back
 
             drive(give_back(self._desk), self._desk)
@@ -359,7 +359,7 @@ class Run(Reporting):
     async def aclose(self) -> None:
         """`close` for async code."""
         self._end()
-        if self._desk.carved or len(self._desk.shield.unsettled):
+        if self._desk.carved or self._desk.shield.unsettled.waiting:
             from stanchion.runtime.children import give_back
 
             await self._adrive(give_back(self._desk))

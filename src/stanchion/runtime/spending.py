@@ -22,6 +22,10 @@ CALLS_OUT: Final = frozenset({Stage.MODEL_CALL, Stage.EGRESS})
 WORKS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
 """Stages at which something begins that takes working time."""
 
+NAMES: Final = ("tokens", "dollars", "API calls", "seconds of work")
+PARTS: Final = (1, MICRO, 1, 1000)
+"""What the measures of an action are called, and how many of what is counted make one of each."""
+
 Named = frozenset[Unit]
 """What a host has said of an action, also where it said that it is nothing."""
 
@@ -80,17 +84,11 @@ def used_by(desk: Desk, reserved: Amounts, began_ms: int, said: Amounts | None =
 
 def overruns(reserved: Amounts, used: Amounts) -> tuple[str, ...]:
     """What an action used beyond what it had reserved, in words for its record."""
-    words: dict[Unit, tuple[str, float]] = {
-        Unit.TOKENS: ("tokens", 1),
-        Unit.COST_MICROUSD: ("dollars", MICRO),
-        Unit.API_CALLS: ("API calls", 1),
-        Unit.DURATION_MS: ("seconds of work", 1000),
-    }
-    return tuple(
-        f"it used {used[unit] / parts:g} {name}, {(used[unit] - reserved[unit]) / parts:g} more than reserved"
-        for unit, (name, parts) in words.items()
-        if used[unit] > reserved[unit] > 0
-    )
+    words: list[str] = []
+    for name, parts, more, most in zip(NAMES, PARTS, used[1:], reserved[1:], strict=True):
+        if more > most > 0:
+            words.append(f"it used {more / parts:g} {name}, {(more - most) / parts:g} more than reserved")
+    return tuple(words)
 
 
 def settled(decision: Decision, used: Amounts = JUST_ONE) -> tuple[tuple[str, Amounts | None], ...]:

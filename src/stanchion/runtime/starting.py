@@ -9,7 +9,10 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Finding
@@ -36,16 +39,15 @@ LAPSED: Final = Finding(Action.BLOCK, "kernel.lapsed", guard="kernel")
 _CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC) if hasattr(time, "CLOCK_MONOTONIC") else -1
 
 
-def awake_ns() -> int:
-    """Time that goes on while the host sleeps, as far as the system has such a clock."""
-    return time.clock_gettime_ns(_CLOCK) if _CLOCK >= 0 else time.monotonic_ns()
+awake_ns: Final[Callable[[], int]] = partial(time.clock_gettime_ns, _CLOCK) if _CLOCK >= 0 else time.monotonic_ns
+"""Time that goes on while the host sleeps, as far as the system has such a clock."""
 
 
 class Lapsed(Exception):
     """An action was about to begin too late: it has not begun."""
 
 
-class Leave(NamedTuple):
+class Leave(msgspec.Struct, frozen=True):
     """Until when something may begin, and by which clock."""
 
     until_ns: int

@@ -16,8 +16,7 @@ P = ParamSpec("P")
 class AtDesk(Protocol):
     """Whatever has a desk that its flows are driven with."""
 
-    @property
-    def desk(self) -> Desk: ...
+    _desk: Desk
 
 
 S = TypeVar("S", bound=AtDesk)
@@ -31,13 +30,13 @@ def twins(
 
     @wraps(flow)
     def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return drive(flow(self, *args, **kwargs), self.desk)
+        return drive(flow(self, *args, **kwargs), self._desk)
 
     @wraps(flow)
     async def amethod(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         from stanchion.runtime.loop import adrive
 
-        return await adrive(flow(self, *args, **kwargs), self.desk)
+        return await adrive(flow(self, *args, **kwargs), self._desk)
 
     name = flow.__name__.removeprefix("_")
     _introduce(method, name, flow)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
@@ -26,30 +28,28 @@ INTERRUPTED: Final = "it was interrupted: what came of it is not known"
 LEFT: Final = "nobody has taken what came of it"
 
 
-class Started:
-    """A call on its way: what was decided, `None` as long as its batch may be on its way, what it reserved, its page in
-    the ledger, whether it was begun, and whether its items were `handed` to a host that takes them as it likes."""
+class Started(msgspec.Struct, eq=False):
+    """A call on its way: what it reserved, its page in the ledger, what was decided, `None` as long as its batch may be
+    on its way, whether it was begun, and whether its items were `handed` to a host that takes them as it likes."""
 
-    __slots__ = ("begun", "decision", "event", "handed", "is_left", "page", "reserved")
+    event: Event
+    reserved: Amounts
+    page: Entry | None = None
+    decision: Decision | None = None
+    begun: bool = False
+    handed: bool = False
+    is_left: bool = False
 
-    def __init__(self, event: Event, reserved: Amounts, page: Entry | None = None) -> None:
-        self.event, self.reserved, self.page = event, reserved, page
-        self.decision: Decision | None = None
-        self.begun = self.handed = self.is_left = False
 
-
-class Way:
+class Way(msgspec.Struct, eq=False):
     """Which call somebody is at, who made this before anything was taken: whatever cuts them off, it can be left."""
 
-    __slots__ = ("call", "is_done", "page", "waited")
-
-    def __init__(self) -> None:
-        self.call = ""
-        self.page: Entry | None = None
-        self.waited = False
-        """Whether it stood in a line."""
-        self.is_done = False
-        """Whether it was done, and only what came of it is yet to be judged."""
+    call: str = ""
+    page: Entry | None = None
+    waited: bool = False
+    """Whether it stood in a line."""
+    is_done: bool = False
+    """Whether it was done, and only what came of it is yet to be judged."""
 
 
 class UnderWay:
@@ -62,18 +62,14 @@ class UnderWay:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def enter(self, way: Way, event: Event, reserved: Amounts) -> None:
-        """Something is about to be judged, and may take something. Whoever is at it was at `way.call` before."""
+    def enter(self, way: Way, event: Event, reserved: Amounts) -> Started:
+        """Something is about to be judged, and may take something. Whoever is at it was at `way.call` before. Before
+        what goes ahead is written down, the decision is entered: what the runtime starts has to have an outcome."""
         before, way.call, way.is_done = way.call, event.id, False
-        self._calls[event.id] = Started(event, reserved, way.page)
+        self._calls[event.id] = started = Started(event, reserved, way.page)
         if before:
             self._calls.pop(before, None)
-
-    def decided(self, decision: Decision) -> None:
-        """What goes ahead is about to be written down: what the runtime starts has to have an outcome."""
-        started = self._calls.get(decision.id)
-        if started is not None:
-            started.decision = decision
+        return started
 
     def begin(self, call: str, event: Event) -> bool:
         """A call begins, as that event says; false where it was left before, so that it must not begin."""

@@ -32,7 +32,8 @@ class Unsettled:
     """
 
     def __init__(self) -> None:
-        self._waiting: OrderedDict[str, Owed] = OrderedDict()
+        self.waiting: OrderedDict[str, Owed] = OrderedDict()
+        """What waits, oldest first. It is asked on every decision, and mostly empty."""
         self._unheard_of: deque[Owed] = deque(maxlen=AGAIN)
         """What gives back something that the store has not heard of: whoever took it may have been interrupted while
         it was on its way. It is sent once more, when the shield is closed."""
@@ -40,14 +41,11 @@ class Unsettled:
         self.is_lost = False
         """Whether the store did not answer when it was last told something."""
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
     def last_call(self) -> None:
         """Have everything sent once more that the store had not heard of."""
         with self._lock:
             for one in self._unheard_of:
-                self._waiting[one.id] = one
+                self.waiting[one.id] = one
             self._unheard_of.clear()
 
     def keep(self, batch: Batch) -> None:
@@ -60,9 +58,9 @@ class Unsettled:
             return
         given_up: Owed | None = None
         with self._lock:
-            self._waiting[one.id] = one
-            if len(self._waiting) > MOST:
-                given_up = self._waiting.popitem(last=False)[1]
+            self.waiting[one.id] = one
+            if len(self.waiting) > MOST:
+                given_up = self.waiting.popitem(last=False)[1]
         if given_up is not None:
             _give_up(given_up, StoreLost(f"more than {MOST:,} batches wait for the store"))
 
@@ -78,7 +76,7 @@ class Unsettled:
             self.is_lost = True
             return None
         self.is_lost = False
-        self._waiting.pop(batch.id, None)
+        self.waiting.pop(batch.id, None)
         return reply
 
     def tell(self, one: Owed | None) -> Flow[bool]:
@@ -97,12 +95,12 @@ class Unsettled:
 
     def carry(self, most: int = AT_ONCE) -> Flow[None]:
         """Carry out what waits, oldest first, as far as the store takes it."""
-        for _ in range(min(most, len(self._waiting))):
+        for _ in range(min(most, len(self.waiting))):
             with self._lock:
-                one = next(iter(self._waiting.values()), None)
+                one = next(iter(self.waiting.values()), None)
                 if one is None:
                     return
-                self._waiting.move_to_end(one.id)  # whoever carries out more meanwhile takes the next
+                self.waiting.move_to_end(one.id)  # whoever carries out more meanwhile takes the next
             try:
                 done, heard = yield from one.told()
             except StoreLost:
@@ -113,7 +111,7 @@ class Unsettled:
 
     def catch_up(self) -> Flow[None]:
         """Carry out what waits, unless the store did not answer when it was last asked."""
-        if self._waiting and not self.is_lost:
+        if self.waiting and not self.is_lost:
             yield from self.carry()
 
     def _told(self, one: Owed, done: bool, heard: bool) -> None:
@@ -124,20 +122,20 @@ class Unsettled:
             # Under other ids, because the answers to these stand.
             again = tuple([msgspec.structs.replace(batch, id=f"{batch.id}.again") for batch in one.batches])
             self._unheard_of.append(Owed(f"{one.id}.again", again, one.places))
-        self._waiting.pop(one.id, None)
+        self.waiting.pop(one.id, None)
 
     def close(self, store: Any) -> None:
         """Carry out what still can be, and tell operators of the rest."""
         self.last_call()
-        for one in list(self._waiting.values()):
+        for one in list(self.waiting.values()):
             try:
                 _tell(one, store)
             except Exception as error:  # noqa: BLE001 - whatever a store raises, the others have their turn
-                for other in self._waiting.values():
+                for other in self.waiting.values():
                     _give_up(other, error)
-                self._waiting.clear()
+                self.waiting.clear()
                 return
-            self._waiting.pop(one.id, None)
+            self.waiting.pop(one.id, None)
 
 
 def _tell(one: Owed, store: Any) -> None:

@@ -33,26 +33,24 @@ class Unwritten:
     """What a process has yet to write down of what has happened. Safe between threads."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Waiting] = deque()
+        self.waiting: deque[Waiting] = deque()
+        """What waits, oldest first. It is asked on every decision, and mostly empty."""
         self._lock = Reentrant()
         self._closed = False
-
-    def __len__(self) -> int:
-        return len(self._waiting)
 
     def keep(self, write: Callable[[], object], what: str, why: Exception) -> None:
         """Keep a record until the journal takes it; what never will be written is told to operators."""
         with self._lock:
-            if not self._closed and len(self._waiting) < MOST:
-                self._waiting.append(Waiting(write, what))
+            if not self._closed and len(self.waiting) < MOST:
+                self.waiting.append(Waiting(write, what))
                 return
         aside(f"there is no record of {what}", why)
 
     def flush(self) -> None:
         """Write down what waits, oldest first; `AuditLost` where the journal does not take it."""
         with self._lock:
-            while self._waiting:
-                first = self._waiting[0]
+            while self.waiting:
+                first = self.waiting[0]
                 try:
                     first.write()
                 except AuditLost:
@@ -62,12 +60,12 @@ class Unwritten:
                     if first.tries < TRIES:
                         raise AuditLost(f"a record could not be written: `{type(error).__name__}`") from error
                     aside(f"there is no record of {first.what}", error)
-                self._waiting.popleft()
+                self.waiting.popleft()
 
     def put(self, write: Callable[[], object], what: str) -> bool:
         """Write a record behind all that wait, or have it wait with them; says whether it is written."""
         try:
-            if self._waiting:
+            if self.waiting:
                 self.flush()
             write()
         except Exception as error:  # noqa: BLE001 - whatever a journal raises, it has happened
@@ -85,6 +83,6 @@ class Unwritten:
             try:
                 self.flush()
             except AuditLost as lost:
-                for one in self._waiting:
+                for one in self.waiting:
                     aside(f"there is no record of {one.what}", lost)
-                self._waiting.clear()
+                self.waiting.clear()

@@ -138,7 +138,7 @@ def reported(run: Run, request: m.Report) -> Any:
     if isinstance(whole, Told) and isinstance(whole.said, Read) and fields:
         # What was not read is told once, wherever it is: the words say where.
         name = next(reversed(fields))
-        fields[name] = Told(whole.said._replace(content=fields[name]))
+        fields[name] = Told(msgspec.structs.replace(whole.said, content=fields[name]))
     if request.fault is not None:
         fields["error"] = raised(request.fault)
     return report(run.desk, stage, fields)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards.flow.tools import Tool
+from stanchion.guards.flow.tools import Tool, Vocabulary, vocabulary
 from stanchion.guards.flow.wording import finding, told
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Egress, Event, ModelReply, ToolCall
@@ -21,9 +21,12 @@ from stanchion.readings import Reading
 
 KEPT: Final = 4_096
 """How many tools are remembered as they are understood."""
+TENANTS: Final = 256
+"""Of how many tenants what their tools add to a language is remembered."""
 
-Defined = Callable[[str, str], tuple[Any, Any]]
-"""Gives what a tool's definition says of it and the schema of its arguments, by tenant and name."""
+Defined = Callable[[str, str], tuple[Any, Any, str]]
+"""Gives by tenant and name what a tool's definition says of it, the schema of its arguments, and a digest of both; that
+is empty where there is none."""
 
 
 class Flow(msgspec.Struct, frozen=True, dict=True):
@@ -47,7 +50,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _defined(self) -> Defined:
-        return lambda _tenant, _tool: ("", None)
+        return lambda _tenant, _tool: ("", None, "")
 
     @cached_property
     def _names(self) -> Callable[[str], list[str]]:
@@ -57,11 +60,21 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     def _tools(self) -> dict[tuple[str, str, tuple[str, ...]], Tool]:
         return {}
 
+    @cached_property
+    def _read(self) -> dict[tuple[str, tuple[str, ...], str], Tool]:
+        """The tools by what their definitions say. Those that know other tools share it: each is read once."""
+        return {}
+
+    @cached_property
+    def _vocabularies(self) -> dict[str, Vocabulary]:
+        return {}
+
     def knowing(self, defined: Defined, names: Callable[[str], list[str]]) -> Flow:
         """The same guard that knows how tools are defined, and which there are."""
         made = msgspec.structs.replace(self)
         made.__dict__["_defined"] = defined
         made.__dict__["_names"] = names
+        made.__dict__["_read"] = self._read
         return made
 
     def tool(self, tenant: str, name: str, traits: tuple[str, ...] = ()) -> Tool:
@@ -71,13 +84,30 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
         if known is None:
             if len(self._tools) >= KEPT:
                 self._tools.clear()
-            about, schema = self._defined(tenant, name)
-            known = self._tools[asked] = Tool(name, about, schema, traits)
+            known = self._tools[asked] = self._understood(tenant, name, traits)
         return known
 
-    def tools(self, tenant: str) -> list[Tool]:
-        """The tools that a tenant has a definition of."""
-        return [self.tool(tenant, name) for name in self._names(tenant)]
+    def _understood(self, tenant: str, name: str, traits: tuple[str, ...]) -> Tool:
+        about, schema, digest = self._defined(tenant, name)
+        if not digest:
+            return Tool(name, about, schema, traits)
+        said = (name, traits, digest)
+        known = self._read.get(said)
+        if known is None:
+            if len(self._read) >= KEPT:
+                self._read.clear()
+            known = self._read[said] = Tool(name, about, schema, traits)
+        return known
+
+    def vocabulary(self, tenant: str) -> Vocabulary:
+        """What the tools add to a language that a tenant has a definition of."""
+        known = self._vocabularies.get(tenant)
+        if known is None:
+            if len(self._vocabularies) >= TENANTS:
+                self._vocabularies.clear()
+            tools = [self.tool(tenant, name) for name in self._names(tenant)]
+            known = self._vocabularies[tenant] = vocabulary(tools)
+        return known
 
     def ask(self, reading: Reading[ToolCall | ModelReply | Egress], /) -> Lookup | None:
         """Ask the run's memory; only what may be a run's last words is asked about of what a model says."""

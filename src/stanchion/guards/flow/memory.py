@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +15,7 @@ from stanchion.guards.flow.nouns import groups
 from stanchion.guards.flow.roles import Role, role
 from stanchion.guards.flow.segments import COMMAND, HOSTILE
 from stanchion.guards.flow.source import Parse, Place, Source
-from stanchion.guards.flow.tools import Tool, grammar, own_verbs
+from stanchion.guards.flow.tools import Tool, Vocabulary
 from stanchion.guards.flow.user import User
 from stanchion.guards.flow.values import ZEROS, Value, is_short_number, values, words
 from stanchion.guards.flow.wanted import Wanted
@@ -32,7 +32,6 @@ PLACES: Final = 48
 """How many places of a value are looked at."""
 ESCAPES: Final = re.compile(r"\\(?:[nrtbf]|u[0-9a-f]{4})")
 DIGITS: Final = re.compile(r"[\d\-: ]+")
-COMPOUND: Final = re.compile("_|[a-z][A-Z]")
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -64,12 +63,9 @@ class Memory:
         """Whether something was read that is not remembered."""
         return self._cut or self.index.full
 
-    def know(self, tools: Iterable[Tool]) -> None:
+    def know(self, vocabulary: Vocabulary) -> None:
         """These tools are there: their names are no words of honest texts, their verbs are verbs."""
-        known = list(tools)
-        self.names = frozenset([each.name.lower() for each in known if COMPOUND.search(each.name)])
-        self.verbs = own_verbs(known)
-        self.grammar = grammar(self.verbs)
+        self.names, self.verbs, self.grammar = vocabulary
         self.licences.clear()
         self.counts.clear()
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from stanchion.guards.flow import english
 from stanchion.guards.flow.nouns import FILES, GRAVE, MAILS, MONEY, OF_VERB, WEB, groups, stem
@@ -37,6 +38,7 @@ TO_A_PERSON: Final = frozenset(english.TO_A_PERSON.split())
 ANSWERING: Final = frozenset(english.ANSWERING.split())
 ADDRESSES: Final = frozenset(english.ADDRESSES.split())
 OPENS: Final = VISITS | {"goto", "load"}
+COMPOUND: Final = re.compile("_|[a-z][A-Z]")
 FOUND_BY_DESCRIPTION: Final = (Role.TARGET, Role.SECRET)
 
 
@@ -141,7 +143,24 @@ class Tool:
             self._roles[name] = found
 
 
-def own_verbs(tools: Iterable[Tool]) -> Verbs:
+class Vocabulary(NamedTuple):
+    """What tools add to a language: names that are no words of honest texts, and verbs by which a text may want
+    something."""
+
+    names: frozenset[str]
+    verbs: Verbs
+    grammar: Grammar
+
+
+def vocabulary(tools: Iterable[Tool]) -> Vocabulary:
+    """The vocabulary of these tools. It takes long to make, and is the same for every run that has them."""
+    known = list(tools)
+    verbs = _own_verbs(known)
+    names = frozenset([each.name.lower() for each in known if COMPOUND.search(each.name)])
+    return Vocabulary(names, verbs, _grammar(verbs))
+
+
+def _own_verbs(tools: Iterable[Tool]) -> Verbs:
     """The verbs of a language, and those that only tools know: a tool's name says that its first word is one."""
     found = dict(VERBS)
     for tool in tools:
@@ -151,7 +170,7 @@ def own_verbs(tools: Iterable[Tool]) -> Verbs:
     return found
 
 
-def grammar(verbs: Verbs) -> Grammar:
+def _grammar(verbs: Verbs) -> Grammar:
     """The verbs by which a text may want something, where people's verbs are these."""
     return Grammar({**dict.fromkeys(verbs, ANY), **COMMANDS}) if len(verbs) > len(VERBS) else GRAMMAR
 

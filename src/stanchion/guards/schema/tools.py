@@ -18,6 +18,8 @@ EVERYBODY: Final = "*"
 PARTS: Final = ("description", "schema", "result schema")
 """What of a definition is pinned."""
 REMEMBERED: Final = 4_096
+POLICY: Final = "policy"
+"""Where a definition comes from that a policy has written."""
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +29,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     schema: Any = None
     result_schema: Any = None
     about: Any = ""
-    source: str = "policy"
+    source: str = POLICY
 
     def parts(self) -> dict[str, str]:
         """The digest of each part that can be pinned."""

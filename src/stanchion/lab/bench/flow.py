@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.rules import check
-from stanchion.guards.flow.tools import Tool
+from stanchion.guards.flow.tools import Tool, vocabulary
 from stanchion.lab.bench.measure import compare
 from stanchion.lab.bench.table import Effort, Section, rows_of
 
@@ -76,7 +76,7 @@ def _first_look() -> Callable[[], object]:
 
 def _filled(earlier: int) -> Memory:
     memory = Memory(most=1 << 40)
-    memory.know([SEARCH, SEND, PAY])
+    memory.know(vocabulary([SEARCH, SEND, PAY]))
     memory.say(ASKED)
     for number in range(earlier):
         memory.read(SEARCH, {"query": "budget"}, _result(number, SMALL))

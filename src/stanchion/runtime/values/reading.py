@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
-from operator import is_
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -18,12 +17,12 @@ from stanchion.runtime.values.texts import MAX_CHARS, encodable, in_letters, spe
 
 MAX_DEPTH: Final = 100
 """How deep a value may be nested: what guards cannot be shown as a whole is refused as a whole."""
+TOO_MANY: Final = f"it has more than {MAX_VALUES:,} values"
 
-_SIMPLE: Final = frozenset(map(id, (str, int, bool, type(None))))
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Read(NamedTuple):
+class Read(msgspec.Struct, frozen=True):
     """What a value says: its content as JSON-like data, and what goes on in its place.
 
     `unread` says what could not be read, and where; `seen` how much of that is in the content at least. `plain` says
@@ -63,9 +62,7 @@ def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = 
     else:
         if chars <= MAX_CHARS:
             return Read(dict(values), values)
-    reader = _Reader(copies)
-    reader.quiet = frozenset(own)
-    return reader.whole(values)
+    return _Reader(copies, frozenset(own)).whole(values)
 
 
 def project(value: Any) -> Any:
@@ -82,20 +79,18 @@ class Told(dict[str, Any]):
         self.said = said
 
 
-class _Reader:
+class _Reader(msgspec.Struct, eq=False):
     """One reading: how much more it may read, where it is, and what it could not read."""
 
-    __slots__ = ("_chars", "_copies", "_path", "_plain", "_seen", "_unread", "_values", "quiet")
-
-    def __init__(self, copies: bool) -> None:
-        self._copies = copies
-        self._values, self._chars = MAX_VALUES, MAX_CHARS
-        self._path: list[str] = []
-        self._unread: list[str] = []
-        self._seen = Seen.WHOLE
-        self._plain = True
-        self.quiet: frozenset[str] = frozenset()
-        """Names of the outermost parts that are no content where they cannot be read."""
+    copies: bool
+    quiet: frozenset[str] = frozenset()
+    """Names of the outermost parts that are no content where they cannot be read."""
+    _values: int = MAX_VALUES
+    _chars: int = MAX_CHARS
+    _path: list[str] = []
+    _unread: list[str] = []
+    _seen: Seen = Seen.WHOLE
+    _plain: bool = True
 
     def whole(self, value: Any) -> Read:
         content, handed = self._take(value, 0)
@@ -118,10 +113,8 @@ class _Reader:
             return value, value
         if depth >= MAX_DEPTH:
             raise Unreadable(f"it is nested deeper than {MAX_DEPTH} levels, or holds itself")
-        if kind is list:
-            return self._list(value, depth)
-        if kind is dict and not (self.quiet and not depth):
-            known = self._dict(value, depth)
+        if kind is list or (kind is dict and not (self.quiet and not depth)):
+            known = self._parts(value, depth)
             if known is not None:
                 return known
         if kind is Leaf:
@@ -133,62 +126,43 @@ class _Reader:
         if form.leaf is None:
             return self._group(value, form, depth)
         content, handed = self._leaf(form.leaf(value))
-        if self._copies and form.copy is not None:
+        if self.copies and form.copy is not None:
             handed = form.copy(value)
             if handed is MISSING:
                 self._note("an object that cannot be copied", Seen.NOTHING)
                 handed = value
         return content, handed
 
-    def _list(self, value: list[Any], depth: int) -> tuple[Any, Any]:
-        """A list as most are, by the shortest way."""
+    def _parts(self, value: Any, depth: int) -> tuple[Any, Any] | None:
+        """A list or a mapping as most are, by the shortest way; `None` for a mapping whose keys are not all texts."""
         items = value.copy()
-        self._count(len(items))
-        contents: list[Any] = []
-        handed: list[Any] = []
-        for at, item in enumerate(items):
-            if id(type(item)) in _SIMPLE and self._simple(item):
-                contents.append(item)
-                handed.append(item)
+        if type(items) is dict:
+            for name in items:
+                if type(name) is not str:
+                    return None
+        self._values -= len(items)
+        if self._values < 0:
+            raise Unreadable(TOO_MANY)
+        contents = handed = items
+        for at, item in items.items() if type(items) is dict else enumerate(items):
+            kind = type(item)
+            if kind is str and len(item) < 64 and item.isascii() and len(item) <= self._chars:
+                self._chars -= len(item)
+                continue
+            if item is None or kind is bool or (kind is int and -LARGE < item < LARGE):
                 continue
             self._path.append(str(at))
-            one, other = self._take(item, depth + 1)
+            content, other = self._take(item, depth + 1)
             self._path.pop()
-            contents.append(one)
-            handed.append(other)
-        return contents, handed if self._copies or not _same(handed, items) else value
-
-    def _dict(self, value: dict[Any, Any], depth: int) -> tuple[Any, Any] | None:
-        """The same for a mapping; `None` for one whose keys are not all texts."""
-        items = value.copy()
-        contents: dict[str, Any] = {}
-        handed: dict[str, Any] = {}
-        for name in items:
-            if type(name) is not str:
-                return None
-        self._count(len(items))
-        for name, item in items.items():
-            if id(type(item)) in _SIMPLE and self._simple(item):
-                contents[name] = handed[name] = item
-                continue
-            self._path.append(name)
-            contents[name], handed[name] = self._take(item, depth + 1)
-            self._path.pop()
-        return contents, handed if self._copies or not _same(handed.values(), items.values()) else value
-
-    def _simple(self, value: Any) -> bool:
-        """Whether a single value is its own content, without a further look."""
-        if type(value) is str:
-            if len(value) >= 64 or not value.isascii():
-                return False
-            self._chars -= len(value)
-            return self._chars >= 0
-        return type(value) is not int or -LARGE < value < LARGE
-
-    def _count(self, values: int) -> None:
-        self._values -= values
-        if self._values < 0:
-            raise Unreadable(f"it has more than {MAX_VALUES:,} values")
+            if content is not item:
+                contents = items.copy() if contents is items else contents
+                contents[at] = content
+            if other is not item:
+                handed = items.copy() if handed is items else handed
+                handed[at] = other
+        if handed is not items:
+            return contents, handed
+        return contents, (items.copy() if contents is items else items) if self.copies else value
 
     def _leaf(self, leaf: Leaf) -> tuple[Any, Any]:
         content, handed, unread, seen = leaf
@@ -221,7 +195,9 @@ class _Reader:
 
     def _group(self, value: Any, form: Form, depth: int) -> tuple[Any, Any]:
         names, items, quiet = form.parts(value) if form.parts is not None else (None, [], frozenset())
-        self._count(len(items))
+        self._values -= len(items)
+        if self._values < 0:
+            raise Unreadable(TOO_MANY)
         if names is not None:
             if len(set(names)) < len(names):
                 raise Unreadable("two of its keys are written alike: use texts as keys")
@@ -244,7 +220,7 @@ class _Reader:
         given = value
         if form is ENUM:
             return (contents[0] if names is None else dict(zip(names, contents, strict=True))), value
-        if (self._copies and form.mutable) or not same:
+        if (self.copies and form.mutable) or not same:
             given = _made(form, value, handed)
             if given is MISSING:
                 self._note("an object that cannot be copied", Seen.NOTHING)
@@ -252,10 +228,6 @@ class _Reader:
         if names is not None:
             return dict(zip(names, contents, strict=True)), given
         return (contents if form.ordered else sorted(contents, key=_encode)), given
-
-
-def _same(ones: Iterable[Any], others: Iterable[Any]) -> bool:
-    return all(map(is_, ones, others))
 
 
 def _made(form: Form, value: Any, items: Any) -> Any:
