@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import is_
 from typing import Any
 
 import msgspec
@@ -28,8 +27,12 @@ Read = Callable[[Any], Reading]
 def read_of(moment: Moment, read: Read) -> tuple[Reading, ...]:
     """What a moment's events say. What is known of other events than these is left alone."""
     events, known = moment.events, moment.readings
-    if len(known) == len(events) and all(map(is_, [one.event for one in known], events)):
-        return known
+    if len(known) == len(events):
+        for one, event in zip(known, events, strict=True):
+            if one.event is not event:
+                break
+        else:
+            return known
     return tuple([read(event) for event in events])
 
 
