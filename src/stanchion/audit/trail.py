@@ -266,10 +266,17 @@ class Trail:
             self._turning = chain = self._chain
             if chain is None or self._closed:
                 return
-            strayed = chain.strayed() if self._live is not None else ""
-            if strayed:
-                self._turning = chain = self._move(chain, strayed)
             position, mark, size, waiting = chain.position(), self._written, self._bytes, len(self._waiting)
+            live = self._live is not None
+        # Looked at after the position was taken: whatever it counts is in the file that is found at its place.
+        if live and chain.may_have_strayed(position.offset):
+            with self._lock:
+                if self._chain is not chain:
+                    return
+                strayed = chain.strayed()
+                if strayed:
+                    self._turning = chain = self._move(chain, strayed)
+                position, mark, size, waiting = chain.position(), self._written, self._bytes, len(self._waiting)
         # Only this thread closes files, so it stays open however many records others append meanwhile.
         chain.sync()
         with self._lock:
