@@ -20,7 +20,11 @@ LOADED: Final = -1
 
 
 class Cache:
-    """A part of the file: `known` are the keys that were read, `ids` their rows where they have one."""
+    """A part of the file: `known` are the keys that were read, `ids` their rows where they have one.
+
+    Values of records are in its cells as they are in the file, packed; most are written many times before anybody asks
+    for one. Only what a batch has put, and is not written yet, is the caller's object.
+    """
 
     __slots__ = ("dirty", "due", "ids", "known", "last_id", "left", "now", "seq", "state", "version")
 
@@ -100,7 +104,7 @@ class Cache:
             for row in cursor.execute(rows.CELLS, (*some, *[None] * (rows.AT_ONCE - len(some)))).fetchall():
                 key = row[1]
                 self.ids[key] = row[0]
-                cell = rows.cell_of(row)
+                cell = rows.kept_of(row)
                 until = cell[TOUCHED] + cell[KEEP]
                 if until > now:
                     state.cells[key] = cell

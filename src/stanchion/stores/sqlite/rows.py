@@ -8,7 +8,7 @@ import msgspec
 
 from stanchion.kernel.cells import BODY, BUCKET, KEEP, NUMBER, Cell
 from stanchion.kernel.holds import Taken
-from stanchion.kernel.state import Reply
+from stanchion.kernel.state import Fresh, Reply
 
 pack: Final = msgspec.msgpack.Encoder().encode
 unpack: Final = msgspec.msgpack.Decoder().decode
@@ -42,19 +42,32 @@ Written = tuple[int, bytes | None, int | None, int, int, int, int]
 
 
 def written(cell: Cell) -> Written:
-    """What is written of a cell. A record's value becomes what anybody reads back, no longer the caller's object."""
+    """What is written of a cell. A record's value becomes what is in the file, no longer the caller's object."""
     number, body, bucket, live, touched, keep, width = cell
     if bucket is None:
-        packed = pack(body)
-        cell[BODY] = unpack(packed)
+        packed = cell[BODY] = pack(body)
         return (number, packed, None, live, touched, keep, width)
-    return (number, pack(body) if body else None, bucket, live, touched, abs(keep), width)
+    return (number, pack(body) if body else None, bucket, live, touched, keep if keep >= 0 else -keep, width)
 
 
 def cell_of(row: tuple[Any, ...]) -> Cell:
     """The cell of a row."""
     _id, _key, number, body, bucket, live, touched, keep, width = row
     return [number, {} if body is None else unpack(body), bucket, live, touched, keep, width]
+
+
+def kept_of(row: tuple[Any, ...]) -> Cell:
+    """The cell of a row, as a cache keeps it; its value was read once, so that it is known to be one."""
+    cell = cell_of(row)
+    if cell[BUCKET] is None:
+        cell[BODY] = pack(cell[BODY])
+    return cell
+
+
+def unpacked(reply: Reply) -> Reply:
+    """An answer that names cells of a cache, with the values of records as anybody reads them back."""
+    fresh = [one if one.value is None else Fresh(one.key, one.number, unpack(one.value)) for one in reply.fresh]
+    return msgspec.structs.replace(reply, fresh=tuple(fresh))
 
 
 def is_written(cell: Cell) -> bool:

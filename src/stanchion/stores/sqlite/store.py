@@ -115,7 +115,9 @@ class SqliteStore:
         try:
             if not link.begin(wait_s):
                 return None
-            return self._in_transaction(link, link.ready(), batch, self._clock())
+            cursor = link.cursor
+            assert cursor is not None
+            return self._in_transaction(link, cursor, batch, self._clock())
         except TROUBLES as error:
             link.let_go()
             raise StoreLost(explain(error, link.path, link.busy_s)) from error
@@ -145,6 +147,7 @@ class SqliteStore:
             if first is not None:
                 link.undo()
                 return first
+            reply = rows.unpacked(reply)
             write_changes(cursor, cache, batch.id, now)
             tell_time(cursor, now)
         else:
