@@ -35,23 +35,22 @@ class Cache:
         self.known: set[str] = set()
         self.ids: dict[str, int] = {}
         self.left = MOST_BATCHES
+        """For how many batches more it is good."""
         clock, seq, at, due, last_id = cursor.execute(rows.NEWEST).fetchone()
         self.seq: int = 0 if seq is None else seq
         self.now: int = clock if at is None else max(clock, at)
         self.due: int = FOREVER if due is None else due
         self.last_id: int = 0 if last_id is None else last_id
 
-    @property
-    def full(self) -> bool:
-        """Whether it is time to begin a new one."""
-        return self.left <= 0 or len(self.known) > MOST_CELLS
-
     def load(self, cursor: sqlite3.Cursor, batch: Batch, now: int) -> None:
         """Read what a batch touches and is not known yet: cells, the holds it settles, holds that are due."""
         self.left -= 1
         state = self.state
         known = self.known
-        wanted = [key for key, _, _ in batch.expects if key not in known]
+        wanted: list[str] = []
+        for key, _, _ in batch.expects:
+            if key not in known:
+                wanted.append(key)
         lines = batch.lines
         bound = state.bound.get(id(lines))
         if bound is None or bound.lines is not lines:
@@ -99,6 +98,8 @@ class Cache:
         """Read cells. One that nobody touched for as long as it is kept is absent, whether or not it is swept yet."""
         state = self.state
         self.known.update(keys)
+        if len(self.known) > MOST_CELLS:
+            self.left = 0
         for at in range(0, len(keys), rows.AT_ONCE):
             some = keys[at : at + rows.AT_ONCE]
             for row in cursor.execute(rows.CELLS, (*some, *[None] * (rows.AT_ONCE - len(some)))).fetchall():

@@ -7,7 +7,6 @@ import io
 import os
 import sqlite3
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,7 +70,7 @@ class Link:
         """Begin to write, on the files that are at their paths; `False` where others are writing for longer than
         that. What was known is forgotten where the files are others."""
         begun = self._begin(wait_s)
-        if begun and self.is_left:
+        if begun and self._names.lead_astray():
             self.let_go()
             begun = self._begin(wait_s)
         return begun
@@ -143,7 +142,13 @@ class Link:
     def _begin(self, wait_s: float) -> bool:
         cursor = self.ready()
         try:
-            patiently(partial(cursor.execute, "BEGIN IMMEDIATE"), wait_s)
+            cursor.execute("BEGIN IMMEDIATE")  # most often nobody else is at it
+            return True
+        except sqlite3.OperationalError as error:
+            if not is_busy(error):
+                raise
+        try:
+            patiently(lambda: cursor.execute("BEGIN IMMEDIATE"), wait_s)
         except sqlite3.OperationalError as error:
             if is_busy(error):
                 return False

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.kernel.cells import BODY, BUCKET, KEEP, NUMBER, Cell
+from stanchion.kernel.cells import BODY, BUCKET, Cell
 from stanchion.kernel.holds import Taken
 from stanchion.kernel.state import Fresh, Reply
 
@@ -37,18 +37,6 @@ NEWEST: Final = (
     " FROM (SELECT 1) LEFT JOIN (SELECT seq, at FROM batch ORDER BY seq DESC LIMIT 1)"
 )
 
-Written = tuple[int, bytes | None, int | None, int, int, int, int]
-"""What is written of a cell: number, body, bucket, live, touched, keep, width."""
-
-
-def written(cell: Cell) -> Written:
-    """What is written of a cell. A record's value becomes what is in the file, no longer the caller's object."""
-    number, body, bucket, live, touched, keep, width = cell
-    if bucket is None:
-        packed = cell[BODY] = pack(body)
-        return (number, packed, None, live, touched, keep, width)
-    return (number, pack(body) if body else None, bucket, live, touched, keep if keep >= 0 else -keep, width)
-
 
 def cell_of(row: tuple[Any, ...]) -> Cell:
     """The cell of a row."""
@@ -68,11 +56,6 @@ def unpacked(reply: Reply) -> Reply:
     """An answer that names cells of a cache, with the values of records as anybody reads them back."""
     fresh = [one if one.value is None else Fresh(one.key, one.number, unpack(one.value)) for one in reply.fresh]
     return msgspec.structs.replace(reply, fresh=tuple(fresh))
-
-
-def is_written(cell: Cell) -> bool:
-    """Whether a cell is worth a row; one that nobody wrote to is as good as none."""
-    return bool(cell[KEEP] >= 0 or cell[NUMBER] or cell[BUCKET] is None)
 
 
 def held_of(status: int, taken: bytes, reply: bytes, due: int) -> list[Any]:
