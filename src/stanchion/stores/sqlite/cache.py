@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import sqlite3
 from collections import deque
+from operator import itemgetter
 from typing import Final
 
 from stanchion.kernel.cells import KEEP, TOUCHED, Dirty, State
@@ -14,6 +15,8 @@ from stanchion.stores.sqlite import rows
 MOST_CELLS: Final = 20_000
 MOST_BATCHES: Final = 50_000
 """A cache that knows more cells, or served more batches, is dropped: what is needed is read again."""
+
+_key: Final = itemgetter(0)
 
 LOADED: Final = -1
 """The queue of holds that were read from the file; no hold lasts that long."""
@@ -48,9 +51,8 @@ class Cache:
         state = self.state
         known = self.known
         wanted: list[str] = []
-        for key, _, _ in batch.expects:
-            if key not in known:
-                wanted.append(key)
+        if not known.issuperset(map(_key, batch.expects)):
+            wanted += [key for key, _, _ in batch.expects if key not in known]
         lines = batch.lines
         bound = state.bound.get(id(lines))
         if bound is None or bound.lines is not lines:

@@ -74,7 +74,11 @@ class Names:
         Nothing becomes of a name without the folder's time of change. So it is enough to look at the folder, once it
         has been as it is for long enough; unless the file is a link to one in another folder.
         """
-        seen = _folder(self._folder)
+        try:
+            stat = os.stat(self._folder)
+            seen: Folder = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns)
+        except OSError:
+            seen = ()
         if seen and seen == self._quiet:
             return False
         now_s, first = self._now_s(), self._first
@@ -86,14 +90,6 @@ class Names:
         if seen and not self._is_link and now_s - first[1] >= QUIET_S:
             self._quiet = seen
         return False
-
-
-def _folder(path: str) -> Folder:
-    try:
-        seen = os.stat(path)
-    except OSError:
-        return ()
-    return (seen.st_dev, seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns)
 
 
 def are_open(inodes: tuple[Inode, ...]) -> bool:
