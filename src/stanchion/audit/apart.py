@@ -99,18 +99,19 @@ def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Par
     """The canonical bytes: what is hashed is what is kept. Content that is too long is kept as its length and hash.
     With `brief` that stands in the place of what it is about."""
     try:
-        parts: Parts | None = _encode(entry, salt, brief)
+        parts = _encode(entry, salt, brief)
         if _fits(parts):
             return parts
+        is_data = True
     except (UnicodeEncodeError, TypeError):
-        parts = None
+        is_data = False
     if brief is not None:
         entry = msgspec.structs.replace(entry, policy=brief.policy, records=brief.records, left=brief.left)
-    if parts is None:
+    if not is_data:
         entry = msgspec.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
         parts = _encode(entry, salt)
-    if _fits(parts):
-        return parts
+        if _fits(parts):
+            return parts
     shorter = msgspec.structs.replace(entry, content=digest_of(entry.content))
     parts = _encode(shorter, salt)
     if not _fits(parts):

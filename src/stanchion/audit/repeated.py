@@ -66,7 +66,8 @@ class Repeated:
         run = self._run(entry, decision)
         run.since += 1
         said = run.said
-        known, rest = [], []
+        known: list[Known] = []
+        rest: list[Known] = []
         for one in entry.records:
             (known if said.get(one[0]) == one else rest).append(one)
         if not known or _is_gone(said, decision):
