@@ -6,18 +6,23 @@ its being there. It begins with a salt: nobody can guess from a hash what stood 
 
 from __future__ import annotations
 
-from hashlib import blake2b, sha256
+from hashlib import sha256, shake_256
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from stanchion.audit.record import LONGEST, Entry, Said, canonical, digest_of, plain, spelled_out
+from stanchion.audit.repeated import Brief
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Answer
 from stanchion.kernel.state import Stake
 
-NO_SALT: Final = "0" * 32
+SALT: Final = 16
+"""How many bytes a salt has."""
+AT_ONCE: Final = 64
+"""How many salts are made at once."""
+NO_SALT: Final = "0" * 2 * SALT
 """The salt of records that nobody but their own process sees."""
 
 ERASED: Final = {"$withheld": "it was erased"}
@@ -65,26 +70,48 @@ Skeleton: Any = msgspec.defstruct("Skeleton", _FIELDS, frozen=True, gc=False, om
 """A decision's record without what stands apart."""
 
 _skeleton: Final = attrgetter(*[name for name, *_ in _FIELDS])
+_POLICY: Final = [name for name, *_ in _FIELDS].index("policy")
 _FINDINGS: Final = [name for name, *_ in _FIELDS].index("findings")
 _SHADOW: Final = [name for name, *_ in _FIELDS].index("shadow")
 _entry: Final = msgspec.json.Decoder(Entry).decode
 _told: Final = msgspec.json.Decoder(Told).decode
 
 
-def salt_of(secret: bytes, chain: str, seq: int) -> str:
-    """The salt of a record: nobody has it who knows neither the secret of its process nor the record."""
-    return blake2b(b"%b:%d" % (chain.encode(), seq), key=secret, digest_size=16).hexdigest()
+class Salts:
+    """The salts of a process's records: nobody has one who knows neither the process's secret nor the record."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self._made: tuple[str, int, str] = ("", 0, "")
+
+    def of(self, chain: str, seq: int) -> str:
+        """The salt of one record. Those of its neighbours are made along with it."""
+        at = seq % AT_ONCE
+        known, first, digits = self._made
+        if known != chain or first != seq - at:
+            # The secret comes first, and what is made from it does not tell the state that it was made in.
+            digits = shake_256(b"%b:%b:%d" % (self._secret, chain.encode(), seq - at)).hexdigest(AT_ONCE * SALT)
+            self._made = (chain, seq - at, digits)
+        return digits[at * 2 * SALT : (at + 1) * 2 * SALT]
 
 
-def encode(entry: Entry, salt: str = NO_SALT) -> Parts:
-    """The canonical bytes: what is hashed is what is kept. Content that is too long is kept as its length and hash."""
+def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Parts:
+    """The canonical bytes: what is hashed is what is kept. Content that is too long is kept as its length and hash.
+    With `brief` that stands in the place of what it is about."""
     try:
-        parts = _encode(entry, salt)
+        parts = _encode(entry, salt, brief)
+        if _fits(parts):
+            return parts
+        is_data = True
     except (UnicodeEncodeError, TypeError):
+        is_data = False
+    if brief is not None:
+        entry = msgspec.structs.replace(entry, policy=brief.policy, records=brief.records, left=brief.left)
+    if not is_data:
         entry = msgspec.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
         parts = _encode(entry, salt)
-    if _fits(parts):
-        return parts
+        if _fits(parts):
+            return parts
     shorter = msgspec.structs.replace(entry, content=digest_of(entry.content))
     parts = _encode(shorter, salt)
     if not _fits(parts):
@@ -96,8 +123,11 @@ def _fits(parts: Parts) -> bool:
     return len(parts.body) + len(parts.kept) <= LONGEST
 
 
-def _encode(entry: Entry, salt: str) -> Parts:
+def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
     fields: list[Any] = [*_skeleton(entry)]
+    records, left = entry.records, entry.left
+    if brief is not None:
+        fields[_POLICY], records, left = brief
     said: tuple[Any, ...] = ()
     if entry.findings or entry.shadow:
         each = (*entry.findings, *entry.shadow)
@@ -112,8 +142,8 @@ def _encode(entry: Entry, salt: str) -> Parts:
         entry.notes,
         entry.late,
         entry.stakes,
-        entry.records,
-        entry.left,
+        records,
+        left,
         entry.answers,
         entry.refused,
     )

@@ -195,13 +195,24 @@ class Chain:
         """Whether the present segment is not as long as this process made it; asked before every record."""
         return self._pages.size(self.offset) != self.offset
 
+    def may_have_strayed(self, offset: int) -> bool:
+        """Whether there is something that `strayed` may tell: another folder or file at its place, or one that is
+        shorter than up to that offset, or longer than it has become. Others may append meanwhile."""
+        try:
+            folder, segment = os.lstat(self.folder), os.lstat(segment_file(self.folder, self.number))
+        except OSError:
+            return True
+        if _inode(folder) != self._inode or _inode(segment) != self._pages.inode:
+            return True
+        return not offset <= segment.st_size <= self.offset
+
     def strayed(self) -> str:
         """How the chain is not where or as this process left it; empty where it is."""
         segment = f"segment {self.number}"
         try:
             if _inode(os.lstat(self.folder)) != self._inode:
                 return "another folder stands in its place"
-            if _inode(os.lstat(segment_file(self.folder, self.number))) != _inode(os.fstat(self._pages.file)):
+            if _inode(os.lstat(segment_file(self.folder, self.number))) != self._pages.inode:
                 return f"another file stands in the place of {segment}"
         except FileNotFoundError as error:
             gone = "its folder" if error.filename == str(self.folder) else segment

@@ -21,13 +21,15 @@ def _longest() -> float:
 
 
 class Pages:
-    """A file open for appending, written line by line. `file` is its descriptor.
+    """A file open for appending, written line by line. `file` is its descriptor, `inode` which file it is.
 
     It is not mapped into memory: somebody who cuts a mapped file off kills whoever writes to it.
     """
 
     def __init__(self, path: Path, new: bool = False) -> None:
         self.file = os.open(path, _OPEN | (os.O_EXCL if new else 0), 0o600)
+        seen = os.fstat(self.file)
+        self.inode: Final = (seen.st_dev, seen.st_ino)
         self._unsure = False
 
     def put(self, offset: int, line: bytes) -> None:

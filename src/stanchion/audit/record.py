@@ -238,12 +238,15 @@ def entry_of(
 def _judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
     """The records that were judged on; those that were not there need not be named, unless a refusal was entered into
     them: then they were there, later."""
+    if not inputs.records:
+        return ()
     later = [name for name, _, _ in inputs.refused] if inputs.refused else ()
     return _redacted([record for record in inputs.records if record[1] or record[0] in later], redact)
 
 
 def _redacted(records: Iterable[tuple[str, int, Any]], redact: Redact) -> tuple[tuple[str, int, Any], ...]:
-    return tuple([(name, number, redact(value)) for name, number, value in records])
+    """Records as they may be written down; one that has nothing to hide is the very same."""
+    return tuple([one if (value := redact(one[2])) is one[2] else (one[0], one[1], value) for one in records])
 
 
 def _answer(answer: Answer, redact: Redact) -> Answer:

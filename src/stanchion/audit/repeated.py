@@ -8,9 +8,7 @@ every segment, after a record that is not all that was judged, and after `AT_MOS
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, Final
-
-import msgspec
+from typing import Any, Final, NamedTuple
 
 from stanchion.audit.record import Entry, canonical
 from stanchion.kernel.content import content_of
@@ -30,14 +28,24 @@ POLICY_DIGITS: Final = 16
 """How many digits of its policy's hash a decision has: its run's record has them all, and these tell which it is."""
 
 
+class Brief(NamedTuple):
+    """What a record says in the place of what its segment has said: digits of its policy's hash, those records judged
+    on that are new, and the digest of the others."""
+
+    policy: str
+    records: tuple[Known, ...]
+    left: str = ""
+
+
 class _Run:
     """What a run's records have said: the records it is judged on, as they were left."""
 
-    __slots__ = ("changed", "policy", "said", "since")
+    __slots__ = ("changed", "digits", "policy", "said", "since")
 
     def __init__(self, policy: str) -> None:
         self.policy = policy
-        self.said: dict[str, tuple[int, Any]] = {}
+        self.digits = policy[:POLICY_DIGITS]
+        self.said: dict[str, Known] = {}
         self.since = 0
         self.changed: set[str] = set()
 
@@ -45,40 +53,42 @@ class _Run:
 class Repeated:
     """What one segment of a chain has said, as far as its writer remembers."""
 
-    def __init__(self, segment: tuple[str, int] = ("", 0)) -> None:
-        self.segment = segment
+    def __init__(self, chain: str = "", number: int = 0) -> None:
+        self.chain, self.number = chain, number
         self._runs: dict[str, _Run] = {}
 
-    def of(self, segment: tuple[str, int]) -> Repeated:
-        """This, where it is what that segment has said; otherwise one that has said nothing."""
-        return self if self.segment == segment else Repeated(segment)
+    def of(self, chain: str, number: int) -> Repeated:
+        """This, where it is what that segment of that chain has said; otherwise one that has said nothing."""
+        return self if self.number == number and self.chain == chain else Repeated(chain, number)
 
-    def brief(self, entry: Entry, decision: Decision) -> Entry:
-        """A record without what this segment has said."""
+    def brief(self, entry: Entry, decision: Decision) -> Brief:
+        """What to write of a record that this segment has not said."""
         run = self._run(entry, decision)
         run.since += 1
-        known = [one for one in entry.records if run.said.get(one[0]) == (one[1], one[2])]
-        # What was there and is gone would be found again: then nothing is taken from before.
-        gone = any(not version and name in run.said for name, version, _ in decision.inputs.records)
-        if gone or not known:
-            return msgspec.structs.replace(entry, policy=entry.policy[:POLICY_DIGITS])
-        rest = tuple([one for one in entry.records if one not in known])
-        return msgspec.structs.replace(
-            entry, policy=entry.policy[:POLICY_DIGITS], records=rest, left=digest_of_left(known)
-        )
+        said = run.said
+        known: list[Known] = []
+        rest: list[Known] = []
+        for one in entry.records:
+            (known if said.get(one[0]) == one else rest).append(one)
+        if not known or _is_gone(said, decision):
+            return Brief(run.digits, entry.records)
+        return Brief(run.digits, tuple(rest), digest_of_left(known))
 
     def note(self, entry: Entry, moment: Moment, decision: Decision, whole: bool) -> None:
         """Remember what a record has said that was written; `whole` tells that nothing of it was too long."""
         run = self._runs[entry.run]
-        run.said.update({name: (version, value) for name, version, value in entry.records})
+        said = run.said
+        for one in entry.records:
+            said[one[0]] = one
         if whole and not _is_changed(run, entry, moment, decision):
-            run.said.update({name: (version, value) for name, version, value in decision.wrote})
+            for one in decision.wrote:
+                said[one[0]] = one
         elif len(run.changed) >= MOST_CHANGED:
             del self._runs[entry.run]
         else:
             run.changed.add(entry.id)
-            for name, _, _ in decision.wrote:
-                run.said.pop(name, None)
+            for one in decision.wrote:
+                said.pop(one[0], None)
 
     def _run(self, entry: Entry, decision: Decision) -> _Run:
         run = self._runs.get(entry.run)
@@ -91,16 +101,22 @@ class Repeated:
         return run
 
 
+def _is_gone(said: dict[str, Known], decision: Decision) -> bool:
+    """Whether a record was there and is not any more: it would be found again, so nothing is taken from before."""
+    absent = [one[0] for one in decision.inputs.records if not one[1]]
+    return bool(absent) and not said.keys().isdisjoint(absent)
+
+
 def _is_changed(run: _Run, entry: Entry, moment: Moment, decision: Decision) -> bool:
     """Whether a record is not all that was judged: something in it, or in that of its call, was redacted."""
     event: Any = moment.events[0]
     content = event.args if type(event) is ToolCall else content_of(event)
     if entry.content is not content or entry.call in run.changed:
         return True
-    if any(getattr(event, name) is not value for name, value in entry.beside.items()):
+    if entry.beside and any(getattr(event, name) is not value for name, value in entry.beside.items()):
         return True
-    judged = {name: value for name, _, value in decision.inputs.records}
-    return any(judged[name] is not value for name, _, value in entry.records)
+    # A record that has nothing to hide is the very same as that which was judged on.
+    return not set(map(id, decision.inputs.records)).issuperset(map(id, entry.records))
 
 
 def digest_of_left(records: list[Known]) -> str:

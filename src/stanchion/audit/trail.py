@@ -13,7 +13,7 @@ from pathlib import Path
 from stanchion.audit import notes as noted
 from stanchion.audit.ageing import Ageing
 from stanchion.audit.anchors import Anchor, place_of
-from stanchion.audit.apart import Parts, encode, salt_of
+from stanchion.audit.apart import Parts, Salts, encode
 from stanchion.audit.chain import Chain, Lost
 from stanchion.audit.errors import AuditLost, TrailError, reason
 from stanchion.audit.forking import tell_of_forks
@@ -55,7 +55,7 @@ class Trail:
         secret: Callable[[], bytes] = lambda: os.urandom(32),
     ) -> None:
         self.folder = folder
-        self._secret, self._repeated = secret(), Repeated()
+        self._salts, self._repeated = Salts(secret()), Repeated()
         self._copier, self._options, self._redact = copier, options, options.redact
         self._clock, self._names, self._process = clock, names, process
         self.trouble = ""
@@ -127,10 +127,11 @@ class Trail:
             if chain is None or self._bytes > self._limit or chain.is_short():
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
             entry = entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide)
-            self._repeated = self._repeated.of((chain.id, chain.number))
-            parts = encode(self._repeated.brief(entry, decision), salt_of(self._secret, chain.id, chain.seq))
+            repeated = self._repeated = self._repeated.of(chain.id, chain.number)
+            salt = self._salts.of(chain.id, chain.seq)
+            parts = encode(entry, salt, repeated.brief(entry, decision))
             mark = self._append(chain, parts, took_ns)
-            self._repeated.note(entry, moment, decision, parts.whole)
+            repeated.note(entry, moment, decision, parts.whole)
             return mark
 
     def begin(self, start: Start) -> None:
@@ -150,7 +151,7 @@ class Trail:
     def _tell(self, encoded: Callable[..., Parts], what: Finish | Fact) -> None:
         with self._lock:
             chain = self._ready(False)
-            salt = salt_of(self._secret, chain.id, chain.seq)
+            salt = self._salts.of(chain.id, chain.seq)
             self._append(chain, encoded(what, chain.head, chain.seq, chain.id, self._redact, salt))
 
     def _ready(self, starts: bool) -> Chain:
@@ -266,10 +267,17 @@ class Trail:
             self._turning = chain = self._chain
             if chain is None or self._closed:
                 return
-            strayed = chain.strayed() if self._live is not None else ""
-            if strayed:
-                self._turning = chain = self._move(chain, strayed)
             position, mark, size, waiting = chain.position(), self._written, self._bytes, len(self._waiting)
+            live = self._live is not None
+        # Looked at after the position was taken: whatever it counts is in the file that is found at its place.
+        if live and chain.may_have_strayed(position.offset):
+            with self._lock:
+                if self._chain is not chain:
+                    return
+                strayed = chain.strayed()
+                if strayed:
+                    self._turning = chain = self._move(chain, strayed)
+                position, mark, size, waiting = chain.position(), self._written, self._bytes, len(self._waiting)
         # Only this thread closes files, so it stays open however many records others append meanwhile.
         chain.sync()
         with self._lock:

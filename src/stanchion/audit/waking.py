@@ -14,7 +14,7 @@ class Waking:
     def __init__(self) -> None:
         self._wake, self._hurry, self._ended = Bell(), Bell(), Bell()
         self._working = Lock()
-        self._woken = False
+        self._asked = self._resting = False
 
     def start(self, work: Callable[[], object]) -> None:
         """Have the thread work, unless it does."""
@@ -36,19 +36,28 @@ class Waking:
 
     def soon(self) -> None:
         """There is something to do, and more may come within the moment."""
-        if not self._woken:
-            self._woken = True
+        self._asked = True
+        if self._resting:
             self._wake.set()
 
     def at_once(self) -> None:
         """Somebody waits for it."""
+        self._asked = True
         self._hurry.set()
         self._wake.set()
 
     def sleep(self, idle_s: float | None, moment_s: float, is_over: Callable[[], bool]) -> None:
-        """Sleep until there is something to do, or for so long, and a moment more for what else comes."""
-        if self._wake.wait(idle_s) and not is_over():
-            self._hurry.wait(moment_s)
+        """Sleep until there is something to do, or for so long, and a moment more for what else comes.
+
+        While there is something to do in every moment, nobody has to wake it: to hand the interpreter over costs those
+        who ask more than all the rest.
+        """
+        self._hurry.wait(moment_s)
+        if not self._asked:
+            self._resting = True  # before looking once more: who asks from now on rings the bell
+            if not self._asked and self._wake.wait(idle_s) and not is_over():
+                self._hurry.wait(moment_s)
+            self._resting = False
         self._wake.clear()
-        self._woken = False
+        self._asked = False
         self._hurry.clear()

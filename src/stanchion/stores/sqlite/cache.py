@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import sqlite3
 from collections import deque
+from operator import itemgetter
 from typing import Final
 
 from stanchion.kernel.cells import KEEP, TOUCHED, Dirty, State
@@ -15,12 +16,18 @@ MOST_CELLS: Final = 20_000
 MOST_BATCHES: Final = 50_000
 """A cache that knows more cells, or served more batches, is dropped: what is needed is read again."""
 
+_key: Final = itemgetter(0)
+
 LOADED: Final = -1
 """The queue of holds that were read from the file; no hold lasts that long."""
 
 
 class Cache:
-    """A part of the file: `known` are the keys that were read, `ids` their rows where they have one."""
+    """A part of the file: `known` are the keys that were read, `ids` their rows where they have one.
+
+    Values of records are in its cells as they are in the file, packed; most are written many times before anybody asks
+    for one. Only what a batch has put, and is not written yet, is the caller's object.
+    """
 
     __slots__ = ("dirty", "due", "ids", "known", "last_id", "left", "now", "seq", "state", "version")
 
@@ -31,23 +38,21 @@ class Cache:
         self.known: set[str] = set()
         self.ids: dict[str, int] = {}
         self.left = MOST_BATCHES
+        """For how many batches more it is good."""
         clock, seq, at, due, last_id = cursor.execute(rows.NEWEST).fetchone()
         self.seq: int = 0 if seq is None else seq
         self.now: int = clock if at is None else max(clock, at)
         self.due: int = FOREVER if due is None else due
         self.last_id: int = 0 if last_id is None else last_id
 
-    @property
-    def full(self) -> bool:
-        """Whether it is time to begin a new one."""
-        return self.left <= 0 or len(self.known) > MOST_CELLS
-
     def load(self, cursor: sqlite3.Cursor, batch: Batch, now: int) -> None:
         """Read what a batch touches and is not known yet: cells, the holds it settles, holds that are due."""
         self.left -= 1
         state = self.state
         known = self.known
-        wanted = [key for key, _, _ in batch.expects if key not in known]
+        wanted: list[str] = []
+        if not known.issuperset(map(_key, batch.expects)):
+            wanted += [key for key, _, _ in batch.expects if key not in known]
         lines = batch.lines
         bound = state.bound.get(id(lines))
         if bound is None or bound.lines is not lines:
@@ -95,12 +100,14 @@ class Cache:
         """Read cells. One that nobody touched for as long as it is kept is absent, whether or not it is swept yet."""
         state = self.state
         self.known.update(keys)
+        if len(self.known) > MOST_CELLS:
+            self.left = 0
         for at in range(0, len(keys), rows.AT_ONCE):
             some = keys[at : at + rows.AT_ONCE]
             for row in cursor.execute(rows.CELLS, (*some, *[None] * (rows.AT_ONCE - len(some)))).fetchall():
                 key = row[1]
                 self.ids[key] = row[0]
-                cell = rows.cell_of(row)
+                cell = rows.kept_of(row)
                 until = cell[TOUCHED] + cell[KEEP]
                 if until > now:
                     state.cells[key] = cell

@@ -13,6 +13,8 @@ import os
 import sqlite3
 import struct
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +26,14 @@ SHARED: Final = (0x4000_0002, 510)
 
 ABSENT: Final = (0, 0)
 
+QUIET_S: Final = 3.0
+"""For how long nothing has to happen in a folder before its time of change tells of everything that does: file systems
+count time in steps, and the longest of them are two seconds."""
+
 Inode = tuple[int, int]
+
+Folder = tuple[int, ...]
+"""Which folder is at a path, and when something in it was added, removed or renamed; empty where there is none."""
 
 
 def files_of(path: Path) -> tuple[str, str, str]:
@@ -39,6 +48,48 @@ def inode(path: str) -> Inode:
     except OSError:
         return ABSENT
     return (stat.st_dev, stat.st_ino)
+
+
+class Names:
+    """The names of a store's files, and which files they led to when these were opened. Any thread may ask."""
+
+    __slots__ = ("_files", "_first", "_folder", "_is_link", "_now_s", "_quiet", "inodes")
+
+    def __init__(self, path: Path, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._files: Final = files_of(path)
+        self._folder: Final = str(path.parent)
+        self._now_s: Final = now_s
+        self.look()
+
+    def look(self) -> None:
+        """Note which files the names lead to now."""
+        self._is_link = os.path.islink(self._files[0])
+        self._quiet: Folder = ()
+        self._first: tuple[Folder, float] = ((), 0.0)
+        self.inodes: tuple[Inode, ...] = tuple(map(inode, self._files))
+
+    def lead_astray(self) -> bool:
+        """Whether a name leads to another file than it did, or to none.
+
+        Nothing becomes of a name without the folder's time of change. So it is enough to look at the folder, once it
+        has been as it is for long enough; unless the file is a link to one in another folder.
+        """
+        try:
+            stat = os.stat(self._folder)
+            seen: Folder = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns)
+        except OSError:
+            seen = ()
+        if seen and seen == self._quiet:
+            return False
+        now_s, first = self._now_s(), self._first
+        if first[0] != seen:
+            first = self._first = (seen, now_s)
+        # Asked after the folder was looked at: what happens in between changes the folder once more.
+        if self.inodes != tuple(map(inode, self._files)):
+            return True
+        if seen and not self._is_link and now_s - first[1] >= QUIET_S:
+            self._quiet = seen
+        return False
 
 
 def are_open(inodes: tuple[Inode, ...]) -> bool:

@@ -15,7 +15,7 @@ from stanchion.locks import Attempt, Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forking, siblings
 from stanchion.stores.sqlite.cache import Cache
-from stanchion.stores.sqlite.keeping import are_open, files_of, hold, inode, leave_log
+from stanchion.stores.sqlite.keeping import Names, are_open, hold, leave_log
 from stanchion.stores.sqlite.troubles import explain, is_busy, locked
 from stanchion.stores.sqlite.waiting import patiently
 
@@ -42,8 +42,7 @@ class Link:
         self._closed = False
         self._owner = 0
         self._reading: Final = reading
-        self._files: Final = files_of(path)
-        self._inodes = tuple(map(inode, self._files))
+        self._names: Final = Names(path)
         self._held: io.FileIO | None = None
         self._open()
         forking.watch(self)
@@ -71,7 +70,7 @@ class Link:
         """Begin to write, on the files that are at their paths; `False` where others are writing for longer than
         that. What was known is forgotten where the files are others."""
         begun = self._begin(wait_s)
-        if begun and self.is_left:
+        if begun and self._names.lead_astray():
             self.let_go()
             begun = self._begin(wait_s)
         return begun
@@ -103,7 +102,7 @@ class Link:
     def is_left(self) -> bool:
         """Whether a file that is open is no longer the one at its path: then what others write is not seen, and what
         is written here is lost."""
-        return self._db is not None and self._inodes != tuple(map(inode, self._files))
+        return self._db is not None and self._names.lead_astray()
 
     def let_go(self) -> None:
         """Close the connection; the next use opens another one."""
@@ -143,6 +142,12 @@ class Link:
     def _begin(self, wait_s: float) -> bool:
         cursor = self.ready()
         try:
+            cursor.execute("BEGIN IMMEDIATE")  # most often nobody else is at it
+            return True
+        except sqlite3.OperationalError as error:
+            if not is_busy(error):
+                raise
+        try:
             patiently(lambda: cursor.execute("BEGIN IMMEDIATE"), wait_s)
         except sqlite3.OperationalError as error:
             if is_busy(error):
@@ -158,9 +163,9 @@ class Link:
             self._db = self._connect(self.path, self.busy_s)
             self._owner = os.getpid()
             self._held = hold(self.path)
-            self._inodes = tuple(map(inode, self._files))
-            if not self._reading and not are_open(self._inodes):
-                self._inodes = ()
+            self._names.look()
+            if not self._reading and not are_open(self._names.inodes):
+                self._names.inodes = ()
                 self.let_go()
                 raise StoreError(REMOVED.format(path=self.path))
             self.cursor = self._db.cursor()

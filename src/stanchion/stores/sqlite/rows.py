@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.kernel.cells import BODY, BUCKET, KEEP, NUMBER, Cell
+from stanchion.kernel.cells import BODY, BUCKET, Cell
 from stanchion.kernel.holds import Taken
-from stanchion.kernel.state import Reply
+from stanchion.kernel.state import Fresh, Reply
 
 pack: Final = msgspec.msgpack.Encoder().encode
 unpack: Final = msgspec.msgpack.Decoder().decode
@@ -37,19 +37,6 @@ NEWEST: Final = (
     " FROM (SELECT 1) LEFT JOIN (SELECT seq, at FROM batch ORDER BY seq DESC LIMIT 1)"
 )
 
-Written = tuple[int, bytes | None, int | None, int, int, int, int]
-"""What is written of a cell: number, body, bucket, live, touched, keep, width."""
-
-
-def written(cell: Cell) -> Written:
-    """What is written of a cell. A record's value becomes what anybody reads back, no longer the caller's object."""
-    number, body, bucket, live, touched, keep, width = cell
-    if bucket is None:
-        packed = pack(body)
-        cell[BODY] = unpack(packed)
-        return (number, packed, None, live, touched, keep, width)
-    return (number, pack(body) if body else None, bucket, live, touched, abs(keep), width)
-
 
 def cell_of(row: tuple[Any, ...]) -> Cell:
     """The cell of a row."""
@@ -57,9 +44,18 @@ def cell_of(row: tuple[Any, ...]) -> Cell:
     return [number, {} if body is None else unpack(body), bucket, live, touched, keep, width]
 
 
-def is_written(cell: Cell) -> bool:
-    """Whether a cell is worth a row; one that nobody wrote to is as good as none."""
-    return bool(cell[KEEP] >= 0 or cell[NUMBER] or cell[BUCKET] is None)
+def kept_of(row: tuple[Any, ...]) -> Cell:
+    """The cell of a row, as a cache keeps it; its value was read once, so that it is known to be one."""
+    cell = cell_of(row)
+    if cell[BUCKET] is None:
+        cell[BODY] = pack(cell[BODY])
+    return cell
+
+
+def unpacked(reply: Reply) -> Reply:
+    """An answer that names cells of a cache, with the values of records as anybody reads them back."""
+    fresh = [one if one.value is None else Fresh(one.key, one.number, unpack(one.value)) for one in reply.fresh]
+    return msgspec.structs.replace(reply, fresh=tuple(fresh))
 
 
 def held_of(status: int, taken: bytes, reply: bytes, due: int) -> list[Any]:

@@ -11,7 +11,6 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.carry import carry_out
-from stanchion.kernel.holds import seen as answered
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.seen import Hold, Seen
@@ -115,7 +114,9 @@ class SqliteStore:
         try:
             if not link.begin(wait_s):
                 return None
-            return self._in_transaction(link, link.ready(), batch, self._clock())
+            cursor = link.cursor
+            assert cursor is not None
+            return self._in_transaction(link, cursor, batch, self._clock())
         except TROUBLES as error:
             link.let_go()
             raise StoreLost(explain(error, link.path, link.busy_s)) from error
@@ -127,24 +128,25 @@ class SqliteStore:
     def _in_transaction(self, link: Link, cursor: sqlite3.Cursor, batch: Batch, now: int) -> Reply:
         version = cursor.execute("PRAGMA data_version").fetchone()[0]
         cache = link.cache
-        if cache is None or cache.version != version or cache.full:
+        if cache is None or cache.version != version or cache.left <= 0:
             cache = link.cache = Cache(cursor, version)
             self._last = max(self._last, cache.now)
         if now > self._last:
             self._last = now
         else:
             now = self._last
-        known = answered(cache.state, batch.id)
-        if known is not None:
+        state, batch_id = cache.state, batch.id
+        if batch_id in state.recent or batch_id in state.holds or batch_id in state.older:
             cursor.execute("ROLLBACK")
-            return known
+            return carry_out(state, batch, now)
         cache.load(cursor, batch, now)
-        reply = carry_out(cache.state, batch, now)
+        reply = carry_out(state, batch, now)
         if reply.stale:
             first = _first_answer(cursor, batch)
             if first is not None:
                 link.undo()
                 return first
+            reply = rows.unpacked(reply)
             write_changes(cursor, cache, batch.id, now)
             tell_time(cursor, now)
         else:

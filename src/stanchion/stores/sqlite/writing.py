@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
+from stanchion.kernel.cells import BODY
 from stanchion.kernel.holds import HELD
 from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.sqlite.cache import Cache
-from stanchion.stores.sqlite.rows import is_written, pack, written
+from stanchion.stores.sqlite.rows import pack
 
 CHANGE_CELL: Final = (
     "UPDATE cell SET number = ?, body = ?, bucket = ?, live = ?, touched = ?, keep = ?, width = ? WHERE id = ?"
@@ -46,14 +47,22 @@ def write_changes(cursor: sqlite3.Cursor, cache: Cache, batch_id: str, now: int)
     added: list[tuple[Any, ...]] = []
     for key in dirty.keys:
         cell = cells.get(key)
-        if cell is None or not is_written(cell):
+        if cell is None:
             continue
+        number, body, bucket, live, touched, keep, width = cell
+        if bucket is None:
+            # What is known of a record is from now on what anybody reads back, no longer the caller's object.
+            body = cell[BODY] = pack(body)
+        elif keep < 0 and not number:
+            continue  # nobody wrote to it: as good as none
+        else:
+            body, keep = pack(body) if body else None, keep if keep >= 0 else -keep
         if key in ids:
-            changed.append((*written(cell), ids[key]))
+            changed.append((number, body, bucket, live, touched, keep, width, ids[key]))
         else:
             cache.last_id += 1
             ids[key] = cache.last_id
-            added.append((*written(cell), cache.last_id, key))
+            added.append((number, body, bucket, live, touched, keep, width, cache.last_id, key))
     if changed:
         cursor.executemany(CHANGE_CELL, changed)
         if cursor.rowcount != len(changed):
