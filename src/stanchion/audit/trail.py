@@ -128,8 +128,7 @@ class Trail:
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
             entry = entry_of(moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide)
             repeated = self._repeated = self._repeated.of(chain.id, chain.number)
-            salt = self._salts.of(chain.id, chain.seq)
-            parts = encode(entry, salt, repeated.brief(entry, decision))
+            parts = encode(entry, self._salts.of(chain.id, chain.seq), repeated.brief(entry, decision))
             mark = self._append(chain, parts, took_ns)
             repeated.note(entry, moment, decision, parts.whole)
             return mark
@@ -268,14 +267,12 @@ class Trail:
             if chain is None or self._closed:
                 return
             position, mark, size, waiting = chain.position(), self._written, self._bytes, len(self._waiting)
-            live = self._live is not None
         # Looked at after the position was taken: whatever it counts is in the file that is found at its place.
-        if live and chain.may_have_strayed(position.offset):
+        if self._live is chain and chain.may_have_strayed(position.offset):
             with self._lock:
                 if self._chain is not chain:
                     return
-                strayed = chain.strayed()
-                if strayed:
+                if strayed := chain.strayed():
                     self._turning = chain = self._move(chain, strayed)
                 position, mark, size, waiting = chain.position(), self._written, self._bytes, len(self._waiting)
         # Only this thread closes files, so it stays open however many records others append meanwhile.
@@ -376,8 +373,7 @@ class Trail:
             chain.abandon()
         elif chain is not None:
             try:
-                strayed = chain.strayed()
-                if strayed:
+                if strayed := chain.strayed():
                     chain = self._move(chain, strayed)
                 full = chain.offset >= self._options.segment_bytes or self._ageing.outlived(chain)
                 if full or self._ageing.is_due():
