@@ -37,7 +37,18 @@ class World(Protocol):
 
 
 def drive(flow: Flow[T], world: World) -> T:
-    """Run a flow to its end in this thread. One that waits still when this is cut off is told so."""
+    """Run a flow to its end in this thread."""
+    try:
+        return _driven(flow, world)
+    except BaseException as error:
+        if not rests(flow):
+            raise
+        return drive(told(flow, error), world)
+
+
+def _driven(flow: Flow[T], world: World) -> T:
+    """The same, for somebody who tells the flow where this is cut off. That stands around the whole function: what
+    strikes where a `try` begins passes the one around it."""
     line: Courtesy | None = None
     stopped: StopIteration | None = None
     try:
@@ -73,11 +84,9 @@ def drive(flow: Flow[T], world: World) -> T:
     except StopIteration as done:
         result: T = done.value
         return result
-    except BaseException as error:
-        if rests(flow):
-            return drive(told(flow, error), world)
-        # A generator raises a `RuntimeError` in place of a `StopIteration`, which it cannot let out.
-        if stopped is None or not isinstance(error, RuntimeError) or error.__cause__ is not stopped:
+    except RuntimeError as error:
+        # What a generator raises in place of a `StopIteration`, which it cannot let out.
+        if stopped is None or error.__cause__ is not stopped:
             raise
     finally:
         if line is not None:
