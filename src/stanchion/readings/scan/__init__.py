@@ -6,6 +6,7 @@ from stanchion.readings.scan.facts import Head
 from stanchion.readings.scan.pattern import LONGEST, LONGEST_BLOCK, Facts, Pattern
 from stanchion.readings.scan.reading import PatternError
 from stanchion.readings.scan.scanner import CONTEXT, Engine, Hit, Kept, Scanner
+from stanchion.readings.scan.windows import Window
 
 __all__ = [
     "CONTEXT",
@@ -19,4 +20,5 @@ __all__ = [
     "Pattern",
     "PatternError",
     "Scanner",
+    "Window",
 ]

@@ -10,8 +10,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.readings.scan import hyper
 from stanchion.readings.scan.hyper import Kept
-from stanchion.readings.scan.literals import LiteralSieve
+from stanchion.readings.scan.literals import Literals
 from stanchion.readings.scan.pattern import LONGEST, Match, Pattern, begun
+from stanchion.readings.scan.window_sieve import WindowSieve
 
 __all__ = ["CONTEXT", "Engine", "Hit", "Kept", "Scanner"]
 
@@ -57,12 +58,12 @@ class Scanner:
             self._sieve = None if made is None else hyper.loaded(made)
             self._later = kept if self._sieve is None else None
         if self._sieve is None:
-            self._sieve = self._literals
+            self._sieve = self._windows
 
     @property
     def engine(self) -> Engine:
         """Which engine says where to look."""
-        return "re2" if self._sieve is self._literals else "hyperscan"
+        return "re2" if self._sieve is self._windows else "hyperscan"
 
     def _compile(self) -> None:
         kept, self._later = self._later, None
@@ -75,8 +76,12 @@ class Scanner:
         kept.put(hyper.name_of(self.patterns), made)
 
     @cached_property
-    def _literals(self) -> LiteralSieve:
-        return LiteralSieve(self.patterns)
+    def _windows(self) -> WindowSieve:
+        return WindowSieve(self.patterns)
+
+    @cached_property
+    def _literals(self) -> Literals:
+        return Literals(self.patterns)
 
     def scan(self, text: str) -> list[Hit]:
         """What is in a text, by its places in it and then by the pattern's number; spans are in characters."""
