@@ -123,7 +123,8 @@ class CompiledPolicy:
                 for kind, value in seat.keys() or [("", "")]:
                     self._index.setdefault((stage.value, kind, value), []).append(seat)
         self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
-        self.read = Reader().read
+        self.reader = Reader([seek for seat in seats for seek in getattr(seat.placed.guard, "seeks", ())])
+        self.read = self.reader.read
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply at a stage to a tool in a run, in the given mode."""

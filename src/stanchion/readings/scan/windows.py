@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from math import fsum
 from typing import Final, NamedTuple
 
 from stanchion.readings.scan.facts import MOST, SHORTEST, exact_texts, flattened
@@ -24,17 +26,19 @@ from stanchion.readings.scan.writing import written
 
 FOLLOWED: Final = 6
 """How many characters behind a literal are looked at."""
-SMALL: Final = 2
+SMALL: Final = 3
 """A repetition that varies by more than this ends a window: counting it costs more than it tells."""
 LONE: Final = 16
 """The same where a literal is one character alone."""
 DEEPEST: Final = 2
 """How many choices a window goes into, one inside of another."""
-RARE: Final = 1e-6
+RARE: Final = 1e-9
 """What stands less often than this in honest texts costs nothing, so that the shorter window is the better one."""
 OFTEN: Final = 1e-4
 """What begins with one character alone and stands more often than this is not worth being looked for."""
 
+_PLAIN: Final = re.compile(r"\\x(3[0-9]|6[1-9a-f]|7[0-9a])")
+"""Digits and letters, which stand for themselves in an expression."""
 _SHARES: Final = ((LOWER, 0.65), (DIGITS, 0.08), (chars(" "), 0.13))
 """How much of a usual text in lower case is of these characters; the others share the rest."""
 _OTHER: Final = 0.14 / 40
@@ -73,7 +77,14 @@ def windows(tree: Node) -> tuple[Window, ...]:
     if found is None:
         lone = _rarest(items, (), 1)
         found = lone if lone is not None and lone.rate <= OFTEN else None
-    return () if found is None else tuple(sorted(found.windows))
+    return () if found is None else tuple(sorted([one for one in found.windows if not _within(one, found.windows)]))
+
+
+def _within(one: Window, all_windows: Iterable[Window]) -> bool:
+    """Whether another window stands at the end of one, so that it is found there all the same."""
+    return any(
+        other != one and other.follow == one.follow and one.literal.endswith(other.literal) for other in all_windows
+    )
 
 
 def _rarest(items: tuple[Node, ...], after: tuple[Node, ...], shortest: int) -> _Found | None:
@@ -94,17 +105,17 @@ def _rarest(items: tuple[Node, ...], after: tuple[Node, ...], shortest: int) -> 
             run = exact if exact is not None else frozenset({b""})
         if min(map(len, run)) >= shortest:
             follow = _follow(rest, FOLLOWED if shortest > 1 else LONE, DEEPEST)
-            rate = sum([_rate_of(literal) for literal in run]) * follow.rate
+            rate = fsum([_rate_of(literal) for literal in run]) * follow.rate
             found.append(_Found(frozenset([Window(literal, follow.expression) for literal in run]), rate))
     return min(found, key=_cost, default=None)
 
 
-def _cost(one: _Found) -> tuple[float, int, int, list[Window]]:
+def _cost(one: _Found) -> tuple[float, int, int, int]:
     return (
         max(one.rate, RARE),
         len(one.windows),
         sum([len(window.expression) for window in one.windows]),
-        sorted(one.windows),
+        -sum([len(window.literal) for window in one.windows]),
     )
 
 
@@ -116,7 +127,7 @@ def _inside(node: Node, after: tuple[Node, ...], shortest: int) -> _Found | None
             known = [one for one in each if one is not None]
             joined = frozenset[Window]().union(*[one.windows for one in known])
             whole = len(known) == len(each) and len(joined) <= MOST
-            return _Found(joined, sum([one.rate for one in known])) if whole else None
+            return _Found(joined, fsum([one.rate for one in known])) if whole else None
         case Repeat(item, low, _, _) if low > 0:
             return _rarest(flattened(item), (), shortest)
         case _:
@@ -163,7 +174,7 @@ def _choice(made: str, rate: float, choices: Iterable[tuple[Node, ...]], left: i
     if not all(one.expression for one in each):
         return _Follow(made, rate)
     said = "|".join(dict.fromkeys([one.expression for one in each]))
-    return _Follow(f"{made}(?:{said})", rate * min(1.0, sum([one.rate for one in each])))
+    return _Follow(f"{made}(?:{said})", rate * min(1.0, fsum([one.rate for one in each])))
 
 
 def _lower(mask: int) -> int:
@@ -172,7 +183,7 @@ def _lower(mask: int) -> int:
 
 
 def _class(mask: int) -> str:
-    return written(Chars(_lower(mask)))
+    return _PLAIN.sub(lambda found: chr(int(found[1], 16)), written(Chars(_lower(mask))))
 
 
 def _share(mask: int) -> float:
