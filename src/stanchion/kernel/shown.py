@@ -10,6 +10,8 @@ UNSEEN: Final = re.compile(
 )
 """Characters that leave no trace on a screen, though they count as printable: fillers, joiners, selectors."""
 
+_PLAIN: Final = bytes(range(0x20, 0x7F))
+"""Characters of one byte that are seen."""
 _BLANKS: Final = "\n\t"
 """What a text of several lines is laid out with."""
 
@@ -20,17 +22,19 @@ def visible(text: str, lines: bool = False) -> str:
     if text.isprintable() and (text.isascii() or UNSEEN.search(text) is None):
         return text
     kept = _BLANKS if lines else ""
-    return "".join([char if char in kept or _seen(char) else _written(char) for char in text])
+    unseen = {ord(char): _written(char) for char in set(text) if char not in kept and not _seen(char)}
+    return text.translate(unseen)
 
 
 def json_safe(body: bytes) -> bytes:
     """JSON that means the same, with such characters as its own escapes: it can be shown, and still be read."""
     if body.isascii():
         return body if b"\x7f" not in body else body.replace(b"\x7f", b"\\u007f")
-    text = body.decode("utf-8")
-    if text.isprintable() and UNSEEN.search(text) is None:
-        return body
-    return "".join([char if char == "\n" or _seen(char) else _escape(char) for char in text]).encode("utf-8")
+    odd = set(body.translate(None, _PLAIN).decode("utf-8"))
+    for char in odd:
+        if char != "\n" and not _seen(char):
+            body = body.replace(char.encode("utf-8"), _escape(char).encode("ascii"))
+    return body
 
 
 class Shown(Exception):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 SHORTEST: Final = 4
 """A shorter value is a word of the sentence, not what it is about."""
 BEFORE: Final = 60
 """How far before its name it may stand whose a secret is, or what it is the key of."""
+
+LONG: Final = 512
+"""From what length on a text is first looked through for all names at once."""
 
 HINTS: Final = (
     "pass",
@@ -51,7 +55,7 @@ _LAST: Final = re.compile(r"[.!?)]*\s*(?:$|\n)|[.!?]\s")
 
 def without_told(text: str, word: str) -> str:
     """A text with another word in the place of secrets that it tells; the text itself where it tells none."""
-    if " " not in text:
+    if " " not in text or (len(text) >= LONG and not _hinted(text)):
         return text
     low = text.lower()
     low = low if len(low) == len(text) else text
@@ -65,6 +69,22 @@ def without_told(text: str, word: str) -> str:
             pieces += [text[at:start], word]
             at = end
     return "".join([*pieces, text[at:]])
+
+
+@cache
+def _hints() -> Any:
+    """All hints as one expression; a long text is not gone through once for each."""
+    import re2  # type: ignore[import-untyped]  # it ships no stubs
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile("|".join(HINTS).encode(), options)
+
+
+def _hinted(text: str) -> bool:
+    """Whether a text has the beginning of a name in it, in whatever case."""
+    low = text.encode().lower() if text.isascii() else text.lower().encode("utf-8", "surrogatepass")
+    return _hints().search(low) is not None
 
 
 def _told(text: str, low: str, hint: str) -> Iterator[tuple[int, int]]:

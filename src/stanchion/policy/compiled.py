@@ -131,8 +131,9 @@ class CompiledPolicy:
         everybody = [(stage, self._index.get((stage.value, "", ""), ())) for stage in self.stages]
         self._everybody = {stage: tuple([seat.placed for seat in open_]) for stage, open_ in everybody}
         self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
-        self.read = Reader().read
         self.lineups = Lineups()
+        self.reader = Reader([seek for seat in seats for seek in getattr(seat.placed.guard, "seeks", ())])
+        self.read = self.reader.read
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply at a stage to a tool in a run, in the given mode."""

@@ -24,7 +24,9 @@ def owned(policy: CompiledPolicy, own: OwnPlaces, kept: ScanCache) -> CompiledPo
         if isinstance(seat.placed.guard, Secrets):
             seat.placed.guard.prepare(kept)
     seats = tuple([_told(seat, own) for seat in policy.seats])
-    return CompiledPolicy(policy.file, seats, policy.calls, policy.undos, policy.files, policy.hash)
+    made = CompiledPolicy(policy.file, seats, policy.calls, policy.undos, policy.files, policy.hash)
+    made.reader.prepare(kept)
+    return made
 
 
 def _told(seat: Seat, own: OwnPlaces) -> Seat:

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from collections.abc import Iterable
+from typing import Any, Final, TypeVar
 
 from stanchion.readings.reading import Reading
+from stanchion.readings.scan.hyper import Kept
+from stanchion.readings.scan.scanner import Hits
+from stanchion.readings.scan.seek import Seek
+from stanchion.readings.scan.together import Together
 
 E = TypeVar("E")
 
 
 class Reader:
-    """Reads events for one policy. It remembers nothing of them."""
+    """Reads events for one policy, whose guards seek something in texts. It remembers nothing of them."""
 
-    __slots__ = ()
+    __slots__ = ("_together",)
+
+    def __init__(self, seeks: Iterable[Seek] = ()) -> None:
+        self._together = Together(seeks)
 
     def read(self, event: E) -> Reading[E]:
         """The reading of an event; nothing of it is worked out yet."""
         return Reading(event, self)
+
+    def prepare(self, kept: Kept) -> None:
+        """Compile what is sought, or take it from where it is kept, so that no event has to wait for it."""
+        self._together.use(kept)
+
+    def hits(self, reading: Reading[Any], seek: Seek) -> Hits | None:
+        """Where the patterns of one who seeks are in the texts of an event. All that the policy seeks is found in one
+        scan; others are looked for alone."""
+        if seek in self._together:
+            return self._together.of(seek, reading.of(self._together.scan))
+        return seek.scanner.scan_joined(reading.joined)
 
 
 PLAIN: Final = Reader()

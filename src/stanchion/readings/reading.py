@@ -9,6 +9,7 @@ from stanchion.kernel.content import CONTENT
 from stanchion.readings.parts import PARTS
 
 if TYPE_CHECKING:
+    from stanchion.readings.joined import Joined
     from stanchion.readings.reader import Reader
     from stanchion.readings.texts import Leaf
 
@@ -22,12 +23,14 @@ class Reading(Generic[E]):
     Two threads that ask at once read the same, so that it does not matter whose answer is kept.
     """
 
-    __slots__ = ("content", "event", "leaves", "made", "reader", "strings")
+    __slots__ = ("content", "event", "joined", "leaves", "made", "reader", "strings")
 
     event: E
     reader: Reader
     content: Any
     """What guards read and patches edit; `None` where a stage has none, or it is a question that was late."""
+    joined: Joined
+    """The texts of the leaves as one."""
     leaves: list[Leaf]
     """All texts and where they stand, in their order, a name before its value; short plain names are left out."""
     strings: list[str]

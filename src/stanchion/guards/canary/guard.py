@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
@@ -60,22 +61,18 @@ class Canary(msgspec.Struct, frozen=True):
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Say whether an event has a canary of its run."""
         event = reading.event
-        match event:
-            case ModelChunk():
-                text = event.before + event.text
-            case ModelReply() if not event.final and not self.all_replies:
-                return None
-            case _:
-                text = "\n".join([*reading.strings, *_names(event)])
-        label = self._label(event.run, text)
+        if isinstance(event, ModelReply) and not event.final and not self.all_replies:
+            return None
+        found = reading.of(_bodies)
+        label = self._label(event.run, found) if found else None
         if label is None:
             return None
-        named = self._label(event.run, "\n".join(_names(event))) is not None
+        named = self._label(event.run, bodies("\n".join(_names(event)))) is not None
         return Finding(ACTIONS[self.action], "canary.leaked", (label, "a name" if named else _carrier(event)))
 
-    def _label(self, run: RunInfo, text: str) -> str | None:
-        """The label of the first canary of a run in a text."""
-        for body in bodies(text):
+    def _label(self, run: RunInfo, found: Iterable[str]) -> str | None:
+        """The label of the first canary of a run among what may be some."""
+        for body in found:
             label = label_of(body, self.secret, run.tenant, (run.id, *run.parents, LASTING))
             if label is not None:
                 return label
@@ -96,6 +93,14 @@ class Canary(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (ACTIONS[self.action],)
+
+
+def _bodies(reading: Reading[Event]) -> tuple[str, ...]:
+    """What may be a canary in an event, whosever it is."""
+    event = reading.event
+    if isinstance(event, ModelChunk):
+        return tuple(bodies(event.before + event.text))
+    return tuple(bodies("\n".join([*reading.strings, *_names(event)])))
 
 
 def _names(event: Event) -> list[str]:

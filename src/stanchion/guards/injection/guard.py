@@ -17,7 +17,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.hostile.sieve import sieves
-from stanchion.readings.hostile.signs import KINDS, signs, suspicious
+from stanchion.readings.hostile.signs import KINDS, Sign, signs, suspicious
 from stanchion.readings.texts import Leaf, Span, hiding
 
 CODES: Final = declare(
@@ -76,14 +76,14 @@ class Injection(msgspec.Struct, frozen=True):
         event = reading.event
         if self._passes(event):
             return None
-        if not suspicious(list(dict.fromkeys(reading.strings))):
+        if not reading.of(_suspicious):
             return None
         content, found = reading.content, reading.leaves
         spans: list[list[Span]] = []
         kinds: dict[str, None] = {}
         first: Leaf | None = None
-        for leaf in found:
-            left = [sign for sign in signs(leaf.text) if sign.kind not in self.without]
+        for leaf, seen in zip(found, reading.of(_signs), strict=True):
+            left = [sign for sign in seen if sign.kind not in self.without]
             here = passages(leaf.text, left, self.score)
             spans.append([Span(passage.start, passage.end, "injection") for passage in here])
             if here:
@@ -120,6 +120,16 @@ class Injection(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return tuple(dict.fromkeys([self._action(stage) for stage in sorted(self.stages)]))
+
+
+def _suspicious(reading: Reading[Event]) -> bool:
+    """Whether any text of an event can have signs."""
+    return suspicious(list(dict.fromkeys(reading.strings)))
+
+
+def _signs(reading: Reading[Event]) -> list[list[Sign]]:
+    """The signs in each text of an event."""
+    return [signs(leaf.text) for leaf in reading.leaves]
 
 
 def _place(stage: Stage, leaf: Leaf) -> str:

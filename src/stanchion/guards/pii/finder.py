@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import Any, Final, NamedTuple
 
 from stanchion.guards.pii.context import Words
 from stanchion.guards.pii.entity import Entity
 from stanchion.guards.pii.limits import TABLE
 from stanchion.guards.pii.sketch import DIGITS, SHAPED, STARRED, WORD, begins, compact, ends
+from stanchion.readings.scan.facts import width
+from stanchion.readings.scan.reading import read
 
 PROSE: Final = re.compile(rb"[A-Za-z]{5}|[^0-9A-Za-z ./-]")
 START: Final = re.compile(rb"[0-9A-Za-z]+|[+(:]")
@@ -50,6 +52,8 @@ class Finder:
         self.entities = tuple(entities)
         self.words = tuple([Words(entity) for entity in entities])
         self.longest = max([entity.longest for entity in entities], default=0)
+        self.shortest = min([_shortest(entity) for entity in entities], default=1)
+        """A text that is shorter has none of them."""
         self._fewest = min([_fewest(entity) for entity in entities], default=0)
         self._shapes: dict[bytes, list[Shape]] = {}
         heads: dict[bytes, set[int]] = {}
@@ -87,12 +91,17 @@ class Finder:
 
     def candidates(self, drawn: bytes) -> list[Candidate]:
         """Everything in a sketch that may be one of the entities, in the order of their beginnings."""
-        if len(drawn) - len(drawn.translate(None, DIGITS)) < self._fewest or not self.entities:
+        if len(drawn) < self.shortest or not self.entities:
+            return []
+        if self._fewest and len(drawn) - len(drawn.translate(None, DIGITS)) < self._fewest:
+            return []
+        first = self.sieve.search(drawn)
+        if first is None:
             return []
         found: list[Candidate] = []
         shaped = starred = b""
         tables = Tables(drawn)
-        for match in self.sieve.finditer(drawn):
+        for match in chain((first,), self.sieve.finditer(drawn, first.end())):
             start, end = match.span()
             if drawn[start] == AT:
                 found += self._address(drawn, start, tables)
@@ -190,6 +199,12 @@ def _fewest(entity: Entity) -> int:
     """How many digits an entity has at least."""
     counts = [shape.count("9") for shape in entity.shapes + entity.told]
     return min([*counts, *([entity.fewest] if entity.sieve else [])])
+
+
+def _shortest(entity: Entity) -> int:
+    """How long an entity is at least, as far as its shapes tell."""
+    found = [len(shape) for shape in entity.shapes + entity.told]
+    return min([*found, *([width(read(entity.sieve))[0]] if entity.sieve else [])])
 
 
 def _key(shape: str) -> bytes:

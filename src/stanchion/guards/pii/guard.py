@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
@@ -14,11 +15,11 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
 from stanchion.readings import Reading
+from stanchion.readings.joined import Joined
 from stanchion.readings.texts import Leaf, Span, hiding
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
 __all__ = ["CODES", "Pii"]
 
 PiiAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine", "halt"]
+
+
+@lru_cache(64)
+def spans_of(reader: Reader) -> Callable[[Reading[Event]], list[list[Span]] | None]:
+    """What finds personal data in an event by a reader."""
+
+    def spans(reading: Reading[Event]) -> list[list[Span]] | None:
+        return reader.spans(reading.joined, lambda at: above(reading.leaves[at]))
+
+    return spans
 
 
 class Pii(msgspec.Struct, frozen=True, dict=True):
@@ -66,9 +77,9 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _reader(self) -> Reader:
         from stanchion.guards.pii.choosing import chosen
-        from stanchion.guards.pii.reader import Reader
+        from stanchion.guards.pii.reader import reader
 
-        return Reader(chosen(self.entities, self.without), names(self.allow), self.bare)
+        return reader(tuple([entity.kind for entity in chosen(self.entities, self.without)]), self.allow, self.bare)
 
     @cached_property
     def _settling(self) -> Settling:
@@ -95,13 +106,19 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         event = reading.event
         if type(event) is ModelChunk:
             return self._chunk(event)
-        content, found = reading.content, reading.leaves
-        spans = self._reader.spans([leaf.text for leaf in found], lambda at: above(found[at])) if found else None
-        return self._finding(event, content, found, spans) if spans is not None else None
+        if len(reading.joined.text) < self._reader.finder.shortest:
+            return None
+        spans = reading.of(self._spans)
+        return self._finding(event, reading.content, reading.leaves, spans) if spans is not None else None
+
+    @cached_property
+    def _spans(self) -> Callable[[Reading[Event]], list[list[Span]] | None]:
+        """Finds personal data in an event: the same for guards that look for the same."""
+        return spans_of(self._reader)
 
     def _chunk(self, event: ModelChunk) -> Finding | None:
         known = len(event.before)
-        spans = self._reader.spans([event.before + event.text], lambda _: ())
+        spans = self._reader.spans(Joined([event.before + event.text]), lambda _: ())
         own = [Span(s.start - known, s.end - known, s.kind) for s in (spans[0] if spans else ()) if s.start >= known]
         return self._finding(event, event.text, [Leaf((), event.text)], [own]) if own else None
 

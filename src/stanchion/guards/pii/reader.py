@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from functools import lru_cache
 from typing import Final
 
 from stanchion.guards.pii.context import named, window
+from stanchion.guards.pii.entities import ENTITIES
 from stanchion.guards.pii.entity import Entity
 from stanchion.guards.pii.finder import Candidate, Finder
 from stanchion.guards.pii.sketch import compact, sketch
-from stanchion.kernel.names import Names
+from stanchion.kernel.names import Names, names
+from stanchion.readings.joined import Joined
 from stanchion.readings.texts import Span
 
-PARTS: Final = "\x00"
-"""Stands between texts that are looked at together; nothing that is looked for has one."""
 Above = Callable[[int], tuple[str, ...]]
 """Gives the names above a text, by its number."""
 OPENED: Final = re.compile(r"\[[a-z0-9-]{1,40}:$")
@@ -31,17 +30,17 @@ class Reader:
         self._allow = allow
         self._bare = bare
 
-    def spans(self, texts: Sequence[str], above: Above) -> list[list[Span]] | None:
+    def spans(self, texts: Joined, above: Above) -> list[list[Span]] | None:
         """What is personal in each of some texts, given what tells the names above one; nothing where none is."""
-        whole = texts[0] if len(texts) == 1 else PARTS.join(texts)
+        whole = texts.text
         candidates = self.finder.candidates(sketch(whole))
         if not candidates:
             return None
-        starts = [0, *accumulate([len(text) + 1 for text in texts])]
+        starts = texts.begins
         kept: dict[int, list[Candidate]] = {}
         windows: dict[int, str] = {}
         for one in candidates:
-            at = bisect_right(starts, one.start) - 1
+            at = texts.which(one.start)
             if one.sure or (self._bare and _summed(self.finder.entities[one.order])):
                 counts = True
             else:
@@ -74,6 +73,12 @@ class Reader:
             else:
                 merged.append(Span(begin, end, self.finder.entities[one.order].kind))
         return merged
+
+
+@lru_cache(64)
+def reader(kinds: tuple[str, ...], allow: tuple[str, ...], bare: bool) -> Reader:
+    """The reader for kinds of entities: the same for the same."""
+    return Reader([ENTITIES[kind] for kind in kinds], names(allow), bare)
 
 
 def _summed(entity: Entity) -> bool:

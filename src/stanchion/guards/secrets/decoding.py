@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
+
+from stanchion.readings.joined import Joined
 
 RUN: Final = "[0-9A-Za-z%+/_.~=-]"
 """What encoded text is made of."""
@@ -35,19 +37,32 @@ class Decoded(NamedTuple):
 
 
 @cache
-def _expressions() -> tuple[Any, Any]:
+def _expressions() -> tuple[Any, Any, Any]:
+    """Runs, base64, and what a text has one of that has either."""
     import re2  # type: ignore[import-untyped]  # it ships no stubs
 
     long, base64 = f"{RUN}{{{SHORTEST},}}", f"[0-9A-Za-z+/_-]{{{SHORTEST},}}={{0,2}}"
-    return re2.compile(long.encode()), re2.compile(base64.encode())
+    either = f"[0-9A-Za-z+/_-]{{{SHORTEST}}}|%[0-9A-Fa-f]{{2}}"
+    return re2.compile(long.encode()), re2.compile(base64.encode()), re2.compile(either.encode())
+
+
+def decoded_in(texts: Joined, most: int | None = None) -> list[tuple[int, Decoded]]:
+    """What the encoded runs of several texts say, each with the number of its text."""
+    if len(texts.text) < SHORTEST or _expressions()[2].search(texts.flat) is None:
+        return []
+    return [(at, run) for at, text in enumerate(texts.texts) for run in decoded(text, most)]
 
 
 def decoded(text: str, most: int | None = None) -> Iterator[Decoded]:
     """What the runs of a text say that are encoded; of no run that is longer than `most`."""
     if len(text) < SHORTEST:
         return
-    long, base64 = _expressions()
+    long, base64, _ = _expressions()
     flat = text.encode("latin-1", "replace")
+    if "%" not in text and (most is None or len(text) <= most):
+        # What base64 is made of is what runs are made of: without the rest of them it stands in the same places.
+        yield from _said(text, base64.finditer(flat))
+        return
     for run in long.finditer(flat):
         start, end = run.span()
         if most is not None and end - start > most:
@@ -56,11 +71,16 @@ def decoded(text: str, most: int | None = None) -> Iterator[Decoded]:
             made = _unquoted(text, start, end)
             if made is not None:
                 yield made
-        for part in base64.finditer(flat, start, end):
-            first, last = part.span()
-            said = _plain(text[first:last])
-            if said:
-                yield Decoded(first, last, said)
+        yield from _said(text, base64.finditer(flat, start, end))
+
+
+def _said(text: str, parts: Iterable[Any]) -> Iterator[Decoded]:
+    """What parts of a text say that are base64 of text."""
+    for part in parts:
+        first, last = part.span()
+        said = _plain(text[first:last])
+        if said:
+            yield Decoded(first, last, said)
 
 
 def _plain(run: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from stanchion.guards.secrets import decoding
 from stanchion.guards.secrets.fingerprints import fingerprint
@@ -14,7 +14,9 @@ from stanchion.guards.secrets.rule import Rule
 from stanchion.kernel.findings import PathStep
 from stanchion.kernel.names import names
 from stanchion.kernel.secret_names import KNOWN, plain_name, promises_secret
-from stanchion.readings.scan import Engine, Hit, Kept, Pattern, Scanner
+from stanchion.readings import Reading
+from stanchion.readings.joined import Joined
+from stanchion.readings.scan import Hit, Hits, Kept, Pattern, Scanner, Seek
 from stanchion.readings.texts import Leaf, Span
 
 NAMED: Final = "named-secret"
@@ -52,21 +54,20 @@ class Finder:
             if (wanted is None or rule.kind in wanted) and rule.kind not in unwanted
         ]
         self.rules = tuple([rule for rule, _ in pairs])
-        self._patterns = [pattern for _, pattern in pairs]
+        self.seek = Seek([pattern for _, pattern in pairs])
         self._ranks = _ranks(pairs, len(sought.own))
         self.named = (wanted is None or NAMED in wanted) and NAMED not in unwanted
-        self._kept: Kept | None = None
+        self.shortest = min(self.seek.shortest, decoding.SHORTEST, SHORTEST_NAMED if self.named else decoding.SHORTEST)
+        """Texts that are shorter, all of them together, have no secret."""
 
     def use(self, kept: Kept) -> None:
         """Take compiled patterns from there, if they are not compiled yet."""
-        self._kept = kept
-        _ = self.scanner
+        self.seek.use(kept)
 
-    @cached_property
+    @property
     def scanner(self) -> Scanner:
         """What scans for all rules together."""
-        engine: Engine = "re2" if self._kept is None else "auto"
-        return Scanner(self._patterns, engine, self._kept)
+        return self.seek.scanner
 
     def find(self, texts: Sequence[str], decode: bool, most: int | None = None) -> list[list[Span]]:
         """The secrets of each text, in order; of no encoded run that is longer than `most`.
@@ -79,8 +80,12 @@ class Finder:
 
     def look(self, texts: Sequence[str], decode: bool, most: int | None = None) -> list[list[Span]] | None:
         """The same; `None` where there are none at all."""
-        hits = self.scanner.scan_all(texts)
-        runs = self._runs(texts, most) if decode else ()
+        return self._found(Joined(texts), self.scanner.scan_all(texts), decode, most) if texts else None
+
+    def _found(self, given: Joined, hits: Hits | None, decode: bool, most: int | None) -> list[list[Span]] | None:
+        """The secrets of each text, given what patterns have found in it."""
+        texts = given.texts
+        runs = self._runs(given, most) if decode else ()
         if hits is None and not runs:
             return None
         found: list[list[Span]] = [[] for _ in texts]
@@ -96,7 +101,17 @@ class Finder:
 
     def look_in(self, leaves: Sequence[Leaf], decode: bool, most: int | None = None) -> list[list[Span]] | None:
         """The same for the texts of structured content, where names tell more."""
-        found = self.look([leaf.text for leaf in leaves], decode, most)
+        return self._named(leaves, self.look([leaf.text for leaf in leaves], decode, most))
+
+    def look_at(self, reading: Reading[Any], decode: bool, most: int | None = None) -> list[list[Span]] | None:
+        """The same for the content of an event, whose texts are scanned once for all guards."""
+        given = reading.joined
+        if len(given.text) < self.shortest:
+            return None
+        return self._named(reading.leaves, self._found(given, reading.of(self.seek), decode, most))
+
+    def _named(self, leaves: Sequence[Leaf], found: list[list[Span]] | None) -> list[list[Span]] | None:
+        """What was found, and values that are secrets because of their names."""
         if not self.named:
             return found
         for at, leaf in enumerate(leaves):
@@ -120,10 +135,9 @@ class Finder:
                 spans.append(Span(hit.start, hit.end, rule.kind))
         return spans
 
-    def _runs(self, texts: Sequence[str], most: int | None) -> list[tuple[int, Span]]:
+    def _runs(self, given: Joined, most: int | None) -> list[tuple[int, Span]]:
         """What encoded runs of the texts say that is a secret."""
-        long = [at for at, text in enumerate(texts) if len(text) >= decoding.SHORTEST]
-        runs = [(at, run) for at in long for run in decoding.decoded(texts[at], most)]
+        runs = decoding.decoded_in(given, most)
         hits = self.scanner.scan_all([run.text for _, run in runs]) if runs else None
         if hits is None:
             return []

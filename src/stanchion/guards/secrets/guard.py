@@ -27,7 +27,7 @@ from stanchion.kernel.names import Names, glob, is_glob, names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
-from stanchion.readings.scan import CONTEXT, Kept
+from stanchion.readings.scan import CONTEXT, Kept, Seek
 from stanchion.readings.texts import Leaf, Span, Word, hiding
 
 __all__ = ["CODES", "Secrets"]
@@ -64,7 +64,7 @@ def spans_of(finder: Finder, decode: bool) -> Callable[[Reading[Event]], list[li
 
     def spans(reading: Reading[Event]) -> list[list[Span]] | None:
         most = LONGEST if reading.event.stage in IN_PIECES else None
-        return finder.look_in(reading.leaves, decode, most)
+        return finder.look_at(reading, decode, most)
 
     return spans
 
@@ -122,6 +122,11 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """Compile what is looked for, or take it from where it is kept, so that no call has to wait for it."""
         self._finder.use(kept)
 
+    @property
+    def seeks(self) -> tuple[Seek, ...]:
+        """What this guard looks for in texts."""
+        return (self._finder.seek,)
+
     @cached_property
     def _allowed(self) -> Names:
         return names(self.allow)
@@ -131,10 +136,10 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         event = reading.event
         if type(event) is ModelChunk:
             return self._chunk(event)
+        spans = reading.of(self._spans) if len(reading.joined.text) >= self._finder.shortest else None
         content, found = reading.content, reading.leaves
-        spans = reading.of(self._spans)
         finding = None if spans is None else self._in_content(event, content, found, spans)
-        if finding is None and event.stage in NAMES:
+        if finding is None and event.stage in self._stages_of_names:
             finding = self._in_names(event)
         parts = in_pieces(self._finder, found, spans) if len(found) > 1 else None
         if parts is None:
@@ -154,14 +159,16 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         return self._finding(event, patches, told(event.stage, found, left))
 
     def _in_names(self, event: Event) -> Finding | None:
-        """What is said of a secret in a name. A name cannot be redacted: where that is all that is asked for it goes
-        ahead, and only what is written down and shown does without it."""
-        action = self.action_at(event.stage)
-        if action == Action.REDACT:
-            return None
+        """What is said of a secret in a name."""
         leaves = [Leaf((), name, named=True) for name in (event.tool, getattr(event, NAMES[event.stage], ""))]
         spans = [self.in_name(leaf.text) if leaf.text else [] for leaf in leaves]
         return self._finding(event, (), told(event.stage, leaves, spans)) if any(spans) else None
+
+    @cached_property
+    def _stages_of_names(self) -> frozenset[Stage]:
+        """Where names are judged. A name cannot be redacted: where that is all that is asked for it goes ahead, and
+        only what is written down and shown does without it."""
+        return frozenset([stage for stage in NAMES if self.action_at(stage) != Action.REDACT])
 
     def in_name(self, name: str) -> list[Span]:
         """The secrets of a name; of each name they are looked for once."""
@@ -181,7 +188,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """What is found in an event that is about to be judged, by fingerprint; what the policy itself allows is left
         out."""
         event = reading.event
-        if type(event) is ModelChunk:
+        if type(event) is ModelChunk or len(reading.joined.text) < self._finder.shortest:
             return ()
         found, spans = reading.leaves, reading.of(self._spans)
         if spans is None:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from stanchion.guards.secrets.rule import Rule, read_rule
-from stanchion.readings.scan import Facts, Head, Pattern
+from stanchion.readings.scan import Facts, Head, Pattern, Window
 
 FILE: Final = "index.jsonl"
 """The file of the index, one line a rule."""
@@ -25,14 +25,16 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     width: int = 0
     letters: str = ""
     narrow: bool = False
+    windows: tuple[tuple[str, str], ...] = ()
 
     @property
     def facts(self) -> Facts:
         """What is known of the pattern."""
+        windows = tuple([Window(literal.encode("latin-1"), follow) for literal, follow in self.windows])
         if not self.literals:
-            return Facts(self.shortest, self.reach, None)
+            return Facts(self.shortest, self.reach, None, windows)
         literals = frozenset([literal.encode("latin-1") for literal in self.literals])
-        return Facts(self.shortest, self.reach, Head(literals, self.width, int(self.letters, 16), self.narrow))
+        return Facts(self.shortest, self.reach, Head(literals, self.width, int(self.letters, 16), self.narrow), windows)
 
 
 def index_of(files: dict[str, str]) -> bytes:
@@ -51,10 +53,12 @@ def _line(rule: Rule) -> Line:
     pattern.check()
     head = pattern.head
     bare = msgspec.structs.replace(rule, title="", also=(), hits=(), misses=())
+    windows = tuple([(literal.decode("latin-1"), follow) for literal, follow in pattern.windows])
     if head is None:
-        return Line(bare, pattern.shortest, pattern.reach)
+        return Line(bare, pattern.shortest, pattern.reach, windows=windows)
     literals = tuple(sorted([literal.decode("latin-1") for literal in head.literals]))
-    return Line(bare, pattern.shortest, pattern.reach, literals, head.width, f"{head.letters:x}", head.narrow)
+    known = literals, head.width, f"{head.letters:x}", head.narrow
+    return Line(bare, pattern.shortest, pattern.reach, *known, windows)
 
 
 @cache

@@ -11,9 +11,9 @@ from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
 from stanchion.lab.bench.measure import compare
 from stanchion.lab.bench.table import Effort, Section, rows_of
 from stanchion.readings import read
+from stanchion.readings.joined import flat
 from stanchion.readings.scan import Pattern, Scanner
 from stanchion.readings.scan.hyper import compiled, installed
-from stanchion.readings.scan.scanner import flat
 
 SIZE: Final = 65_536
 FEW: Final = 10

@@ -73,7 +73,7 @@ def head(node: Node) -> Head | None:
     found: list[Head] = []
     run: frozenset[bytes] = frozenset({b""})
     for at, item in enumerate(items):
-        exact = _exact(item)
+        exact = exact_texts(item)
         grown = frozenset({a + b for a in run for b in exact}) if exact is not None else frozenset()
         if 0 < len(grown) <= MOST:
             run = grown
@@ -113,7 +113,7 @@ def flattened(node: Node) -> tuple[Node, ...]:
             return (node,)
 
 
-def _exact(node: Node) -> frozenset[bytes] | None:
+def exact_texts(node: Node) -> frozenset[bytes] | None:
     """All texts that a node can be, in lower case; `None` where they are too many."""
     match node:
         case Chars(mask):
@@ -123,25 +123,25 @@ def _exact(node: Node) -> frozenset[bytes] | None:
         case Edge():
             return frozenset({b""})
         case Group(item):
-            return _exact(item)
+            return exact_texts(item)
         case Or(items):
-            each = [_exact(item) for item in items]
+            each = [exact_texts(item) for item in items]
             known = [one for one in each if one is not None]
             joined = frozenset().union(*known)
             return joined if len(known) == len(each) and len(joined) <= MOST else None
         case Seq(items):
             made = frozenset({b""})
             for item in items:
-                exact = _exact(item)
+                exact = exact_texts(item)
                 if exact is None or len(exact) * len(made) > MOST:
                     return None
                 made = frozenset({a + b for a in made for b in exact})
             return made
         case Repeat(item, 0, 1, _):
-            inner = _exact(item)
+            inner = exact_texts(item)
             return None if inner is None else inner | {b""}
         case Repeat(item, 1, 1, _):
-            return _exact(item)
+            return exact_texts(item)
         case Repeat():
             return None
         case _:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Final, Protocol
 
-from stanchion.readings.scan.literals import Regions
 from stanchion.readings.scan.pattern import Pattern
+from stanchion.readings.scan.window_sieve import Regions
 
 ANYTHING: Final = r"[\x00-\xff]"
 FORM: Final = "1"

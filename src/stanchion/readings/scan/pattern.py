@@ -10,10 +10,12 @@ from stanchion.readings.scan.facts import Head, head, width
 from stanchion.readings.scan.reading import PatternError, read
 from stanchion.readings.scan.sieving import sieve
 from stanchion.readings.scan.tree import BORDER, Chars, Group, Node, Repeat, Seq, inverse
+from stanchion.readings.scan.windows import Window, windows
 from stanchion.readings.scan.writing import beginnings, loose, written
 
 LONGEST: Final = 4_095
 """How long a match can be."""
+MEMORY: Final = 8 << 20
 LONGEST_BLOCK: Final = 16_384
 """How long a block can be, from its opening to its closing."""
 
@@ -29,11 +31,13 @@ class Match(NamedTuple):
 
 class Facts(NamedTuple):
     """What is known of a pattern before it is compiled: the least length of a match, how far one can reach from where
-    it begins (of a block: its opening), and what has to be in a text for it to match."""
+    it begins (of a block: its opening), and what has to be in a text for it to match: soon after it begins, and the
+    rarest (`None`: not looked for yet)."""
 
     shortest: int
     reach: int
     head: Head | None
+    windows: tuple[Window, ...] | None = None
 
 
 class Pattern:
@@ -52,7 +56,7 @@ class Pattern:
         self.keywords = tuple([keyword.lower().encode("latin-1", "replace") for keyword in keywords])
         self.block = block
         self.facts = self._learnt() if facts is None else facts
-        self.shortest, self.reach, self.head = self.facts
+        self.shortest, self.reach, self.head, _ = self.facts
 
     def _learnt(self) -> Facts:
         whole = read(self.text)
@@ -81,6 +85,12 @@ class Pattern:
     @property
     def _loose(self) -> Node:
         return loose(self._read[0])
+
+    @cached_property
+    def windows(self) -> tuple[Window, ...]:
+        """What every match has one of; none where it may match anywhere."""
+        known = self.facts.windows
+        return windows(self._read[0]) if known is None else known
 
     @property
     def begins(self) -> str:
@@ -234,13 +244,14 @@ def begun(patterns: Iterable[Pattern]) -> Any:
     return compiled(f"(?:{'|'.join([pattern.begins for pattern in patterns])})\\z")
 
 
-def compiled(expression: str) -> Any:
-    """An expression over bytes, compiled by RE2."""
+def compiled(expression: str, memory: int = MEMORY) -> Any:
+    """An expression over bytes, compiled by RE2; its automaton takes no more than so many bytes."""
     import re2  # type: ignore[import-untyped]  # it ships no stubs
 
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.log_errors = False
+    options.max_mem = memory
     try:
         return re2.compile(expression.encode("latin-1"), options)
     except re2.error as error:

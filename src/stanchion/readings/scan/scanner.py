@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, Final, Literal, NamedTuple
 
+from stanchion.readings.joined import Joined, flat
 from stanchion.readings.scan import hyper
 from stanchion.readings.scan.hyper import Kept
-from stanchion.readings.scan.literals import LiteralSieve
+from stanchion.readings.scan.literals import Literals
 from stanchion.readings.scan.pattern import LONGEST, Match, Pattern, begun
+from stanchion.readings.scan.window_sieve import WindowSieve
 
-__all__ = ["CONTEXT", "Engine", "Hit", "Kept", "Scanner"]
+__all__ = ["CONTEXT", "Engine", "Hit", "Hits", "Kept", "Scanner"]
 
 Engine = Literal["auto", "hyperscan", "re2"]
 
@@ -37,6 +37,10 @@ class Hit(NamedTuple):
     last: int
 
 
+Hits = list[list[Hit]]
+"""What was found in each of several texts."""
+
+
 class Scanner:
     """Looks for many patterns together. An engine says only which patterns may match, and where to look: what is found
     there is for the patterns themselves to say, so that both give the same, in the same order.
@@ -57,12 +61,12 @@ class Scanner:
             self._sieve = None if made is None else hyper.loaded(made)
             self._later = kept if self._sieve is None else None
         if self._sieve is None:
-            self._sieve = self._literals
+            self._sieve = self._windows
 
     @property
     def engine(self) -> Engine:
         """Which engine says where to look."""
-        return "re2" if self._sieve is self._literals else "hyperscan"
+        return "re2" if self._sieve is self._windows else "hyperscan"
 
     def _compile(self) -> None:
         kept, self._later = self._later, None
@@ -75,25 +79,31 @@ class Scanner:
         kept.put(hyper.name_of(self.patterns), made)
 
     @cached_property
-    def _literals(self) -> LiteralSieve:
-        return LiteralSieve(self.patterns)
+    def _windows(self) -> WindowSieve:
+        return WindowSieve(self.patterns)
+
+    @cached_property
+    def _literals(self) -> Literals:
+        return Literals(self.patterns)
 
     def scan(self, text: str) -> list[Hit]:
         """What is in a text, by its places in it and then by the pattern's number; spans are in characters."""
         return self._found(flat(text)) if len(text) >= self.shortest else []
 
-    def scan_all(self, texts: Sequence[str]) -> list[list[Hit]] | None:
+    def scan_all(self, texts: Sequence[str]) -> Hits | None:
         """The same for several texts in one pass; nothing reaches from one into the next. `None` where nothing is in
         any of them."""
-        long = [at for at, text in enumerate(texts) if len(text) >= self.shortest]
-        if not long or not (hits := self._found(flat(BETWEEN.join([texts[at] for at in long])))):
+        return self.scan_joined(Joined(texts)) if texts else None
+
+    def scan_joined(self, texts: Joined) -> Hits | None:
+        """The same for texts that are one already."""
+        if len(texts.text) < self.shortest or not (hits := self._found(texts.flat)):
             return None
-        found: list[list[Hit]] = [[] for _ in texts]
-        begins = [0, *accumulate([len(texts[at]) + 1 for at in long])]
+        found: Hits = [[] for _ in texts.texts]
         for hit in hits:
-            number = bisect_right(begins, hit.first) - 1
-            spans = [place - begins[number] for place in hit[1:]]
-            found[long[number]].append(Hit(hit.pattern, *spans))
+            number = texts.which(hit.first)
+            begin = texts.begins[number]
+            found[number].append(Hit(hit.pattern, *[at - begin for at in hit[1:]]))
         return found
 
     def _found(self, text: bytes) -> list[Hit]:
@@ -107,7 +117,7 @@ class Scanner:
             for first, last in parts:
                 for match in self.patterns[number].matches(text, first, last):
                     self._keep(found, number, match)
-        return sorted(found.values(), key=_place)
+        return sorted(found.values(), key=place)
 
     @staticmethod
     def _keep(found: dict[tuple[int, int, int], Hit], number: int, match: Match) -> None:
@@ -161,16 +171,7 @@ class Scanner:
         return tuple([n for n, head in heads if head is None or (not head.narrow and head.width > SOON)])
 
 
-BETWEEN: Final = "\x1f"
-"""What stands between texts; where it stands in a text it is the end of one."""
-
-
-def flat(text: str) -> bytes:
-    """A text as one byte for each character, so that places in both are the same."""
-    return text.encode("latin-1", "replace").replace(b"\n", b"\x1e").replace(b"\x1f", b"\n")
-
-
-def _place(hit: Hit) -> tuple[int, int, int]:
+def place(hit: Hit) -> tuple[int, int, int]:
     """What hits are ordered by: no two have the same."""
     return hit.start, hit.end, hit.pattern
 

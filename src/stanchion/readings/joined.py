@@ -1,0 +1,44 @@
+"""The texts of an event as one, so that one pass goes over all of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, Final
+
+BETWEEN: Final = "\x1f"
+"""What stands between texts; where it stands in a text it is the end of one."""
+
+
+class Joined:
+    """Texts one behind the other, and where each of them begins."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self.text = texts[0] if len(texts) == 1 else BETWEEN.join(texts)
+
+    @cached_property
+    def begins(self) -> list[int]:
+        """Where each text begins, and behind the last one where another would."""
+        return [0, *accumulate([len(text) + 1 for text in self.texts])]
+
+    @cached_property
+    def flat(self) -> bytes:
+        """One byte for each character."""
+        return flat(self.text)
+
+    def which(self, place: int) -> int:
+        """The number of the text that has a place."""
+        return bisect_right(self.begins, place) - 1
+
+
+def flat(text: str) -> bytes:
+    """A text as one byte for each character, so that places in both are the same."""
+    return text.encode("latin-1", "replace").replace(b"\n", b"\x1e").replace(b"\x1f", b"\n")
+
+
+def joined(reading: Any) -> Joined:
+    """The texts of an event as one."""
+    return Joined([leaf.text for leaf in reading.leaves])

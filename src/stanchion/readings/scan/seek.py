@@ -1,0 +1,40 @@
+"""What somebody looks for in texts, said in advance: all that a policy seeks is found in one scan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from stanchion.readings.scan.hyper import Kept
+from stanchion.readings.scan.pattern import Pattern
+from stanchion.readings.scan.scanner import Engine, Hits, Scanner
+
+
+class Seek:
+    """Patterns that a guard looks for: it has them in `seeks`, and asks `reading.of(seek)` where they are.
+
+    The answer has the hits of each leaf, or is `None` where nothing is found. A reading whose policy does not know them
+    scans for them alone.
+    """
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self.patterns = tuple(patterns)
+        self.shortest = min([pattern.shortest for pattern in self.patterns], default=1)
+        self._kept: Kept | None = None
+
+    def use(self, kept: Kept) -> None:
+        """Take compiled patterns from there, if they are not compiled yet."""
+        self._kept = kept
+        _ = self.scanner
+
+    @cached_property
+    def scanner(self) -> Scanner:
+        """What scans for these alone."""
+        engine: Engine = "re2" if self._kept is None else "auto"
+        return Scanner(self.patterns, engine, self._kept)
+
+    def __call__(self, reading: Any) -> Hits | None:
+        """Where the patterns are in the texts of an event."""
+        found: Hits | None = reading.reader.hits(reading, self)
+        return found

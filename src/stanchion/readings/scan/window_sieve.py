@@ -1,0 +1,100 @@
+"""The sieve that every installation has: windows of all patterns, looked for together by RE2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from stanchion.readings.scan.pattern import Pattern, compiled
+from stanchion.readings.scan.tree import BORDER
+
+BETWEEN: Final = bytes([BORDER])
+MOST: Final = 16
+"""A pattern whose windows stand in a text so many times is looked for in all of it: that costs less."""
+
+MEMORY: Final = 64 << 20
+"""How many bytes the automaton of all windows may take: with less it would be made anew again and again."""
+
+Regions = list[tuple[int, int]]
+"""Parts of a text, in order and apart from each other."""
+Needs = list[tuple[re.Pattern[bytes] | None, int]]
+"""What has to follow a literal, and the number of the pattern that needs both."""
+
+
+class WindowSieve:
+    """Says which patterns may match in which parts of a text: round the windows that each of them needs. A pattern
+    that has none may match anywhere, and costs a pass of its own."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self._patterns = patterns
+        self._always = tuple([number for number, pattern in enumerate(patterns) if not pattern.windows])
+        needs: dict[bytes, Needs] = {}
+        for number, pattern in enumerate(patterns):
+            for literal, follow in pattern.windows:
+                needs.setdefault(literal, []).append((_following(follow) if follow else None, number))
+        self._needs = needs
+        self._lengths: dict[int, tuple[int, ...]] = {}
+        for literal in sorted(needs, key=len):
+            known = self._lengths.get(literal[0], ())
+            self._lengths[literal[0]] = known if len(literal) in known else (*known, len(literal))
+        expressions = sorted({window.expression for pattern in patterns for window in pattern.windows})
+        self._any: Any = compiled("|".join(expressions), MEMORY) if expressions else None
+
+    def regions(self, flat: bytes) -> dict[int, Regions]:
+        """Where patterns may match, by their numbers."""
+        found: dict[int, Regions] = {}
+        size = len(flat)
+        for number in self._always:
+            if size >= self._patterns[number].shortest:
+                found[number] = [(0, size)]
+        if self._any is None:
+            return found
+        lowered = flat.lower()
+        search = self._any.search
+        seen = search(lowered)
+        times: dict[int, int] = {}
+        while seen is not None:
+            start = seen.start()
+            self._note(lowered, start, found, times)
+            seen = search(lowered, start + 1)
+        return found
+
+    def _note(self, lowered: bytes, start: int, found: dict[int, Regions], times: dict[int, int]) -> None:
+        """Note where patterns may match of which a window begins at a place."""
+        for length in self._lengths[lowered[start]]:
+            end = start + length
+            for follow, number in self._needs.get(lowered[start:end], ()):
+                count = times.get(number, 0)
+                if count > MOST or (follow is not None and follow.match(lowered, end) is None):
+                    continue
+                times[number] = count + 1
+                if count == MOST:
+                    found[number] = [(0, len(lowered))]
+                else:
+                    self._add(lowered, start, end, number, found)
+
+    def _add(self, lowered: bytes, start: int, end: int, number: int, found: dict[int, Regions]) -> None:
+        pattern = self._patterns[number]
+        first, last = _near(lowered, start, end, pattern.reach)
+        if last - first < pattern.shortest and not pattern.block:
+            return
+        regions = found.setdefault(number, [])
+        if regions and first <= regions[-1][1]:
+            regions[-1] = (min(first, regions[-1][0]), max(last, regions[-1][1]))
+        else:
+            regions.append((first, last))
+
+
+@lru_cache(1_024)
+def _following(follow: str) -> re.Pattern[bytes]:
+    """What follows a literal; it is short, whatever the pattern, so that it cannot take long to look."""
+    return re.compile(follow.encode("latin-1"))
+
+
+def _near(lowered: bytes, start: int, end: int, reach: int) -> tuple[int, int]:
+    """The part of a text that matches with a literal at a place can reach; none goes over the end of a text."""
+    first, last = max(0, end - reach), min(len(lowered), start + reach)
+    border = lowered.find(BETWEEN, end, last)
+    return max(first, lowered.rfind(BETWEEN, first, start) + 1), last if border < 0 else border
