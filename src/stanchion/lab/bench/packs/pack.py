@@ -13,7 +13,17 @@ from typing import Any, Final
 from stanchion.lab.bench.measure import Cost, cost_of
 from stanchion.lab.bench.packs.engines import HYPERSCAN, choose, engines, sought
 from stanchion.lab.bench.packs.hand import Bare, Scan
-from stanchion.lab.bench.packs.players import Awaited, ByHand, Kept, Player, ScannedAlone, Shielded, Took, play_all
+from stanchion.lab.bench.packs.players import (
+    Awaited,
+    ByHand,
+    Kept,
+    KeptBetween,
+    Player,
+    ScannedAlone,
+    Shielded,
+    Took,
+    play_all,
+)
 from stanchion.lab.bench.packs.sessions import Drawn, Step, drawn
 from stanchion.lab.bench.packs.written import left_by
 from stanchion.lab.bench.table import Effort, Row, Section
@@ -25,6 +35,7 @@ LONG: Final = 2_000
 STATE: Final = "STANCHION_STATE_DIR"
 DISK: Final = "on disk"
 BARE: Final = "bare SQLite transaction and record"
+BETWEEN: Final = f"{BARE}, between decisions"
 
 Played = dict[str, list[Took]]
 
@@ -100,10 +111,16 @@ def _players(pack: str, by: Sequence[str], stack: ExitStack) -> dict[str, Player
             players[f"memory, {engine}{kind}"] = made(in_memory(pack, stack))
             players[f"{DISK}, {engine}{kind}"] = made(stack.enter_context(on_disk))
     left = left_by(pack, home / "looked at")
-    (home / "bare").mkdir()
     cells = max(len(left.call.bodies), len(left.result.bodies))
-    players[BARE] = Kept(stack.enter_context(closing(Bare(home / "bare", cells))), left)
+    alone, between = [stack.enter_context(closing(Bare(_made(home / name), cells))) for name in ("alone", "between")]
+    players[BARE] = Kept(alone, left)
+    players[BETWEEN] = KeptBetween(between, left, in_memory(pack, stack))
     return players
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def rows(steps: list[Step], played: Played, by: Sequence[str]) -> list[Row]:
@@ -156,11 +173,12 @@ def _together(played: Played, engine: str) -> list[Row]:
 
 
 def _durable(played: Played, engine: str) -> list[Row]:
-    """What keeping adds, step by step, beside the least that it takes."""
+    """What keeping adds, step by step, beside the least that it takes: in a loop of its own, and in its place."""
     made = []
     for what in ("call", "result"):
-        floor = cost_of([getattr(one, what) for one in played[BARE]])
         pairs = zip(played[f"{DISK}, {engine}"], played[f"memory, {engine}"], strict=True)
         adds = cost_of([getattr(kept, what) - getattr(lost, what) for kept, lost in pairs])
-        made += [Row(f"{what}: {BARE}", floor), beside(f"{what}: disk adds to memory, {engine}", adds, floor)]
+        for bare in (BARE, BETWEEN):
+            floor = cost_of([getattr(one, what) for one in played[bare]])
+            made += [Row(f"{what}: {bare}", floor), beside(f"{what}: disk adds to memory, {engine}", adds, floor)]
     return made

@@ -151,6 +151,29 @@ class Kept:
         return clock() - begun
 
 
+class KeptBetween(Kept):
+    """The same between decisions in memory, whose data has taken the place of its own in the processor's caches: as
+    it is for a shield on disk."""
+
+    def __init__(self, bare: Bare, left: Left, shield: Shield) -> None:
+        super().__init__(bare, left)
+        self._shield = shield
+
+    def play(self, session: Session, /) -> list[Took | None]:
+        """Keep a decision after each was made."""
+        took: list[Took | None] = []
+        with self._shield.run(AGENT, "work") as run:
+            for step in session:
+                decision = run.check(step.tool, step.args)
+                called = self._timed(self._left.call, chars_of(step.args))
+                if not decision.proceeds:
+                    took.append(None)
+                    continue
+                run.result(step.tool, step.args, step.result, call=decision.id)
+                took.append(Took(called, self._timed(self._left.result, len(step.result))))
+        return took
+
+
 def play_all(players: dict[str, Player], sessions: tuple[Session, ...]) -> dict[str, list[Took | None]]:
     """What every step took each player. They take turns, session by session, and each begins as often as any other:
     what else the machine does meets all, and nobody always finds what another has warmed."""
