@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from stanchion.readings.act import act
 from stanchion.readings.commands import commands
 from stanchion.readings.strings import strings
 from stanchion.readings.texts import leaves
 
 PARTS: Final[dict[str, Callable[[Any], Any]]] = {
+    "act": act,
     "commands": commands,
     "content": lambda _reading: None,
     "leaves": lambda reading: leaves(reading.content),

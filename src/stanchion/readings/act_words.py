@@ -1,12 +1,8 @@
-"""Words that tell how a tool uses files and which arguments name them; all in lower case, without separators."""
+"""Words that tell what a tool does and what its arguments are; all in lower case, arguments without separators."""
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-from typing import Final, NamedTuple
-
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+from typing import Final
 
 DELETES: Final = frozenset({"delete", "remove", "rm", "rmdir", "rmtree", "unlink", "trash", "erase", "shred"})
 MOVES: Final = frozenset({"move", "mv", "rename"})
@@ -26,11 +22,30 @@ FILES: Final = frozenset({"file", "files", "path", "folder", "directory", "dir",
 ALONE: Final = frozenset({"write", "edit", "multiedit", "read"})
 """Verbs that mean files even where a tool is named by nothing else."""
 WEB: Final = frozenset(
+    {"http", "https", "fetch", "curl", "wget", "request", "browse", "browser", "web", "url", "webfetch"}
+)
+APIS: Final = frozenset({"api", "rest", "graphql", "endpoint"})
+"""Words in the name of a tool that reaches a service, at which a path is no file."""
+CHANGES: Final = frozenset(
     {
-        "http", "https", "fetch", "curl", "wget", "request", "browse", "browser", "web", "url", "webfetch", "api",
-        "rest", "graphql", "endpoint",
+        "write", "edit", "multiedit", "create", "save", "append", "patch", "replace", "update", "modify", "insert",
+        "put", "delete", "remove", "move", "rename", "overwrite", "upsert", "rewrite", "refactor",
     }
 )  # fmt: skip
+"""Words in the name of a tool that changes the work it is given."""
+SEEKS: Final = frozenset(
+    {
+        "check", "count", "detect", "diff", "exists", "filter", "find", "glob", "grep", "has", "is", "list", "lookup",
+        "ls", "match", "poll", "query", "scan", "search", "select", "status",
+    }
+)  # fmt: skip
+"""Words in the name of a tool to which nothing found is an answer."""
+ASKS: Final = frozenset(
+    {"get", "list", "show", "read", "view", "status", "search", "find", "fetch", "check", "describe"}
+)
+"""Words in the name of a tool that only asks."""
+SAYS: Final = frozenset({"send", "post", "comment", "message", "mail", "email", "notify", "reply", "report", "answer"})
+"""Words in the name of a tool that tells somebody something."""
 
 PATHS: Final = frozenset(
     {
@@ -61,6 +76,7 @@ STARTS: Final = frozenset(
 )  # fmt: skip
 """Folders from which the other paths of a call are seen."""
 COMMANDS: Final = frozenset({"command", "cmd", "commandline", "script"})
+URLS: Final = frozenset({"url", "uri", "urls"})
 CONTENTS: Final = frozenset(
     {
         "content", "contents", "text", "body", "newstring", "oldstring", "oldstr", "newstr", "newtext", "oldtext",
@@ -72,28 +88,3 @@ CONTENTS: Final = frozenset(
 
 WRITTEN: Final = CONTENTS - {"oldstring", "oldstr", "oldtext", "message", "prompt", "query", "description"}
 """Those that end up in a file."""
-
-
-class ToolWords(NamedTuple):
-    """What a tool's name says."""
-
-    verb: str
-    moves: bool
-    of_files: bool
-    web: bool
-
-
-@lru_cache(4_096)
-def words_of(tool: str) -> ToolWords:
-    """The meaning of a tool's name: `writeFile`, `write_file` and `fs.write-file` are one."""
-    said = [word.lower() for word in _WORD.findall(tool[:200])]
-    known = frozenset(said)
-    verb = "delete" if known & DELETES else "write" if known & WRITES else "read" if known & READS else ""
-    of_files = bool(known & FILES) or (len(said) == 1 and said[0] in ALONE)
-    return ToolWords(verb, bool(known & MOVES), of_files, bool(known & WEB))
-
-
-@lru_cache(4_096)
-def plain(key: str) -> str:
-    """The name of an argument as the lists above have it."""
-    return key[:64].replace("_", "").replace("-", "").lower()
