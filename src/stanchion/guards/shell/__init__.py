@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -20,9 +20,7 @@ from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.commands import Held, Naming, held
-
-if TYPE_CHECKING:
-    from stanchion.guards.shell.command import Command
+from stanchion.readings.shell import analyse
 
 __all__ = ["CODES", "Shell", "analyse"]
 
@@ -107,10 +105,3 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
         own = self.families.values() if self.families is not None else ()
         said = (self.danger, self.doubt, self.note, *self.unclear, self.malformed, *own)
         return tuple(dict.fromkeys([ACTIONS[name] for name in said]))
-
-
-def analyse(text: str) -> tuple[Command, ...]:
-    """The commands that a shell text would run: their words, and what they read, write, delete and send to."""
-    from stanchion.guards.shell.analysis import analyse
-
-    return analyse(text)

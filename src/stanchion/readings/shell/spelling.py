@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from stanchion.guards.shell.escapes import unescape
-from stanchion.guards.shell.limits import Meter
-from stanchion.guards.shell.tree import Output, Param, Part, Script, Stream, Sum, Text, Word
+from stanchion.readings.shell.escapes import unescape
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.tree import Output, Param, Part, Script, Stream, Sum, Text, Word
 
 PLAIN: Final = re.compile(r"[^\s\\'\"$`|&;<>()]+")
 DOUBLE: Final = re.compile(r'[^"\\$`]+')

@@ -18,14 +18,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from stanchion.guards.shell.analysis import KEPT
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.limits import MAX_CHARS, Meter, TooMuch
-from stanchion.guards.shell.opening import Open
-from stanchion.guards.shell.passing import Settings, started, text_run_by
-from stanchion.guards.shell.steering import prints, steers, steers_by
-from stanchion.guards.shell.tree import Assign, Group, Item, Node, Pipe, Redirect, Script, Simple, Turned
-from stanchion.guards.shell.walking import Walker
+from stanchion.readings.shell.analysis import KEPT
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.limits import MAX_CHARS, Meter, TooMuch
+from stanchion.readings.shell.opening import Open
+from stanchion.readings.shell.passing import Settings, started, text_run_by
+from stanchion.readings.shell.steering import prints, steers, steers_by
+from stanchion.readings.shell.tree import Assign, Group, Item, Node, Pipe, Redirect, Script, Simple, Turned
+from stanchion.readings.shell.walking import Walker
 
 COUNTED: Final = frozenset({"nproc"})
 """Programs whose output is a number, whatever it is."""

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.opening import Open
 from stanchion.kernel.names import names
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.opening import Open
 
 STEERING: Final = listed(
     """

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from stanchion.guards.shell.limits import Meter
+from stanchion.readings.shell.limits import Meter
 
 TOKEN: Final = re.compile(
     r"\s*(?:(\d+#[0-9A-Za-z@_]+|0[xX][0-9A-Fa-f]+|\d+)|([A-Za-z_]\w*)|"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
-from stanchion.guards.shell.listing import listed
+from stanchion.readings.shell.listing import listed
 
 Reach = Literal["", "doubt", "danger"]
 """How surely something reaches for what only a person may do."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from stanchion.guards.shell.compounds import KEYWORD, Compounds, flat
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.spelling import BODY, SUMMED
-from stanchion.guards.shell.tree import (
+from stanchion.readings.shell.compounds import KEYWORD, Compounds, flat
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.spelling import BODY, SUMMED
+from stanchion.readings.shell.tree import (
     Assign,
     Compute,
     Function,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from stanchion.guards.shell.listing import listed
+from stanchion.readings.shell.listing import listed
 
 AWS: Final = listed("--profile --region --endpoint-url --output --query --color --cli-read-timeout --ca-bundle")
 KUBE: Final = listed(

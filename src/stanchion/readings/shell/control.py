@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.arithmetic import NotKnown
-from stanchion.guards.shell.keeping import Call, Keeping
-from stanchion.guards.shell.matching import fits, pieces
-from stanchion.guards.shell.opening import Open, joined, origin_of
-from stanchion.guards.shell.tree import (
+from stanchion.readings.shell.arithmetic import NotKnown
+from stanchion.readings.shell.keeping import Call, Keeping
+from stanchion.readings.shell.matching import fits, pieces
+from stanchion.readings.shell.opening import Open, joined, origin_of
+from stanchion.readings.shell.tree import (
     Branch,
     Case,
     Compute,

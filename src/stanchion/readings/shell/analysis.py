@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
-from stanchion.guards.shell import shells, wrappers
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.limits import MAX_CHARS, Meter, TooMuch
-from stanchion.guards.shell.unfolding import UNFOLD
-from stanchion.guards.shell.walking import Walker
+from stanchion.readings.shell import shells, wrappers
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.limits import MAX_CHARS, Meter, TooMuch
+from stanchion.readings.shell.unfolding import UNFOLD
+from stanchion.readings.shell.walking import Walker
 
 KEPT: Final = 1_024
 """How many analysed texts are kept, so that a repeated one costs a look."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.limits import Meter
+from stanchion.readings.shell.limits import Meter
 
 ANY: Final = 0
 ONE: Final = 1

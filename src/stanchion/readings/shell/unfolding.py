@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.guards.shell.limits import Meter
-from stanchion.guards.shell.matching import fits, pieces
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.matching import fits, pieces
 
 if TYPE_CHECKING:
-    from stanchion.guards.shell.keeping import Call
-    from stanchion.guards.shell.walking import Walker
+    from stanchion.readings.shell.keeping import Call
+    from stanchion.readings.shell.walking import Walker
 
 Unfold = Callable[[Any, Any], str | None]
 """Follows what a command starts; gives what that prints, or None where it starts nothing."""

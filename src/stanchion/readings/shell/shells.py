@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.inline import LANGUAGES, found_in, printed_by
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.opening import Open, joined, origin_of
-from stanchion.guards.shell.options import VALUED
-from stanchion.guards.shell.ours import names_us, stand_in
-from stanchion.guards.shell.outputs import printf
-from stanchion.guards.shell.unfolding import unfolds
-from stanchion.guards.shell.wrappers import Prefix, inner_of
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.inline import LANGUAGES, found_in, printed_by
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.opening import Open, joined, origin_of
+from stanchion.readings.shell.options import VALUED
+from stanchion.readings.shell.ours import names_us, stand_in
+from stanchion.readings.shell.outputs import printf
+from stanchion.readings.shell.unfolding import unfolds
+from stanchion.readings.shell.wrappers import Prefix, inner_of
 
 if TYPE_CHECKING:
-    from stanchion.guards.shell.keeping import Call
-    from stanchion.guards.shell.walking import Walker
+    from stanchion.readings.shell.keeping import Call
+    from stanchion.readings.shell.walking import Walker
 
 SHELLS: Final = ("sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh", "csh", "tcsh")
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from stanchion.guards.shell.effects import find_roots
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.opening import Open, joined, like, origin_of
-from stanchion.guards.shell.ours import names_us, stand_in, takes
-from stanchion.guards.shell.unfolding import unfolds
+from stanchion.readings.shell.effects import find_roots
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.opening import Open, joined, like, origin_of
+from stanchion.readings.shell.ours import names_us, stand_in, takes
+from stanchion.readings.shell.unfolding import unfolds
 
 if TYPE_CHECKING:
-    from stanchion.guards.shell.keeping import Call
-    from stanchion.guards.shell.walking import Walker
+    from stanchion.readings.shell.keeping import Call
+    from stanchion.readings.shell.walking import Walker
 
 
 class Prefix(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from stanchion.guards.shell.command import READS, WRITES, Command
-from stanchion.guards.shell.listing import listed
+from stanchion.readings.shell.command import READS, WRITES, Command
+from stanchion.readings.shell.listing import listed
 
 Found = tuple[list[str], list[str], list[str], list[str]]
 """Reads, writes, deletes, sends."""

@@ -7,16 +7,16 @@ from functools import partial
 
 import msgspec
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.control import Control
-from stanchion.guards.shell.keeping import Call
-from stanchion.guards.shell.limits import TooMuch
-from stanchion.guards.shell.opening import Open, joined, origin_of
-from stanchion.guards.shell.ours import stand_in
-from stanchion.guards.shell.outputs import output_of
-from stanchion.guards.shell.reading import Reader
-from stanchion.guards.shell.tree import Function, Node, Param, Pipe, Script, Simple, Stream, Turned
-from stanchion.guards.shell.unfolding import UNFOLD, likely
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.control import Control
+from stanchion.readings.shell.keeping import Call
+from stanchion.readings.shell.limits import TooMuch
+from stanchion.readings.shell.opening import Open, joined, origin_of
+from stanchion.readings.shell.ours import stand_in
+from stanchion.readings.shell.outputs import output_of
+from stanchion.readings.shell.reading import Reader
+from stanchion.readings.shell.tree import Function, Node, Param, Pipe, Script, Simple, Stream, Turned
+from stanchion.readings.shell.unfolding import UNFOLD, likely
 
 
 class Walker(Control):

@@ -8,7 +8,7 @@ from codecs import decode
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from stanchion.guards.shell.listing import listed
+from stanchion.readings.shell.listing import listed
 
 LONGEST: Final = 65_536
 DEEPEST: Final = 40

@@ -6,12 +6,12 @@ from typing import Final
 
 import msgspec
 
-from stanchion.guards.shell.arithmetic import NotKnown
-from stanchion.guards.shell.command import WRITES, Command
-from stanchion.guards.shell.expanding import Expanding
-from stanchion.guards.shell.limits import Meter
-from stanchion.guards.shell.opening import Open, joined
-from stanchion.guards.shell.tree import Assign, Node, Redirect, Script, Stream
+from stanchion.readings.shell.arithmetic import NotKnown
+from stanchion.readings.shell.command import WRITES, Command
+from stanchion.readings.shell.expanding import Expanding
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.opening import Open, joined
+from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
 
 ALTERNATIVES: Final = 4
 """How many values of a variable are followed besides its last one."""

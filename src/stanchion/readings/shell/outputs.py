@@ -10,12 +10,12 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from stanchion.guards.shell.escapes import unescape
-from stanchion.guards.shell.limits import MAX_MADE, Meter
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.matching import fits, pieces
-from stanchion.guards.shell.opening import Open, joined, like
-from stanchion.guards.shell.options import sort
+from stanchion.readings.shell.escapes import unescape
+from stanchion.readings.shell.limits import MAX_MADE, Meter
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.matching import fits, pieces
+from stanchion.readings.shell.opening import Open, joined, like
+from stanchion.readings.shell.options import sort
 
 Made = str | None
 """What is printed; None where that is not known."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from stanchion.guards.shell.limits import Meter
-from stanchion.guards.shell.spelling import NAME, SUMMED, Spelling
-from stanchion.guards.shell.tree import Branch, Case, Count, Each, Node, Part, Redirect, Script, Test, Text, Word
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.spelling import NAME, SUMMED, Spelling
+from stanchion.readings.shell.tree import Branch, Case, Count, Each, Node, Part, Redirect, Script, Test, Text, Word
 
 BLANK: Final = re.compile(r"(?:[ \t\r]|\\\n)+")
 REDIRECT: Final = re.compile(r"(\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<(?!\()|>(?!\())")

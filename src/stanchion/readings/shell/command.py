@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from stanchion.guards.shell.once import Once
-from stanchion.guards.shell.opening import Open, origin_of
-from stanchion.guards.shell.options import Sorted, sort
+from stanchion.readings.shell.once import Once
+from stanchion.readings.shell.opening import Open, origin_of
+from stanchion.readings.shell.options import Sorted, sort
 
 WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 READS: Final = frozenset({"<", "<>"})
@@ -73,7 +73,7 @@ class Command(msgspec.Struct, frozen=True, dict=True):
 
     @Once
     def _effects(self) -> tuple[tuple[str, ...], ...]:
-        from stanchion.guards.shell.effects import effects_of
+        from stanchion.readings.shell.effects import effects_of
 
         return effects_of(self)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from stanchion.guards.shell.limits import MAX_FIELDS, Meter
-from stanchion.guards.shell.tree import Part, Text
+from stanchion.readings.shell.limits import MAX_FIELDS, Meter
+from stanchion.readings.shell.tree import Part, Text
 
 _RANGE: Final = re.compile(r"(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?", re.ASCII)
 LONGEST: Final = 1_024

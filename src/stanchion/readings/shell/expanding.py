@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from stanchion.guards.shell.arithmetic import Arithmetic, NotKnown
-from stanchion.guards.shell.braces import spread
-from stanchion.guards.shell.limits import Meter
-from stanchion.guards.shell.matching import ANY, Piece, fits, pieces
-from stanchion.guards.shell.opening import Open, joined, like
-from stanchion.guards.shell.tree import Output, Param, Part, Script, Stream, Sum, Text, Word
+from stanchion.readings.shell.arithmetic import Arithmetic, NotKnown
+from stanchion.readings.shell.braces import spread
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.matching import ANY, Piece, fits, pieces
+from stanchion.readings.shell.opening import Open, joined, like
+from stanchion.readings.shell.tree import Output, Param, Part, Script, Stream, Sum, Text, Word
 
 Value = str | list[str]
 

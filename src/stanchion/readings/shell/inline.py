@@ -6,9 +6,9 @@ import re
 from base64 import b64decode
 from typing import Final, NamedTuple
 
-from stanchion.guards.shell.escapes import unescape
-from stanchion.guards.shell.limits import Meter
-from stanchion.guards.shell.listing import listed
+from stanchion.readings.shell.escapes import unescape
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.listing import listed
 
 
 class Language(NamedTuple):
