@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stanchion.guards.output import Output
-from stanchion.guards.output.saying import bare, is_error, says_nothing, seeks
+from stanchion.guards.output.saying import bare, is_error, says_nothing
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ModelReply, RunInfo, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.readings import read
+from stanchion.readings.act import act_of
 
 RUN = RunInfo("r1")
 
@@ -81,13 +82,13 @@ def test_what_is_too_large_to_be_checked_does_not_go_ahead() -> None:
     "tool", ["search_mail", "listFiles", "find", "git.status", "grep_code", "HasAccess", "db-query"]
 )
 def test_nothing_found_is_an_answer_of_what_seeks(tool: str) -> None:
-    assert seeks(tool)
+    assert act_of(tool).seeks
     assert returned(Output(), [], tool, traits=("read_only",)) is None
 
 
 @pytest.mark.parametrize("tool", ["read_file", "get_page", "fetch", "download", "this_island", "hash"])
 def test_what_fetches_one_thing_has_to_bring_it(tool: str) -> None:
-    assert not seeks(tool)
+    assert not act_of(tool).seeks
     assert returned(Output(), "", tool, traits=("read_only",)) is not None
 
 

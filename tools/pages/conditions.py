@@ -1,23 +1,25 @@
 """The condition language: grammar, functions, names, limits, and what of CEL is outside it."""
 
 from stanchion.policy.conditions import limits
+from stanchion.policy.conditions.actions import CONTENTS
 from stanchion.policy.conditions.kinds import Type
 from stanchion.policy.conditions.signatures import FUNCTIONS, MACROS
-from stanchion.policy.conditions.tool_words import (
+from stanchion.policy.conditions.view import WORDS
+from stanchion.readings import act_words
+from stanchion.readings.act_words import (
     ALONE,
-    COMMAND_KEYS,
-    CONTENT_KEYS,
+    COMMANDS,
     DELETES,
     FILES,
-    LOOSE_KEYS,
-    PATH_KEYS,
+    LOOSE,
     READS,
-    SHELLS,
-    URL_KEYS,
+    RESULTS,
+    SOURCES,
+    URLS,
     WEB,
     WRITES,
-)
-from stanchion.policy.conditions.view import WORDS
+)  # fmt: skip
+from stanchion.readings.commands.words import SHELLS
 from tools.pages.events import MEANINGS as FIELDS
 
 PATH = "docs/reference/conditions.md"
@@ -152,7 +154,7 @@ A tool's name is cut into words at `_`, `-`, `.` and capitals: `writeFile` and `
 | `action.type` | when |
 |---|---|
 | `http`, `prompt`, `model`, `handoff`, `charge` | the stage is not a tool's: `egress` is `http`, `model_*` is `model` |
-| `command` | the name has one of {shells}, or there is a command line |
+| `command` | the name has one of {shells}, or says that it runs things (`run_script`), or there is a command line |
 | `file_delete` | the name has one of {deletes}; and files as below |
 | `file_write` | the name has one of {writes}; and files as below |
 | `file_read` | the name has one of {reads}; and files as below |
@@ -259,11 +261,11 @@ def _words(words: frozenset[str] | tuple[str, ...]) -> str:
 
 def _derived() -> str:
     return DERIVED.format(
-        path_keys=_words(PATH_KEYS),
-        loose_keys=_words(LOOSE_KEYS),
-        command_keys=_words(COMMAND_KEYS),
-        url_keys=_words(URL_KEYS),
-        content_keys=_words(CONTENT_KEYS),
+        path_keys=_words(act_words.PATHS | SOURCES | RESULTS),
+        loose_keys=_words(LOOSE),
+        command_keys=_words(COMMANDS),
+        url_keys=_words(URLS),
+        content_keys=_words(CONTENTS),
         shells=_words(SHELLS),
         deletes=_words(DELETES),
         writes=_words(WRITES),

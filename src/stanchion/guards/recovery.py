@@ -15,6 +15,7 @@ from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+from stanchion.readings.act import act_of
 
 CODES: Final = declare(
     {
@@ -42,8 +43,8 @@ Reaction = Literal["retry", "rollback", "escalate", "quarantine", "block", "halt
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 
-REPEATABLE: Final = frozenset({"read_only", "idempotent", "harmless"})
-"""What makes a call safe to repeat: what is known of its tool, or that the runtime knows that nothing has happened."""
+HARMLESS: Final = "harmless"
+"""Says that the runtime knows that nothing has happened."""
 ONCE: Final = "once"
 
 
@@ -119,7 +120,7 @@ class Recovery(msgspec.Struct, frozen=True):
 
     def _repeatable(self, event: Failure) -> bool:
         """Whether repeating it does no harm. What happens once is never repeated while its outcome is not known."""
-        if not event.tool or not REPEATABLE.isdisjoint(event.traits):
+        if not event.tool or HARMLESS in event.traits or act_of(event.tool, event.traits).repeats:
             return True
         return self.retry_unsafe and ONCE not in event.traits
 

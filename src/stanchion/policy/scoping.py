@@ -135,7 +135,7 @@ def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
 
 def paths_in_shell(text: str) -> Iterator[tuple[str, Use, str]]:
     """The paths that a shell text would use, as far as it is known which they are."""
-    from stanchion.guards.shell.analysis import analyse
+    from stanchion.readings.shell.analysis import analyse
 
     for command in analyse(text):
         uses: tuple[tuple[Use, tuple[str, ...]], ...] = (
@@ -158,7 +158,7 @@ def reach_in_file(path: str, text: str, own: OwnPlaces) -> str:
 
 def commands_in_shell(text: str) -> Iterator[Ran]:
     """The commands that a shell text would run, with the files that they write or delete, and how they stand in it."""
-    from stanchion.guards.shell.deciding import decided
+    from stanchion.readings.shell.deciding import decided
 
     for command, standing in decided(text):
         yield Ran(command.argv, (*command.writes, *command.deletes), *standing)

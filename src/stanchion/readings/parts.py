@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from stanchion.readings.act import act
+from stanchion.readings.commands import commands
 from stanchion.readings.joined import joined
 from stanchion.readings.strings import strings
 from stanchion.readings.texts import leaves
 
 PARTS: Final[dict[str, Callable[[Any], Any]]] = {
+    "act": act,
+    "commands": commands,
     "content": lambda _reading: None,
     "joined": joined,
     "leaves": lambda reading: leaves(reading.content),

@@ -9,6 +9,8 @@ from stanchion.kernel.content import CONTENT
 from stanchion.readings.parts import PARTS
 
 if TYPE_CHECKING:
+    from stanchion.readings.act import Act
+    from stanchion.readings.commands import Held
     from stanchion.readings.joined import Joined
     from stanchion.readings.reader import Reader
     from stanchion.readings.texts import Leaf
@@ -23,10 +25,14 @@ class Reading(Generic[E]):
     Two threads that ask at once read the same, so that it does not matter whose answer is kept.
     """
 
-    __slots__ = ("content", "event", "joined", "leaves", "made", "reader", "strings")
+    __slots__ = ("act", "commands", "content", "event", "joined", "leaves", "made", "reader", "strings")
 
     event: E
     reader: Reader
+    act: Act
+    """What the tool of the event does."""
+    commands: tuple[Held, ...]
+    """What the call gives to a shell or an interpreter, and where it stands; empty where it runs nothing."""
     content: Any
     """What guards read and patches edit; `None` where a stage has none, or it is a question that was late."""
     joined: Joined

@@ -15,6 +15,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import StoreLost
 from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.readings.act import act_of
 from stanchion.runtime.desk import Desk
 from stanchion.runtime.drivers import Flow
 from stanchion.runtime.effects import Invoke
@@ -41,9 +42,6 @@ from stanchion.runtime.unread import formless, marked
 
 AFTER = "it was done, and whoever judged what came of it was interrupted"
 """What is written of a call whose result nobody has judged."""
-
-SAFE = frozenset({"read_only", "idempotent"})
-"""Annotations of tools whose calls can be repeated."""
 
 Begun = tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]
 """A call as it goes ahead: its decision, event and arguments, and what it has reserved."""
@@ -107,7 +105,7 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
                 used = used_by(desk, reserved, began_ms)
                 harmless = nothing_done(desk, tool, given, options, error)
                 if page is not None:
-                    safe = harmless or not SAFE.isdisjoint(event.traits)
+                    safe = harmless or act_of(event.tool, event.traits).repeats
                     yield from page.mark(desk, FAILED if safe else UNKNOWN)
                 yield from book(desk, event, unforeseen(desk, reserved, used))
                 answer = yield from failed(
@@ -138,7 +136,7 @@ def _called(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any
             said = failure_in(came[0].content)
             if said is not None:
                 if page is not None:
-                    yield from page.mark(desk, UNKNOWN if SAFE.isdisjoint(event.traits) else FAILED)
+                    yield from page.mark(desk, FAILED if act_of(event.tool, event.traits).repeats else UNKNOWN)
                     page = None
                 yield from book(desk, event, unforeseen(desk, reserved, used))
                 if (yield from tried_after(desk, event, decision, said, attempt, reserved, used, tried)):

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from stanchion.guards.files import words
 from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.targets import Seeing, Target, targets
-from stanchion.policy.conditions import tool_words
 from stanchion.policy.scoping import paths_in_shell
 
 PLAIN = Seeing(lambda _tool: None, {}, paths_in_shell)
@@ -89,12 +87,3 @@ def test_commands_are_read_for_their_paths(command: Any, expected: set[tuple[str
 def test_a_command_that_changes_its_folder_is_followed() -> None:
     one, _ = targets("bash", (), {"command": "cd src && cat x", "cwd": "/w"}, PLAIN)
     assert (one.text, one.base) == ("x", "/w/src")
-
-
-def test_the_words_are_those_that_conditions_go_by() -> None:
-    assert words.DELETES == tool_words.DELETES
-    assert words.WRITES == tool_words.WRITES
-    assert words.READS == tool_words.READS
-    assert words.FILES == tool_words.FILES
-    known = words.PATHS | words.SOURCES | words.RESULTS | words.LOOSE
-    assert known >= tool_words.PATH_KEYS | tool_words.LOOSE_KEYS

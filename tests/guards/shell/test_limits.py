@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stanchion.guards.shell import Shell
-from stanchion.guards.shell.analysis import Analysis, _kept, analysed
-from stanchion.guards.shell.limits import MAX_CHARS, STEPS_AT_LEAST, STEPS_PER_CHAR
 from stanchion.guards.shell.verdict import Verdict
 from stanchion.kernel.actions import Risk
+from stanchion.readings.shell.analysis import Analysis, _kept, analysed
+from stanchion.readings.shell.limits import MAX_CHARS, STEPS_AT_LEAST, STEPS_PER_CHAR
 from tests.guards.steps import steps_of
 
 VERDICT = Verdict(Shell())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.guards.shell import analyse
-from stanchion.guards.shell.analysis import analysed
+from stanchion.readings.shell import analyse
+from stanchion.readings.shell.analysis import analysed
 
 CASES: list[tuple[str, list[str]]] = [
     ("ls -la src", ["ls|-la|src"]),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.guards.shell.analysis import analysed
 from stanchion.guards.shell.codes import CODES, FAMILIES
 from stanchion.guards.shell.judging import dangers, writing
 from stanchion.guards.shell.places import roots_of
 from stanchion.guards.shell.rules import BY_NAME, MODULES
+from stanchion.readings.shell.analysis import analysed
 
 ROOTS = roots_of((".", "/workspace"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.guards.shell import analyse
+from stanchion.readings.shell import analyse
 
 WRAPPED: list[tuple[str, str]] = [
     ("sudo -u root -n rm x", "sudo"),

@@ -10,8 +10,8 @@ from stanchion.kernel.names import names
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import amounts
 from stanchion.policy.conditions import compile_condition
+from stanchion.policy.conditions.action_types import TYPES
 from stanchion.policy.conditions.actions import call_of
-from stanchion.policy.conditions.tool_words import TYPES
 from stanchion.policy.conditions.view import STANDARD, WORDS, View
 
 RUN = RunInfo(

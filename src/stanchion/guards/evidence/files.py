@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from stanchion.kernel.names import Names
+from stanchion.readings.act import act_of
+from stanchion.readings.names import plain
 
 ENDINGS: Final = frozenset(
     {
@@ -21,13 +22,6 @@ ENDINGS: Final = frozenset(
 SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 """Where what is written is nobody's work."""
 
-WRITING: Final = frozenset(
-    {
-        "write", "edit", "multiedit", "create", "save", "append", "patch", "replace", "update", "modify", "insert",
-        "put", "delete", "remove", "move", "rename", "overwrite", "upsert", "rewrite", "refactor",
-    }
-)  # fmt: skip
-"""Words in the name of a tool that changes what it is given."""
 VIEWING: Final = frozenset(["view", "read", "open", "show", "list", "find", "search", "get", "cat"])
 """What an argument `command` says to a tool that both shows and changes files, where it only shows."""
 PATHS: Final = frozenset(
@@ -36,25 +30,10 @@ PATHS: Final = frozenset(
         "uri",
     }
 )  # fmt: skip
-COMMANDS: Final = frozenset({"command", "cmd", "commandline", "script"})
-"""Names of arguments that are shell texts."""
-
 LONGEST: Final = 400
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _IN_PATCH: Final = re.compile(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?|--- a/)([^\t\r\n]{1,400})", re.MULTILINE
 )
-
-
-@lru_cache(4_096)
-def words_of(tool: str) -> frozenset[str]:
-    """The words in the name of a tool, in small letters."""
-    return frozenset([word.lower() for word in _WORD.findall(tool[:200])])
-
-
-def plain(name: str) -> str:
-    """The name of an argument, in small letters, without separators."""
-    return name[:64].replace("_", "").replace("-", "").lower()
 
 
 def is_code(path: str, given: Names | None) -> bool:
@@ -69,7 +48,7 @@ def is_code(path: str, given: Names | None) -> bool:
 def changed_by(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], given: Names | None) -> str:
     """The first code file that a call of a tool changes, by the tool's name and the names of its arguments; empty where
     it changes none."""
-    if "read_only" in traits or words_of(tool).isdisjoint(WRITING):
+    if not act_of(tool, traits).changes:
         return ""
     if str(args.get("command", "")) in VIEWING:
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from shlex import join, quote
 from typing import Any, Final
 
-from stanchion.guards.evidence.files import plain
+from stanchion.readings.names import plain
 
 LONGEST: Final = 65_536
 BEHIND: Final = frozenset({"args", "arguments", "argv", "params", "parameters", "options", "flags"})

@@ -7,11 +7,14 @@ from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.guards.evidence import tables
 from stanchion.guards.evidence.commands import Catalogue, program, surely_runs, unwrapped
-from stanchion.guards.evidence.files import COMMANDS, changed_by, is_code, plain, words_of
+from stanchion.guards.evidence.files import changed_by, is_code
 from stanchion.guards.evidence.options import leaves_a_run
 from stanchion.guards.evidence.outcome import tells_of_tests
 from stanchion.guards.evidence.shell_texts import changes_what_runs, shell_text
 from stanchion.kernel.names import Names
+from stanchion.readings.act import act_of
+from stanchion.readings.act_words import ASKS, COMMANDS
+from stanchion.readings.names import letters, plain
 
 SHOWN: Final = 80
 
@@ -25,14 +28,6 @@ COMMITS: Final = (
     {"attempt", "completion"}, {"complete", "task"},
 )  # fmt: skip
 """Words that are together in the name of a tool that hands work on."""
-ASKING: Final = frozenset(
-    {"get", "list", "show", "read", "view", "status", "search", "find", "fetch", "check", "describe"}
-)
-"""Words in the name of a tool that only asks."""
-SAYING: Final = frozenset(
-    {"send", "post", "comment", "message", "mail", "email", "notify", "reply", "report", "answer"}
-)
-"""Words in the name of a tool that tells somebody something."""
 
 
 class Ran(NamedTuple):
@@ -131,12 +126,12 @@ def _by_tool(
         yield Step("test", tool)
     elif _checks(tool, known.lint_tools, LINTS, RUNS | {"check"}, runs_text):
         yield Step("lint", tool)
-    words = words_of(tool)
+    act = act_of(tool, traits)
     if known.commit_tools is not None:
         commits = tool in known.commit_tools
     else:
-        commits = words.isdisjoint(ASKING) and any(group <= words for group in COMMITS)
-    if commits or not words.isdisjoint(SAYING):
+        commits = not act.asks and any(group <= act.words for group in COMMITS)
+    if commits or act.says:
         texts = [value for value in args.values() if isinstance(value, str)]
         yield Step("commit" if commits else "say", tool, texts=tuple(texts))
 
@@ -144,8 +139,8 @@ def _by_tool(
 def _checks(tool: str, given: Names | None, words: frozenset[str], runs: frozenset[str], runs_text: bool) -> bool:
     if given is not None:
         return tool in given
-    said = words_of(tool)
-    if runs_text or said.isdisjoint(words) or not said.isdisjoint(ASKING - runs):
+    said = letters(tool)
+    if runs_text or said.isdisjoint(words) or not said.isdisjoint(ASKS - runs):
         return False
     return len(said) == 1 or not said.isdisjoint(runs)
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from shlex import join
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.files import words
 from stanchion.guards.files.protected.rule import Use
-from stanchion.guards.files.words import ToolWords, plain, words_of
+from stanchion.readings import act_words as words
+from stanchion.readings.act import Act, act_of
+from stanchion.readings.names import plain
 
 LONGEST_LOOSE: Final = 1_024
 """A longer text under a name that says nothing is not taken for a path."""
@@ -45,9 +46,9 @@ class Seeing(NamedTuple):
 def targets(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], seeing: Seeing) -> Iterator[Target]:
     """The paths of a call, in order: by the names of their arguments, in lists and deeper down too; those of its
     commands; and texts under other names that look like one."""
-    said = words_of(tool)
+    said = act_of(tool, traits)
     use = seeing.tools(tool)
-    own: Use = use if use is not None else _use_of(said, traits)
+    own: Use = use if use is not None else said.use
     base = next((v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), "")
     waiting: list[tuple[str, Any]] = list(args.items())
     waiting.reverse()
@@ -78,7 +79,7 @@ def contents(args: Mapping[str, Any]) -> Iterator[str]:
             yield value
 
 
-def _in_text(key: str, text: str, base: str, own: Use, said: ToolWords, seeing: Seeing) -> Iterator[Target]:
+def _in_text(key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing) -> Iterator[Target]:
     name = plain(key)
     given = seeing.arguments.get(key)
     if given is not None:
@@ -90,10 +91,10 @@ def _in_text(key: str, text: str, base: str, own: Use, said: ToolWords, seeing: 
     elif name in words.CONTENTS:
         return
     elif name in words.PATHS or name in words.SOURCES or name in words.RESULTS:
-        yield Target(text, _turned(name, own, said), not said.web or bool(said.of_files), base)
+        yield Target(text, _turned(name, own, said), not said.api or bool(said.of_files), base)
     elif len(text) <= LONGEST_LOOSE:
         looks = _LOOKS.match(text) is not None
-        if name in words.LOOSE and (said.of_files or (said.verb and looks and not said.web)):
+        if name in words.LOOSE and (said.of_files or (said.verb and looks and not said.api)):
             yield Target(text, _turned(name, own, said), True, base)
         elif looks:
             yield Target(text, own if said.of_files or said.verb else "read", said.of_files, base)
@@ -104,16 +105,7 @@ def _in_shell(text: str, base: str, seeing: Seeing) -> Iterator[Target]:
         yield Target(path, use, True, start if start.startswith(("/", "~")) or not base else f"{base}/{start}")
 
 
-def _use_of(said: ToolWords, traits: tuple[str, ...]) -> Use:
-    """How a tool uses files: as the policy annotates it, else as it is called; what says nothing may write."""
-    if "read_only" in traits:
-        return "read"
-    if said.verb in ("read", "delete"):
-        return "read" if said.verb == "read" and "destructive" not in traits else "delete"
-    return "delete" if "destructive" in traits and not said.verb else "write"
-
-
-def _turned(name: str, own: Use, said: ToolWords) -> Use:
+def _turned(name: str, own: Use, said: Act) -> Use:
     """How one argument is used where a call takes from one place and puts into another."""
     if name in words.RESULTS or name in words.LOOSE_RESULTS:
         return "read" if own == "read" and name in words.LOOSE_RESULTS else "write"

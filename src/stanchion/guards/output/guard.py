@@ -11,7 +11,7 @@ import msgspec
 from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.explain import UNEXPLAINED, explain
 from stanchion.guards._jsonschema.outline import SchemaFault
-from stanchion.guards.output.saying import bare, content_in, is_error, says_nothing, seeks
+from stanchion.guards.output.saying import bare, content_in, is_error, says_nothing
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ModelReply, ToolResult
 from stanchion.kernel.findings import Finding
@@ -21,6 +21,7 @@ from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+from stanchion.readings.act import act_of
 
 CODES: Final = declare(
     {
@@ -133,7 +134,8 @@ class Output(msgspec.Struct, frozen=True, dict=True):
             return False
         if self._telling is not None:
             return event.tool in self._telling
-        return "read_only" in event.traits and not seeks(event.tool)
+        act = act_of(event.tool, event.traits)
+        return act.reads_only and not act.seeks
 
     def _formed(self, checker: Checker, text: str, what: str) -> Finding | None:
         """Hold a JSON text against a schema."""

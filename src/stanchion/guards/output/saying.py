@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any, Final
 
 MAX_ERROR: Final = 2_000
@@ -12,15 +11,6 @@ MAX_ERROR: Final = 2_000
 NOTHINGS: Final = frozenset({"", "null", "none", "nil", "undefined", "n/a", "nan", "{}", "[]", '""', "''", "()"})
 """Texts, in small letters, that say nothing."""
 
-SEEKING: Final = frozenset(
-    {
-        "check", "count", "detect", "diff", "exists", "filter", "find", "glob", "grep", "has", "is", "list", "lookup",
-        "ls", "match", "poll", "query", "scan", "search", "select", "status",
-    }
-)  # fmt: skip
-"""Words in the name of a tool to which nothing found is an answer."""
-
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ERROR: Final = re.compile(
     r"(?:(?-i:(?:[A-Za-z]\w{0,60}\.){0,8}[A-Za-z]\w{0,60}(?:Error|Exception))|error|exception|fatal|err!?)(?:\s*\[?\d{1,5}\]?)?\s*:"
     r"|(?:http(?:/\d(?:\.\d)?)?\s+)?(?:error\s+)?(?:[45]\d\d\s+)?(?:bad request|unauthori[sz]ed|forbidden|not found"
@@ -91,9 +81,3 @@ def is_error(content: Any) -> bool:
     if text.startswith(_TRACE):
         return True
     return "\n" not in text and _ERROR.match(text) is not None
-
-
-@lru_cache(4_096)
-def seeks(tool: str) -> bool:
-    """Whether a tool looks for something, by its name, so that nothing found is an answer."""
-    return not SEEKING.isdisjoint([word.lower() for word in _WORD.findall(tool[:200])])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from operator import attrgetter
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -13,26 +14,16 @@ from stanchion.guards.shell.codes import CODES, FAMILIES
 from stanchion.kernel.actions import Action, Category, Risk
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Kind, Switch
+from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
-
-if TYPE_CHECKING:
-    from stanchion.guards.shell.command import Command
+from stanchion.readings.commands import Held, Naming, held
+from stanchion.readings.shell import analyse
 
 __all__ = ["CODES", "Shell", "analyse"]
 
-TOOLS: Final = (
-    "bash", "sh", "zsh", "shell", "terminal", "exec", "execute", "command", "cmd", "powershell", "subprocess", "run",
-    "*bash*", "*shell*", "*terminal*", "*run_command*", "*execute_command*", "*exec_command*", "run_cmd*", "exec_cmd*",
-    "execute_code", "Bash", "Shell", "Terminal", "Exec", "*Bash*", "*Shell*", "*runCommand*", "*executeCommand*",
-)  # fmt: skip
-ARGUMENTS: Final = (
-    "command", "commands", "cmd", "cmds", "cmdline", "command_line", "script", "shell", "bash", "code", "argv", "input",
-    "keystrokes",
-)  # fmt: skip
 KEPT: Final = 1_024
 """How many judged texts are kept."""
 
@@ -40,9 +31,10 @@ KEPT: Final = 1_024
 class Shell(msgspec.Struct, frozen=True, dict=True):
     """Refuses shell texts that would destroy, leak, tamper or let others in, wherever in the text they say so.
 
-    `tools` are the tools that run shell texts and `arguments` those of their arguments that hold one; where a call has
-    none of these, all its texts are read. `roots` are the folders in which a run may delete. `allow` lists the only
-    commands that may run at all. `families` gives a family of dangers an action of its own.
+    Every call that holds a command is read, whatever its tool is called. `tools` are the only tools whose calls are
+    read, and `arguments` the only arguments that hold a command; where a call has none of these and its tool runs what
+    it is given, all its texts are. `roots` are the folders in which a run may delete. `allow` lists the only commands
+    that may run at all. `families` gives a family of dangers an action of its own.
     """
 
     name: ClassVar[str] = "shell"
@@ -51,8 +43,8 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 10
 
-    tools: tuple[str, ...] = TOOLS
-    arguments: tuple[str, ...] = ARGUMENTS
+    tools: tuple[str, ...] | None = None
+    arguments: tuple[str, ...] | None = None
     roots: tuple[str, ...] = (".", "/workspace")
     allow: tuple[str, ...] | None = None
     strict: bool = False
@@ -73,14 +65,12 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
                 raise ValueError(f"`families` has no family `{family}`: write one of {known}")
 
     @cached_property
-    def _runs(self) -> Callable[[str], bool]:
-        return lru_cache(maxsize=KEPT)(names(self.tools).__contains__)
-
-    @cached_property
-    def switches(self) -> tuple[Switch, ...]:
-        """Tools that run no shell text are passed by."""
-        runs = self._runs
-        return ((lambda reading: runs(reading.event.tool), frozenset({True})),)
+    def _commands(self) -> Callable[[Reading[Any]], tuple[Held, ...]]:
+        """What finds the commands of a call; what a policy names is found by itself."""
+        if self.tools is None and self.arguments is None:
+            return attrgetter("commands")
+        naming = Naming(None if self.tools is None else names(self.tools), self.arguments)
+        return lambda reading: held(reading.event.tool, reading.event.args, naming)
 
     @cached_property
     def own(self) -> OwnPlaces:
@@ -100,37 +90,18 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
         return lru_cache(maxsize=KEPT)(Verdict(self).of)
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
-        """The worst that the call's texts would do."""
-        event = reading.event
-        if not self._runs(event.tool):
-            return None
+        """The worst that the commands of a call would do."""
         worst: Finding | None = None
-        for text in self._texts(event.args):
-            found: Finding | None = self._judged(text, event.risk)
-            if found is not None and (worst is None or found.action > worst.action):
+        for command in self._commands(reading):
+            found: Finding | None = self._judged(command.text, reading.event.risk)
+            if found is None or (found.code == "shell.malformed" and not command.sure):
+                continue
+            if worst is None or found.action > worst.action:
                 worst = found
         return worst
-
-    def _texts(self, args: dict[str, Any]) -> list[str | tuple[str, ...]]:
-        given = [(name, args[name]) for name in self.arguments if name in args]
-        texts: list[str | tuple[str, ...]] = []
-        for name, value in given if given else args.items():
-            if type(value) is str:
-                texts.append(value)
-            elif isinstance(value, list | tuple) and value and all(type(item) is str for item in value):
-                lines = len(value) == 1 or name.endswith("s") or " " in value[0]
-                texts += value if lines and name != "args" else [tuple(value)]
-        return texts
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         own = self.families.values() if self.families is not None else ()
         said = (self.danger, self.doubt, self.note, *self.unclear, self.malformed, *own)
         return tuple(dict.fromkeys([ACTIONS[name] for name in said]))
-
-
-def analyse(text: str) -> tuple[Command, ...]:
-    """The commands that a shell text would run: their words, and what they read, write, delete and send to."""
-    from stanchion.guards.shell.analysis import analyse
-
-    return analyse(text)

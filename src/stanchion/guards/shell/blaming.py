@@ -8,10 +8,10 @@ from typing import Final
 
 import msgspec
 
-from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.judging import Danger
-from stanchion.guards.shell.opening import Open, origin_of
 from stanchion.guards.shell.places import Roots, plain
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.opening import Open, origin_of
 
 HARMLESS: Final = "/tmp/x"
 """What is put in the place of a word to see whether a rule objects to it: an operand, and no danger anywhere."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards._own import OwnPlaces
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.usual import USUAL, seen_from
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.listing import listed
 
 COPIES: Final = listed("cp rsync scp ditto robocopy xcopy rclone")
 SEARCHES: Final = listed("grep egrep fgrep zgrep rg ag ack ugrep")

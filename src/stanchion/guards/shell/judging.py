@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.opening import Open
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule, only_asks
 from stanchion.guards.shell.rules import BY_NAME, FEW, narrowed
 from stanchion.guards.shell.rules.own import WRITES_DANGER, WRITES_DOUBT, concerns
 from stanchion.guards.shell.rules.tampering import FAMILY
 from stanchion.guards.shell.writing import written
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.opening import Open
 
 NONE: Final[tuple[tuple[Family, Rule], ...]] = ()
 OWN: Final = BY_NAME["@"]

@@ -6,11 +6,11 @@ import re
 from typing import Final
 
 from stanchion.guards._own import STATE, Use
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.effects import DELETERS, MAKERS, PATTERN_FIRST, SPECIAL, find_roots
-from stanchion.guards.shell.listing import listed
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.usual import is_closed, is_kept, runs_first
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.effects import DELETERS, MAKERS, PATTERN_FIRST, SPECIAL, find_roots
+from stanchion.readings.shell.listing import listed
 
 TALKS: Final = listed(
     """

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.guards._own import NOWHERE, STATE, OwnPlaces
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.ours import ALONE, NAME, READS, Reach, takes, told_in
-from stanchion.guards.shell.python_code import Code, python_code
 from stanchion.guards.shell.usual import is_closed
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.ours import ALONE, NAME, READS, Reach, takes, told_in
+from stanchion.readings.shell.python_code import Code, python_code
 
 LOOSENING: Final = listed(
     "approve deny answer sign resume reset_tool accept_store trust allow allow_secret release grant repin enroll"

@@ -7,9 +7,9 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.once import Once
 from stanchion.guards.shell.places import Roots
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.once import Once
 
 Level = Literal["danger", "doubt", "note"]
 """How bad it is: refused, a person decides, or said aloud."""

@@ -6,10 +6,10 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.ours import MARK, NAME
 from stanchion.guards.shell.places import Roots
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.ours import MARK, NAME
 
 STOPS: Final = listed("kill pkill killall killall5 skill xkill tkill taskkill stop-process systemctl service launchctl")
 ATTACHES: Final = listed(

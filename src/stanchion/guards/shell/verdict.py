@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from stanchion.guards.shell.analysis import Analysis, analysed, analysed_words
 from stanchion.guards.shell.blaming import TRIED, blamed
-from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.judging import Danger, dangers, writing
-from stanchion.guards.shell.opening import Open
 from stanchion.guards.shell.places import roots_of
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
+from stanchion.readings.shell.analysis import Analysis, analysed, analysed_words
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.opening import Open
 
 if TYPE_CHECKING:
     from stanchion.guards.shell import Shell

@@ -11,12 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
-from stanchion.guards.shell.analysis import analysed
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.ours import Reach, told_in
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import written_reach
 from stanchion.guards.shell.rules.own import DEEPEST, RULES
+from stanchion.readings.shell.analysis import analysed
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.ours import Reach, told_in
 
 READ_BY_PEOPLE: Final = (
     ".md", ".rst", ".adoc", ".markdown", ".html", ".htm", ".tex", ".org", ".csv", ".tsv", ".svg", ".po", ".log",

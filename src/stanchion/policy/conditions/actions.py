@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from stanchion.policy.conditions.paths import normal
-from stanchion.policy.conditions.tool_words import (
-    ALONE,
-    COMMAND_KEYS,
-    CONTENT_KEYS,
-    DELETES,
-    FILES,
-    LOOSE_KEYS,
-    PATH_KEYS,
-    READS,
-    SHELLS,
-    URL_KEYS,
-    WEB,
-    WRITES,
-)
+from stanchion.readings.act import Act, act_of
+from stanchion.readings.act_words import COMMANDS, LOOSE, PATHS, RESULTS, SOURCES, URLS
+from stanchion.readings.names import plain
 
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
-
-
-class ToolWords(NamedTuple):
-    """What a tool's name says."""
-
-    verb: str
-    of_files: bool
-    shell: bool
-    web: bool
-
-
-@lru_cache(4096)
-def words_of(tool: str) -> ToolWords:
-    """The meaning of a tool's name: `writeFile`, `write_file` and `fs.write-file` are one."""
-    said = [word.lower() for word in _WORD.findall(tool[:200])]
-    known = frozenset(said)
-    verb = "delete" if known & DELETES else "write" if known & WRITES else "read" if known & READS else ""
-    of_files = bool(known & FILES) or (len(said) == 1 and said[0] in ALONE)
-    return ToolWords(verb, of_files, bool(known & SHELLS), bool(known & WEB))
+CONTENTS: Final = frozenset({"content", "contents", "newstring", "newtext", "newcontent", "patch", "edits"})
+"""Arguments of a call that writes, where its name does not say so."""
 
 
 class Call(NamedTuple):
@@ -54,26 +24,26 @@ class Call(NamedTuple):
 
 _PATH, _LOOSE, _COMMAND, _URL, _CONTENT = 1, 2, 3, 4, 5
 _ROLES: Final = {
-    **dict.fromkeys(CONTENT_KEYS, _CONTENT),
-    **dict.fromkeys(URL_KEYS, _URL),
-    **dict.fromkeys(COMMAND_KEYS, _COMMAND),
-    **dict.fromkeys(LOOSE_KEYS, _LOOSE),
-    **dict.fromkeys(PATH_KEYS, _PATH),
+    **dict.fromkeys(CONTENTS, _CONTENT),
+    **dict.fromkeys(URLS, _URL),
+    **dict.fromkeys(COMMANDS, _COMMAND),
+    **dict.fromkeys(LOOSE, _LOOSE),
+    **dict.fromkeys(PATHS | SOURCES | RESULTS, _PATH),
 }
 
 
 @lru_cache(4096)
 def _role(key: str) -> int:
     """What the argument of that name is; 0 where the name says nothing."""
-    return _ROLES.get(key[:200].replace("_", "").replace("-", "").lower(), 0)
+    return _ROLES.get(plain(key), 0)
 
 
 def call_of(tool: str, args: Any) -> Call:
     """What a call is about: its kind, its command line, and the files and folders it names, in order, each once."""
-    words = words_of(tool)
+    act = act_of(tool)
     if type(args) is not dict:
         args = {}
-    named = words.of_files or words.verb != ""
+    named = act.of_files or act.verb != ""
     found: list[str] = []
     roles: list[int] = []
     command: str | None = None
@@ -94,7 +64,7 @@ def call_of(tool: str, args: Any) -> Call:
     targets = [_path(text) for text in found]
     if len(targets) > 1:
         targets = list(dict.fromkeys(targets))
-    return Call(_type(words, roles, bool(targets), command is not None), command, targets)
+    return Call(_type(act, roles, bool(targets), command is not None), command, targets)
 
 
 def _one_deeper(args: dict[Any, Any], named: bool, found: list[str]) -> None:
@@ -130,11 +100,11 @@ def _path(text: str) -> str:
     return normal(text)
 
 
-def _type(words: ToolWords, roles: list[int], targets: bool, command: bool) -> str:
-    if words.shell or command:
+def _type(act: Act, roles: list[int], targets: bool, command: bool) -> str:
+    if act.runs or command:
         return "command"
-    if words.verb and (targets or words.of_files) and not words.web:
-        return f"file_{words.verb}"
-    if words.web or _URL in roles:
+    if act.verb and (targets or act.of_files) and not act.web:
+        return f"file_{act.verb}"
+    if act.web or _URL in roles:
         return "http"
     return "file_write" if targets and _CONTENT in roles else "tool"

@@ -11,9 +11,9 @@ from stanchion.kernel.events import OF_STAGE, Event, RunInfo
 from stanchion.kernel.names import Names
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts, Unit
+from stanchion.policy.conditions.action_types import TYPES
 from stanchion.policy.conditions.actions import Call, call_of
 from stanchion.policy.conditions.kinds import BOOL, DOUBLE, DYN, INT, NAMES, STRING, Type, list_of, map_of
-from stanchion.policy.conditions.tool_words import TYPES
 from stanchion.policy.conditions.vocabulary import Vocabulary
 
 T = TypeVar("T")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.places import Roots, plain
 from stanchion.guards.shell.rule import Family, Rule
+from stanchion.readings.shell.command import Command
 
 READERS: Final = (
     "cat tac head tail less more nl od xxd hexdump strings base64 bat view cp mv tar zip grep awk sed "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.opening import Open
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule
 from stanchion.guards.shell.statements import destroys
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.opening import Open
 
 CLIENTS: Final = (
     "mysql mariadb psql sqlite3 sqlcmd clickhouse-client clickhouse cqlsh cockroach bq snowsql duckdb "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.effects import find_roots
-from stanchion.guards.shell.opening import origin_of
 from stanchion.guards.shell.places import DISKS, Roots, place_of
 from stanchion.guards.shell.rule import Family, Rule
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.effects import find_roots
+from stanchion.readings.shell.opening import origin_of
 
 LOST: Final = frozenset({"root", "home", "system", "core", "disk"})
 RECURSIVE: Final = frozenset({"-r", "-R", "--recursive", "-rf", "-Rf", "/s", "-recurse", "-Recurse"})

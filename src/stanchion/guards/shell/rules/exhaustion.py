@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import Final
 
-from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule
+from stanchion.readings.shell.command import Command
 
 SERVERS: Final = (
     "nginx* haproxy* traefik* apache2* httpd* caddy* envoy* postgres* mysql* mariadb* mongod* redis* rabbitmq* kafka* "

@@ -6,20 +6,20 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.covering import COPIES, PACKS, SEARCHES, UNPACKS, covers
-from stanchion.guards.shell.inline import LANGUAGES
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.opening import Open, origin_of
-from stanchion.guards.shell.ours import MARK, Reach, is_ours, starts, takes, told_in
 from stanchion.guards.shell.own_paths import CHANGERS, MOVES, TALKS, begins, changes, links, opens
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import reach_of
 from stanchion.guards.shell.rule import Rule
-from stanchion.guards.shell.shells import SHELLS
 from stanchion.guards.shell.stopping import ATTACHES, STOPS, attaches, removes, stops
 from stanchion.guards.shell.usual import may_lead
-from stanchion.guards.shell.wrappers import PREFIXES
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.inline import LANGUAGES
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.opening import Open, origin_of
+from stanchion.readings.shell.ours import MARK, Reach, is_ours, starts, takes, told_in
+from stanchion.readings.shell.shells import SHELLS
+from stanchion.readings.shell.wrappers import PREFIXES
 
 LAUNCHES: Final = (
     listed(
@@ -304,7 +304,7 @@ MISSES: Final = (
     "cd stanchion && git status",
     "ls ~/.stanchion",
     "cat src/stanchion/trail.py",
-    "sed -i s/a/b/ src/stanchion/guards/shell/ours.py",
+    "sed -i s/a/b/ src/stanchion/readings/shell/ours.py",
     "python -c 'import stanchion; print(stanchion.__version__)'",
     "echo 'from stanchion import Shield' > app.py",
     "python manage.py resume",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.places import Roots, place_of
 from stanchion.guards.shell.rule import Family, Rule
+from stanchion.readings.shell.command import Command
 
 WIDE: Final = frozenset(
     {

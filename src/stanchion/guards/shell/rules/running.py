@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.listing import listed
-from stanchion.guards.shell.opening import Open, origin_of
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.opening import Open, origin_of
 
 SHELLS: Final = "sh bash dash zsh ksh ash fish rbash mksh csh tcsh eval source ."
 CODE: Final = "python python2 python3 perl ruby node php lua osascript powershell pwsh iex invoke-expression"

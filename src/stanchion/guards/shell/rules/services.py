@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.command import Command
-from stanchion.guards.shell.effects import is_remote
 from stanchion.guards.shell.places import CORE, Roots, under
 from stanchion.guards.shell.rule import Family, Rule
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.effects import is_remote
 
 GONE: Final = "deletes something that a service holds"
 DELETES: Final = "** delete|destroy|purge|remove|delete-*|remove-*"

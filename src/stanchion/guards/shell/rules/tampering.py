@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.command import Command
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule
 from stanchion.guards.shell.rules import own
+from stanchion.readings.shell.command import Command
 
 TRACES: Final = (
     ".bash_history",

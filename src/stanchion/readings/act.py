@@ -1,0 +1,104 @@
+"""An act: what a tool does, by what is annotated and by its name; never by what its description says."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+import msgspec
+
+from stanchion.readings.act_words import (
+    ALONE,
+    APIS,
+    ASKS,
+    CHANGES,
+    DELETES,
+    FILES,
+    MOVES,
+    READS,
+    SAYS,
+    SEEKS,
+    WEB,
+    WRITES,
+)  # fmt: skip
+from stanchion.readings.commands.runner import runner_of
+from stanchion.readings.commands.words import SHELLS
+from stanchion.readings.names import KEPT, letters, words
+
+Verb = Literal["read", "write", "delete", ""]
+Use = Literal["read", "write", "delete"]
+
+
+class Act(msgspec.Struct, frozen=True, gc=False):
+    """What a tool does. What is annotated says more than a name, and `destructive` more than `read_only`.
+
+    `verb` is what the name says of files and other things, `use` what the tool does to them: what says nothing may
+    write.
+    """
+
+    verb: Verb
+    use: Use
+    moves: bool
+    of_files: bool
+    web: bool
+    """It speaks to the web."""
+    api: bool
+    """It reaches a service, at which a path is no file."""
+    runs: bool
+    """It runs what it is given."""
+    changes: bool
+    """It changes the work that it is given."""
+    seeks: bool
+    """It looks for something, so that nothing found is an answer."""
+    asks: bool
+    says: bool
+    """It tells somebody something."""
+    reads_only: bool
+    """It is annotated as one that changes nothing."""
+    repeats: bool
+    """It is annotated as one whose calls can be repeated."""
+    words: frozenset[str]
+    """The words of its name, without numbers."""
+
+
+def act(reading: Any) -> Act:
+    """What the tool of a reading does."""
+    event = reading.event
+    return act_of(event.tool, event.traits)
+
+
+@lru_cache(KEPT)
+def act_of(tool: str, traits: tuple[str, ...] = ()) -> Act:
+    """What a tool does that is called and annotated like this."""
+    said, known = words(tool), letters(tool)
+    verb: Verb = "delete" if known & DELETES else "write" if known & WRITES else "read" if known & READS else ""
+    destroys = "destructive" in traits
+    reads_only = "read_only" in traits and not destroys
+    return Act(
+        verb=verb,
+        use=_use(verb, reads_only, destroys),
+        moves=bool(known & MOVES),
+        of_files=bool(known & FILES) or (len(said) == 1 and said[0] in ALONE),
+        web=bool(known & WEB),
+        api=bool(known & (WEB | APIS)),
+        runs=runner_of(tool).runs or bool(known & SHELLS),
+        changes=bool(known & CHANGES) and not reads_only,
+        seeks=bool(known & SEEKS),
+        asks=bool(known & ASKS),
+        says=bool(known & SAYS),
+        reads_only=reads_only,
+        repeats=reads_only or "idempotent" in traits,
+        words=known,
+    )
+
+
+def _use(verb: Verb, reads_only: bool, destroys: bool) -> Use:
+    if reads_only:
+        return "read"
+    if destroys:
+        return "write" if verb == "write" else "delete"
+    return verb if verb else UNSAID
+
+
+UNSAID: Final = "write"
+"""What a tool may do to files of which nothing says what it does."""

@@ -1,0 +1,65 @@
+"""Commands: the texts and words that a call gives to a shell or an interpreter, whatever it is called and wherever in
+its arguments they stand."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from stanchion.readings.commands.finder import OPENING, Finder
+from stanchion.readings.commands.held import Held, Naming
+from stanchion.readings.commands.roles import BESIDE, COMMAND, RUN, role_of
+from stanchion.readings.commands.runner import Runner, runner_of
+from stanchion.readings.commands.shapes import LONE
+
+__all__ = ["USUAL", "Held", "Naming", "commands", "held"]
+
+SCALARS: Final = frozenset([int, float, bool, type(None)])
+USUAL: Final = Naming()
+ALWAYS: Final = Runner(True)
+NOTHING: Final[tuple[Held, ...]] = ()
+
+
+def commands(reading: Any) -> tuple[Held, ...]:
+    """What the call of a reading runs."""
+    event = reading.event
+    return held(event.tool, getattr(event, "args", None), USUAL)
+
+
+def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:
+    """What a call runs, in order. A tool whose name says that it runs something and that has no argument of a known
+    name runs every text it is given; of other tools only what is named like a command is read, and a lone word is
+    theirs: `view`, `status`, `play`."""
+    if not args or type(args) is not dict:
+        return NOTHING
+    if naming.tools is None:
+        runner = runner_of(tool)
+    elif tool in naming.tools:
+        runner = ALWAYS
+    else:
+        return NOTHING
+    if naming.arguments is None and not runner.language:
+        found = _plainly(args, runner.runs)
+        if found is not None:
+            return found
+    finder = Finder(runner, naming.arguments)
+    finder.level(args, (), 0)
+    if not finder.found and runner.runs:
+        finder.every = True
+        finder.level(args, (), 0)
+    return tuple(finder.found)
+
+
+def _plainly(args: dict[str, Any], runs: bool) -> tuple[Held, ...] | None:
+    """The same for a call of plain values of which none says more about another; `None` where it is not one."""
+    wanted = RUN if runs else COMMAND
+    found: list[Held] = []
+    for name, value in args.items():
+        role = role_of(name)
+        if type(value) is str:
+            if role & BESIDE or value[:1] in OPENING:
+                return None
+            if role & wanted and (runs or LONE.fullmatch(value) is None):
+                found.append(Held(value, (name,), runs))
+        elif type(value) not in SCALARS:
+            return None
+    return tuple(found) if found or not runs else None

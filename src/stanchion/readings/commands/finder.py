@@ -1,0 +1,173 @@
+"""Finding commands: the arguments of a call are followed to every place that holds one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.readings.commands.code import spoken
+from stanchion.readings.commands.held import Held, Where
+from stanchion.readings.commands.roles import (
+    BEHIND_IT,
+    BESIDE,
+    CODE,
+    COMMAND,
+    CONTENT,
+    LANGUAGE,
+    PROGRAM,
+    RUN,
+    SCRIPT,
+    STDIN_TEXT,
+    role_of,
+)  # fmt: skip
+from stanchion.readings.commands.runner import Runner
+from stanchion.readings.commands.shapes import LONE, given, is_lone, listed, words_behind
+from stanchion.readings.commands.words import LANGUAGES, PAGE
+
+DEEPEST: Final = 32
+"""How deep arguments are followed; JSON in a text counts as one level more."""
+LONGEST: Final = 65_536
+"""A longer text is not read as JSON."""
+
+OPENING: Final = frozenset(["", "{", "[", " ", "\n", "\t", "\r"])
+"""How a text begins that may be JSON, or nothing."""
+_SAYS: Final = re.compile(
+    r'(?i)"[\w-]*(?:command|cmd|script|argv|shell|bash|exec|run|keystrokes|program|exe)[\w-]*\\*"\s*:'
+)
+
+
+class Finder:
+    """Follows the arguments of one call."""
+
+    __slots__ = ("every", "found", "names", "runner")
+
+    def __init__(self, runner: Runner, names: tuple[str, ...] | None) -> None:
+        self.runner = runner
+        self.names = names
+        self.found: list[Held] = []
+        self.every = False
+
+    def level(self, level: dict[str, Any], where: Where, depth: int) -> None:
+        """Follow the arguments that stand beside each other."""
+        begin = len(self.found)
+        beside = 0
+        for name, value in level.items():
+            role = role_of(name)
+            beside |= role
+            runs = self._runs(name, role)
+            if type(value) is str:
+                if value:
+                    self._text(name, value, where, role, runs, level, depth)
+            elif type(value) is list or type(value) is tuple:
+                self._list(name, value, where, role, runs, level, depth)
+            elif type(value) is dict and depth < DEEPEST:
+                self.level(value, (*where, name), depth + 1)
+        if beside & BESIDE:
+            self._beside(level, where, begin)
+        if not self.runner.runs and len(self.found) > begin:
+            self.found[begin:] = [one for one in self.found[begin:] if not is_lone(one.text)]
+
+    def _runs(self, name: str, role: int) -> bool:
+        """Whether the argument of a name holds what is run."""
+        if self.every:
+            return True
+        if self.names is not None:
+            return name in self.names
+        if self.runner.runs:
+            return role & RUN != 0
+        return role & (COMMAND | CODE if self.runner.language else COMMAND) != 0
+
+    def _text(
+        self, name: str, text: str, where: Where, role: int, runs: bool, level: dict[str, Any], depth: int
+    ) -> None:
+        if text[0] in OPENING and depth < DEEPEST and self._json(name, text, where, role, runs, level, depth):
+            return
+        if runs:
+            self._hold(text, (*where, name), role, level)
+
+    def _json(
+        self, name: str, text: str, where: Where, role: int, runs: bool, level: dict[str, Any], depth: int
+    ) -> bool:
+        """Follow what a text holds that is JSON; whether it is."""
+        if not runs and not self.runner.runs and (role & CONTENT or _SAYS.search(text) is None):
+            return False
+        if len(text) > LONGEST or text.lstrip()[:1] not in ("{", "["):
+            return False
+        try:
+            value = msgspec.json.decode(text.encode())
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return False
+        if type(value) is dict:
+            self.level(value, (*where, name), depth + 1)
+        elif type(value) is list:
+            self._list(name, value, where, role, runs, level, depth + 1)
+        return type(value) in (dict, list)
+
+    def _list(
+        self, name: str, value: Any, where: Where, role: int, runs: bool, level: dict[str, Any], depth: int
+    ) -> None:
+        if runs and value and all(isinstance(item, str | int | float) for item in value):
+            words = tuple([item if type(item) is str else str(item) for item in value])
+            self.found += [Held(text, (*where, name), self.runner.runs) for text in listed(name, words)]
+            return
+        if depth >= DEEPEST:
+            return
+        inner = (*where, name)
+        for at, item in enumerate(value):
+            if type(item) is dict:
+                self.level(item, (*inner, at), depth + 1)
+            elif type(item) is list or type(item) is tuple:
+                self._list(name, item, (*where, at), role, runs, level, depth + 1)
+            elif type(item) is str and item:
+                self._text(name, item, where, role, runs, level, depth + 1)
+
+    def _hold(self, text: str, where: Where, role: int, level: dict[str, Any]) -> None:
+        language = self.runner.language
+        if role & (CODE | COMMAND) or language:
+            language = _language(level, language)
+        if language == PAGE:
+            if not role & (CODE | SCRIPT):
+                self.found.append(Held(text, where, False))
+        elif not language:
+            self.found.append(Held(text, where, self.runner.runs))
+        else:
+            self.found += [Held(one, where, False) for one in spoken(text, language, role & COMMAND != 0)]
+
+    def _beside(self, level: dict[str, Any], where: Where, begin: int) -> None:
+        """Read a command together with the words behind it and with what it is given."""
+        programs = [(name, value) for name, value in level.items() if type(value) is str and value.strip()]
+        own = [pair for pair in programs if role_of(pair[0]) & (COMMAND | PROGRAM) or self._holds(pair[0])]
+        behind = [
+            word
+            for name, value in level.items()
+            if role_of(name) & BEHIND_IT and not role_of(name) & COMMAND
+            for word in words_behind(value)
+        ]
+        stdin = [value for name, value in programs if role_of(name) & STDIN_TEXT]
+        if not own or not (behind or stdin):
+            return
+        for name, value in own:
+            joined = " ".join([value, *behind])
+            if behind:
+                self.found.append(Held(joined, (*where, name), False))
+                if LONE.fullmatch(value) is not None:
+                    self.found[begin:] = [one for one in self.found[begin:] if one.text != value]
+            self.found += [Held(given(joined, text), (*where, name), False) for text in stdin if text is not value]
+
+    def _holds(self, name: str) -> bool:
+        """Whether a name that says nothing holds what is run: where every text does, and where a policy names it."""
+        return (self.every and not role_of(name) & BESIDE) or (self.names is not None and name in self.names)
+
+
+def _language(level: dict[str, Any], own: tuple[str, ...]) -> tuple[str, ...]:
+    """How the language is run that an argument says; the tool's own where none does."""
+    for name, value in level.items():
+        if role_of(name) & LANGUAGE and type(value) is str:
+            said = value.rpartition("/")[2].lower().rstrip("0123456789.")
+            if said in LANGUAGES:
+                return LANGUAGES[said]
+            if said in ("bash", "sh", "shell", "zsh"):
+                return ()
+    return own

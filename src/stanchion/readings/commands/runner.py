@@ -1,0 +1,62 @@
+"""A runner: what a tool's name says about running what it is given."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from stanchion.readings.commands.words import (
+    ANY,
+    ASKING,
+    ELSE,
+    LANGUAGES,
+    PAGE,
+    PAGES,
+    PARTS,
+    SHELLS,
+    SPEAKING,
+    STANDING,
+    STARTED,
+    STARTS,
+    WHOLE,
+)
+from stanchion.readings.names import KEPT, own_name, words
+
+
+class Runner(NamedTuple):
+    """Whether a tool runs what it is given, and how code of its language would be run; empty where it is a shell's."""
+
+    runs: bool
+    language: tuple[str, ...] = ()
+
+
+NONE: Final = Runner(False)
+
+
+@lru_cache(KEPT)
+def runner_of(tool: str) -> Runner:
+    """What a tool's name says: with any separators, in any case, behind the name of a server."""
+    said = frozenset(words(tool))
+    language = _language(said)
+    if not said.isdisjoint(SHELLS) or any(part in tool.lower() for part in PARTS):
+        other = not said.isdisjoint(ELSE) and said & SHELLS == {"exec"}
+        return NONE if other else Runner(True, language)
+    if own_name(tool) in WHOLE:
+        return Runner(True, language)
+    if said.isdisjoint(STARTS) and said.isdisjoint(STANDING):
+        alone = own_name(tool).rstrip("0123456789.") in LANGUAGES
+        return Runner(alone, language) if language and language != ANY and said.isdisjoint(ASKING) else NONE
+    if not said.isdisjoint(PAGES):
+        return Runner(False, language)
+    runs = bool(language) or not said.isdisjoint(STARTED)
+    return Runner(True, language) if runs and said.isdisjoint(ELSE) else NONE
+
+
+def _language(said: frozenset[str]) -> tuple[str, ...]:
+    """The language that a name says: one that is known, a browser's, or any."""
+    known = said & LANGUAGES.keys()
+    if known:
+        return LANGUAGES[min(known)] if len(known) == 1 else ANY
+    if not said.isdisjoint(PAGES):
+        return PAGE
+    return () if said.isdisjoint(SPEAKING) else ANY

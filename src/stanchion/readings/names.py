@@ -1,0 +1,45 @@
+"""Names: the words of a tool's name, and the name of an argument as tables have it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+from unicodedata import normalize
+
+KEPT: Final = 4_096
+LONGEST: Final = 200
+"""How much of a name is read."""
+
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_SERVER: Final = re.compile(r"mcp__.+?__|.*[./:]", re.DOTALL)
+
+
+@lru_cache(KEPT)
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name, in small letters: `writeFile`, `write_file` and `fs.write-file` have the same."""
+    return tuple([word.lower() for word in _WORD.findall(_plainly(name))])
+
+
+@lru_cache(KEPT)
+def letters(name: str) -> frozenset[str]:
+    """The words of a name that are no numbers."""
+    return frozenset([word for word in words(name) if not word.isdigit()])
+
+
+@lru_cache(KEPT)
+def plain(name: str) -> str:
+    """The name of an argument as tables have it: in small letters, without separators."""
+    return name[:64].replace("_", "").replace("-", "").lower()
+
+
+@lru_cache(KEPT)
+def own_name(tool: str) -> str:
+    """A tool's name in small letters without what says whose it is: `run` of `mcp__server__run` and `box.run`."""
+    name = _plainly(tool)
+    server = _SERVER.match(name)
+    return (name if server is None else name[server.end() :]).lower()
+
+
+def _plainly(name: str) -> str:
+    return name[:LONGEST] if name.isascii() else normalize("NFKC", name[:LONGEST])

@@ -1,0 +1,165 @@
+"""Code of other languages on a command line: the commands and deletions in it, found by a small scan."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from typing import Final, NamedTuple
+
+from stanchion.readings.shell.escapes import unescape
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.listing import listed
+
+
+class Language(NamedTuple):
+    """How a program takes code: the options before it, or as its first operand."""
+
+    options: tuple[str, ...]
+    program: bool = False
+
+
+PYTHON: Final = Language(("-c",))
+E_CODE: Final = Language(("-e", "-E", "--eval", "-p", "--print"))
+LANGUAGES: Final[dict[str, Language]] = {
+    **dict.fromkeys(listed("python python2 python3 pypy pypy3 python3.10 python3.11 python3.12 ipython"), PYTHON),
+    **dict.fromkeys(listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript"), E_CODE),
+    "deno": Language(("eval",)),
+    "php": Language(("-r",)),
+    "osascript": Language(("-e",)),
+    "tclsh": Language(()),
+    "expect": Language(("-c",)),
+    "gdb": Language(("-ex", "--eval-command")),
+    "vim": Language(("-c", "--cmd")),
+    "powershell": Language(("-command", "-Command", "-c", "-enc", "-EncodedCommand")),
+    "pwsh": Language(("-command", "-Command", "-c", "-enc", "-EncodedCommand")),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), Language((), True)),
+}  # fmt: skip
+
+CALLS: Final = re.compile(
+    r"(?:\b(?:os|subprocess|sp|child_process|pty|commands|Kernel|IO|Open3|shutil|fs|FileUtils|File|Dir|io|Deno|process)"
+    r"(?:\)|\"\)|'\))?\s*(?:\.|::)\s*)?"
+    r"\b(system|popen[234]?|exec[lv]?p?e?|execSync|execFile(?:Sync)?|spawn[lv]?p?e?|spawnSync|run|call|check_call|"
+    r"check_output|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|rmtree|remove|unlink(?:Sync)?|"
+    r"rm_rf|rm_r|remove_dir|removedirs|rmSync|rmdirSync|rm|capture2e?|execute|b64decode)\b\s*\(?\s*(?=[\[\"'(`])"
+)
+BACKQUOTES: Final = re.compile(r"`([^`]*)`|%x[\(\{]([^)}]*)[\)\}]")
+DELETERS: Final = frozenset(
+    {
+        "rmtree",
+        "remove",
+        "unlink",
+        "unlinkSync",
+        "rm_rf",
+        "rm_r",
+        "remove_dir",
+        "removedirs",
+        "rmSync",
+        "rmdirSync",
+        "rm",
+    }
+)
+RECURSIVE: Final = frozenset({"rmtree", "rm_rf", "rm_r", "removedirs", "remove_dir", "rmSync", "rmdirSync"})
+SOCKET: Final = ("socket", "TCPSocket", "Socket", "fsockopen", "net.", "TCPClient", "/inet/tcp", "/dev/tcp")
+CONNECTS: Final = ("connect", "TCPSocket", "fsockopen", "TCPClient", "/inet/tcp", "/dev/tcp", "INET")
+EMPTIES: Final = re.compile(
+    r"\.(?:clear\w+|delete(?:Index|By|Many|Objects?|Collection|Database|_all|_many)|dropDatabase|dropCollection|drop_all|"
+    r"destroy_all|flush(?:all|db|All|Db)|drop_database)\("
+)
+ATTACHED: Final = (
+    "dup2", "pty.spawn", "/bin/sh", "/bin/bash", "cmd.exe", "exec(", "popen", "system", "iex ", "IEX", '"sh"', "'sh'",
+    "spawn(", "subprocess", "getline",
+)  # fmt: skip
+
+
+XOR: Final = re.compile(r"\s*print\s*'((?:[^'\\]|\\.)*)'\s*\^\s*'((?:[^'\\]|\\.)*)'\s*;?\s*", re.DOTALL)
+
+
+_PERL: Final = re.compile(r"\\(['\\])")
+
+
+class Found(NamedTuple):
+    """What a piece of code runs: texts for a shell, words of commands, and marks on what it is."""
+
+    texts: list[str]
+    argvs: list[tuple[str, ...]]
+    marks: set[str]
+
+
+def found_in(code: str, meter: Meter, depth: int = 0) -> Found:
+    """The commands in a piece of code whose words are written out."""
+    found = Found([], [], set())
+    meter.step(1 + len(code) // 16)
+    if _any(SOCKET, code) and _any(CONNECTS, code) and _any(ATTACHED, code):
+        found.marks.add("reverse")
+    if EMPTIES.search(code):
+        found.marks.add("deletes")
+    lowered = code[:512].lower()
+    if "downloadstring" in lowered or ("invoke-webrequest" in lowered and "iex" in lowered):
+        found.marks.add("fetched")
+    for match in CALLS.finditer(code):
+        words = _literals(code, match.end(), meter)
+        if not words:
+            continue
+        called = match.group(1)
+        if called == "b64decode":
+            _decoded(words[0], found, meter, depth)
+        elif called in DELETERS:
+            found.argvs.append(("rm", "-rf", words[0]) if called in RECURSIVE else ("rm", words[0]))
+        elif len(words) > 1:
+            found.argvs.append(tuple(words))
+        else:
+            found.texts.append(words[0])
+    for match in BACKQUOTES.finditer(code):
+        inner = match.group(1) if match.group(1) is not None else match.group(2)
+        if inner and not inner[0].isspace():
+            found.texts.append(inner)
+    return found
+
+
+def _any(words: tuple[str, ...], code: str) -> bool:
+    return any(word in code for word in words)
+
+
+def printed_by(code: str) -> str | None:
+    """What a line of Perl prints that only combines two texts; None where that is not known."""
+    match = XOR.fullmatch(code)
+    if match is None:
+        return None
+    first, second = (_PERL.sub(r"\1", text).encode("latin-1", "replace") for text in match.groups())
+    return bytes([one ^ other for one, other in zip(first, second, strict=False)]).decode("latin-1")
+
+
+def _decoded(text: str, found: Found, meter: Meter, depth: int) -> None:
+    try:
+        code = b64decode(text + "=" * (-len(text) % 4)).decode("utf-8")
+    except ValueError:
+        return
+    if depth < 4:
+        inner = found_in(code, meter, depth + 1)
+        found.texts.extend(inner.texts)
+        found.argvs.extend(inner.argvs)
+        found.marks.update(inner.marks)
+
+
+def _literals(code: str, at: int, meter: Meter) -> list[str]:
+    """The texts written out at one place: one, or several of a list or of the arguments."""
+    words: list[str] = []
+    while at < len(code) and len(words) < 64:
+        meter.step()
+        char = code[at]
+        if char in "\"'`":
+            begin = at + 1
+            triple = code.startswith(char * 3, at)
+            close = char * 3 if triple else char
+            begin = at + len(close)
+            end = begin
+            while end < len(code) and not code.startswith(close, end):
+                meter.step()
+                end += 2 if code[end] == "\\" else 1
+            words.append(unescape(code[begin:end]))
+            at = end + len(close)
+        elif char in "[( \t\n,":
+            at += 1
+        else:
+            break
+    return words

@@ -1,0 +1,152 @@
+"""What is kept while a text is followed: variables, files, redirections, and the commands that were found."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from stanchion.readings.shell.arithmetic import NotKnown
+from stanchion.readings.shell.command import WRITES, Command
+from stanchion.readings.shell.expanding import Expanding
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.opening import Open, joined
+from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
+
+ALTERNATIVES: Final = 4
+"""How many values of a variable are followed besides its last one."""
+
+FILES: Final = 256
+"""How many files that a text writes are remembered."""
+
+
+class Call(msgspec.Struct, frozen=True, gc=False):
+    """A command that is about to run: its words, what it reads, its redirections and settings."""
+
+    argv: tuple[str, ...]
+    given: str | None = None
+    opens: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+class Keeping:
+    """Keeps what a text sets, writes and starts; how its scripts are followed is said by the walker."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.words = Expanding(meter, self.printed, self.stream)
+        self.commands: list[Command] = []
+        self.functions: dict[str, Node] = {}
+        self.called: set[str] = set()
+        self.calling: list[Node] = []
+        self.files: dict[str, str] = {}
+        self.wrote: list[tuple[str, str]] = []
+        self.via: tuple[str, ...] = ()
+        self.privileged = False
+        self.cwd = ""
+        self.broken = ""
+        self.apart = 0
+        self.turning = 0
+        self.sockets: set[str] = set()
+        self.reasoned = False
+        self.maybe = 0
+        self.wanted = 0
+        self.others: dict[str, list[str]] = {}
+
+    def printed(self, script: Script) -> str:
+        """What a script prints that runs in a shell of its own; given by the walker."""
+        raise NotImplementedError
+
+    def stream(self, part: Stream) -> str:
+        """The file by which a script's output is read, or its input written; given by the walker."""
+        raise NotImplementedError
+
+    def emit(self, call: Call, marks: frozenset[str] = frozenset()) -> None:
+        """Keep a command."""
+        self.commands.append(
+            Command(call.argv, self.via, self.privileged, self.cwd, call.given, call.opens, call.settings, marks)
+        )
+
+    def keep(self, path: str, text: str) -> None:
+        """Remember what a file has."""
+        if len(self.files) < FILES:
+            self.files[path] = text
+        if text and len(self.wrote) < FILES and not path.startswith("/dev/"):
+            self.wrote.append((path, text))
+
+    def _assign(self, assign: Assign) -> tuple[str, str]:
+        env = self.words.env
+        if assign.items is not None:
+            items = self.words.fields(assign.items)
+            before = env.get(assign.name, []) if assign.append else []
+            env[assign.name] = [*([before] if isinstance(before, str) else before), *items]
+            return assign.name, " ".join(items)
+        value = self.words.text(assign.value)
+        if assign.index is not None:
+            self._assign_item(assign, value)
+        elif assign.append:
+            before = env.get(assign.name, "")
+            env[assign.name] = joined([before if isinstance(before, str) else " ".join(before), value])
+            self.meter.make(len(value))
+        else:
+            if self.maybe:
+                self._remember(assign.name)
+            env[assign.name] = value
+        return assign.name, value
+
+    def _remember(self, name: str) -> None:
+        """Keep the value that a variable has where what changes it may not happen."""
+        before = self.words.env.get(name)
+        kept = self.others.setdefault(name, [])
+        if isinstance(before, str) and before not in kept and len(kept) < ALTERNATIVES:
+            kept.append(before)
+
+    def _assign_item(self, assign: Assign, value: str) -> None:
+        env = self.words.env
+        items = env.get(assign.name, [])
+        items = list(items) if isinstance(items, list) else [items]
+        try:
+            at = self.words.number(self.words.text(assign.index if assign.index is not None else ""))
+        except NotKnown:
+            return
+        if 0 <= at < 1_024:
+            items += [""] * (at + 1 - len(items))
+            items[at] = value
+            env[assign.name] = items
+
+    def _opened(self, redirects: list[Redirect], given: str | None) -> tuple[list[tuple[str, str]], str | None]:
+        """A command's redirections, and what it reads by them."""
+        opens: list[tuple[str, str]] = []
+        for redirect in redirects:
+            op, target = redirect.op, self.words.text(redirect.target)
+            if op in ("<<", "<<-"):
+                given = target
+            elif op == "<<<":
+                given = joined([target, "\n"])
+            elif op in (">&", "<&") and (target.isdigit() or target == "-"):
+                if op == "<&" and target in self.sockets:
+                    given = Open("$(nc…)", ("nc",))
+                if op == ">&" and redirect.fd in ("", "1"):
+                    opens.append(("1>&", target))
+            elif op in ("<", "<>"):
+                if target.startswith(("/dev/tcp/", "/dev/udp/")):
+                    self.sockets.add(redirect.fd)
+                known = self.files.get(target)
+                given = known if known is not None else Open("", (f"<{target}",))
+                if not target.startswith("/dev/fd/"):
+                    opens.append((op, target))
+            else:
+                opens.append((op if redirect.fd in ("", "1") else f"{redirect.fd}{op}", target))
+        return opens, given
+
+    def _kept(self, opens: list[tuple[str, str]], printed: str) -> bool:
+        """Whether what a command prints goes elsewhere; it is remembered where it goes."""
+        gone = False
+        for op, target in opens:
+            if op in WRITES and op != "<>":
+                before = self.files.get(target, "") if ">>" in op else ""
+                self.keep(target, joined([before, printed]))
+                gone = True
+            elif op == "1>&":
+                gone = True
+        return gone

@@ -1,0 +1,255 @@
+"""Outputs: what programs print that only turn one text into another, so that hidden commands come to light."""
+
+from __future__ import annotations
+
+import binascii
+import bz2
+import hashlib
+import zlib
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from stanchion.readings.shell.escapes import unescape
+from stanchion.readings.shell.limits import MAX_MADE, Meter
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.matching import fits, pieces
+from stanchion.readings.shell.opening import Open, joined, like
+from stanchion.readings.shell.options import sort
+
+Made = str | None
+"""What is printed; None where that is not known."""
+
+
+def output_of(name: str, args: tuple[str, ...], given: str | None, files: Mapping[str, str]) -> Made:
+    """What a program prints when it gets these words and this input; None where that is not known."""
+    if name in SILENT:
+        return ""
+    program = PROGRAMS.get(name)
+    if program is not None:
+        return program(args, given)
+    reader = FILTERS.get(name)
+    if reader is None:
+        return None
+    text = _read(name, args, given, files)
+    if isinstance(text, Open) and text.origin == ("pieces",):
+        return text
+    if text is None or isinstance(text, Open) or any(isinstance(arg, Open) for arg in args):
+        return None
+    try:
+        return reader(args, text)
+    except (ValueError, EOFError, OSError, zlib.error):
+        return None
+
+
+def _read(name: str, args: tuple[str, ...], given: str | None, files: Mapping[str, str]) -> Made:
+    """What a filter reads: the files it names, which must be known, else its input."""
+    named = [] if name in ("tr", "cut") else [word for word in sort(name, args).operands if word != "-"]
+    if not named:
+        return given
+    texts = [_matched(word, files) if "?" in word or "*" in word else files.get(word) for word in named]
+    return joined([text for text in texts if text is not None]) if None not in texts else None
+
+
+def _matched(word: str, files: Mapping[str, str]) -> Made:
+    """What the file has that a pattern stands for; the order of several depends on the host's language."""
+    meter = Meter(len(word) * len(files))
+    pattern = pieces(word)
+    texts = [
+        text
+        for path, text in sorted(files.items())
+        if path.count("/") == word.count("/") and fits(pattern, path, meter)
+    ]
+    return texts[0] if len(texts) == 1 else Open("$(…)", ("pieces",)) if texts else None
+
+
+def as_bytes(text: str) -> bytes:
+    """A text's bytes: as they were where it was made of bytes, else UTF-8."""
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+def as_text(data: bytes) -> str:
+    """The text that bytes are, or one that keeps them."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _echo(args: tuple[str, ...], _given: str | None) -> str:
+    at, newline, escapes = 0, True, False
+    while at < len(args) and len(args[at]) > 1 and args[at][0] == "-" and not args[at][1:].strip("neE"):
+        newline = newline and "n" not in args[at]
+        escapes = (escapes or "e" in args[at]) and "E" not in args[at]
+        at += 1
+    words = args[at:]
+    text = " ".join(words)
+    return like((unescape(text) if escapes else text) + ("\n" if newline else ""), *words)
+
+
+def printf(args: tuple[str, ...]) -> str:
+    """What `printf` makes of a format and its words."""
+    if not args:
+        return ""
+    form, words = unescape(args[0]), list(args[1:])
+    made: list[str] = []
+    while True:
+        begun = len(words)
+        at = 0
+        while at < len(form):
+            percent = form.find("%", at)
+            if percent < 0:
+                made.append(form[at:])
+                break
+            made.append(form[at:percent])
+            end = percent + 1
+            while end < len(form) and form[end] in "-+ #0123456789.*l":
+                end += 1
+            kind = form[end : end + 1]
+            made.append("%" if kind == "%" else _formed(form[percent:end], kind, words))
+            at = end + 1
+        if not words or len(words) == begun or sum([len(each) for each in made]) > MAX_MADE:
+            return like("".join(made), *args)
+
+
+def _formed(spec: str, kind: str, words: list[str]) -> str:
+    word = words.pop(0) if words else ""
+    if kind == "s":
+        width = spec.partition(".")[2]
+        return word[: int(width)] if width.isdigit() else word
+    if kind == "b":
+        return unescape(word)
+    if kind == "c":
+        return word[:1]
+    if kind == "q":
+        return word
+    number = _number(word)
+    width = spec[1:].partition(".")[0]
+    text = f"{number:{kind if kind in ('x', 'X', 'o') else 'd'}}"
+    if width.isdigit() and int(width) < 64:
+        return text.zfill(int(width)) if width[0] == "0" else text.rjust(int(width))
+    return text
+
+
+def _number(word: str) -> int:
+    if word[:1] in ("'", '"'):
+        return ord(word[1]) if len(word) > 1 else 0
+    try:
+        return int(word[:24], 16 if word[:2].lower() == "0x" else 8 if word[:1] == "0" and len(word) > 1 else 10)
+    except ValueError:
+        return 0
+
+
+def _base64(args: tuple[str, ...], text: str) -> Made:
+    if not sort("base64", args).flags & {"-d", "-D", "--decode", "--d", "--de", "--dec"}:
+        return None
+    kept = "".join(text.split())
+    return as_text(b64decode(kept + "=" * (-len(kept) % 4)))
+
+
+def _hex(args: tuple[str, ...], text: str) -> Made:
+    flags = sort("xxd", args).flags
+    return (
+        as_text(binascii.unhexlify("".join(text.split())))
+        if "-r" in flags and flags & {"-p", "-ps", "-plain"}
+        else None
+    )
+
+
+def _gunzip(args: tuple[str, ...], text: str) -> Made:
+    return as_text(zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(as_bytes(text), MAX_MADE))
+
+
+def _gzip(args: tuple[str, ...], text: str) -> Made:
+    return _gunzip(args, text) if sort("gzip", args).flags & {"-d", "--decompress"} else None
+
+
+def _bunzip2(_args: tuple[str, ...], text: str) -> Made:
+    return as_text(bz2.BZ2Decompressor().decompress(as_bytes(text), MAX_MADE))
+
+
+def _bzip2(args: tuple[str, ...], text: str) -> Made:
+    return _bunzip2(args, text) if sort("bzip2", args).flags & {"-d", "--decompress"} else None
+
+
+def _rev(_args: tuple[str, ...], text: str) -> str:
+    return "\n".join([line[::-1] for line in text.split("\n")])
+
+
+def _tac(_args: tuple[str, ...], text: str) -> str:
+    return "".join([line + "\n" for line in reversed(text.splitlines())])
+
+
+def _tr(args: tuple[str, ...], text: str) -> Made:
+    flags, sets, _ = sort("tr", args)
+    if not sets or flags - {"-d", "--delete"}:
+        return None
+    first = _set(sets[0])
+    if flags:
+        return text.translate(dict.fromkeys(map(ord, first)))
+    second = _set(sets[1]) if len(sets) > 1 else ""
+    if not second:
+        return None
+    padded = second + second[-1] * (len(first) - len(second))
+    return text.translate(
+        {ord(old): new for old, new in zip(reversed(first), reversed(padded[: len(first)]), strict=True)}
+    )
+
+
+CLASSES: Final = {
+    "[:lower:]": "abcdefghijklmnopqrstuvwxyz", "[:upper:]": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "[:digit:]": "0123456789",
+    "[:space:]": " \t\n\v\f\r", "[:blank:]": " \t",
+}  # fmt: skip
+
+
+def _set(text: str) -> str:
+    for name, chars in CLASSES.items():
+        text = text.replace(name, chars)
+    text = unescape(text)
+    made: list[str] = []
+    at = 0
+    while at < len(text):
+        if text[at + 1 : at + 2] == "-" and at + 2 < len(text):
+            made += [chr(code) for code in range(ord(text[at]), min(ord(text[at + 2]), ord(text[at]) + 512) + 1)]
+            at += 3
+        else:
+            made.append(text[at])
+            at += 1
+    return "".join(made)
+
+
+def _cut(args: tuple[str, ...], text: str) -> Made:
+    word = " ".join(args)
+    for flag in ("-b", "-c"):
+        if word.startswith(flag):
+            first, dash, last = word[2:].strip().partition("-")
+            begin = int(first) - 1 if first else 0
+            end = int(last) if last else None if dash else begin + 1
+            return "".join([line[begin:end] + "\n" for line in text.splitlines()])
+    return None
+
+
+def _digest(make: str) -> Callable[[tuple[str, ...], str], str]:
+    def digest(_args: tuple[str, ...], text: str) -> str:
+        return hashlib.new(make, as_bytes(text), usedforsecurity=False).hexdigest() + "  -\n"
+
+    return digest
+
+
+def _same(args: tuple[str, ...], text: str) -> Made:
+    return text if not any(arg.startswith("-") and arg != "-" for arg in args) else None
+
+
+PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
+    "echo": _echo,
+    "printf": lambda args, _: printf(args[1:] if args[:1] == ("--",) else args) if args[:1] != ("-v",) else "",
+}
+SILENT: Final = listed(": true false rm mkdir rmdir touch chmod cp mv ln kill sleep test [ unset")
+FILTERS: Final[dict[str, Callable[[tuple[str, ...], str], Made]]] = {
+    "cat": _same, "tac": _tac, "rev": _rev, "base64": _base64, "xxd": _hex, "gunzip": _gunzip, "zcat": _gunzip,
+    "gzip": _gzip, "bunzip2": _bunzip2, "bzcat": _bunzip2, "bzip2": _bzip2, "tr": _tr, "cut": _cut,
+    "md5sum": _digest("md5"), "sha1sum": _digest("sha1"), "sha256sum": _digest("sha256"),
+}  # fmt: skip

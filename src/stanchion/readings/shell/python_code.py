@@ -1,0 +1,276 @@
+"""Python as it is read, not run: the modules, names and texts of a piece of code, texts put together where they are."""
+
+from __future__ import annotations
+
+import ast
+import binascii
+from codecs import decode
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from stanchion.readings.shell.listing import listed
+
+LONGEST: Final = 65_536
+DEEPEST: Final = 40
+UNKNOWN: Final = "$"
+"""What stands for a part that is not known."""
+PATHS: Final = frozenset({"Path", "PurePath", "PosixPath", "PurePosixPath", "join", "joinpath"})
+SAME: Final = frozenset(
+    {
+        "str",
+        "expanduser",
+        "resolve",
+        "absolute",
+        "encode",
+        "strip",
+        "abspath",
+        "realpath",
+        "fspath",
+        "bytes",
+        "expandvars",
+    }
+)
+DECODES: Final[dict[str, Callable[[str], str]]] = {
+    "b64decode": lambda text: binascii.a2b_base64(text + "=" * (-len(text) % 4)).decode("latin-1"),
+    "urlsafe_b64decode": lambda text: binascii.a2b_base64(
+        text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
+    ).decode("latin-1"),
+    "fromhex": lambda text: bytes.fromhex(text).decode("latin-1"),
+    "unhexlify": lambda text: bytes.fromhex(text).decode("latin-1"),
+    "lower": str.lower,
+    "upper": str.upper,
+}
+IMPORTS: Final = frozenset({"__import__", "import_module", "run_module", "find_spec"})
+RUNS: Final = frozenset({"exec", "eval", "compile"})
+STARTS: Final = listed(
+    """
+    system popen run call check_call check_output Popen getoutput getstatusoutput execl execle execlp execlpe execv
+    execve execvp execvpe spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe posix_spawn posix_spawnp
+    create_subprocess_exec create_subprocess_shell run_path startfile
+    """
+)
+"""Functions that start a program; the first of their arguments that is no mode says which."""
+
+
+class Code(NamedTuple):
+    """What a piece of code names: modules it takes, attributes it uses, calls with their first argument, texts;
+    whether it imports something whose name it works out, so that nobody can read it here, and the words of each program
+    that it starts so."""
+
+    modules: frozenset[str]
+    names: frozenset[str]
+    calls: tuple[tuple[str, str], ...]
+    texts: tuple[str, ...]
+    imports_unknown: bool = False
+    starts_unknown: tuple[str, ...] = ()
+
+
+def python_code(code: str) -> Code | None:
+    """What a piece of Python names; `None` where it is none, or too much of it."""
+    if len(code) > LONGEST:
+        return None
+    try:
+        reader = _Reader()
+        reader.read(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return Code(
+        frozenset(reader.modules),
+        frozenset(reader.names),
+        tuple(reader.calls),
+        tuple(reader.texts),
+        reader.imports_unknown,
+        tuple(reader.starts_unknown),
+    )
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.modules: set[str] = set()
+        self.names: set[str] = set()
+        self.calls: list[tuple[str, str]] = []
+        self.texts: list[str] = []
+        self.values: dict[str, str] = {}
+        self.called: dict[str, str] = {}
+        self.depth = 0
+        self.imports_unknown = False
+        self.starts_unknown: list[str] = []
+
+    def read(self, code: str) -> None:
+        if self.depth > 3:
+            return
+        self.depth += 1
+        tree = ast.parse(code)
+        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        nodes = list(ast.walk(tree))
+        for node in nodes:
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                value = self.value(node.value)
+                if value is not None:
+                    self.values[node.targets[0].id] = value
+                elif isinstance(node.value, ast.Name | ast.Attribute):
+                    self.called[node.targets[0].id] = _name(node.value)
+            elif isinstance(node, ast.ImportFrom):
+                self.called.update({alias.asname: alias.name for alias in node.names if alias.asname is not None})
+        for node in nodes:
+            self._note(node, id(node) in said)
+        self.depth -= 1
+
+    def _note(self, node: ast.AST, alone: bool) -> None:
+        match node:
+            case ast.Import():
+                self.modules.update(alias.name for alias in node.names)
+            case ast.ImportFrom(module=str(module), level=0):
+                self.modules.add(module)
+                self.modules.update(f"{module}.{alias.name}" for alias in node.names)
+                self.names.update(alias.name for alias in node.names)
+            case ast.Attribute():
+                self.names.add(node.attr)
+            case ast.Call():
+                self._called(node)
+            case ast.List() | ast.Tuple():
+                self._joined(node.elts)
+        if isinstance(node, ast.expr) and not (alone and isinstance(node, ast.Constant)):
+            value = self.value(node)
+            if value is not None and len(value) > 2:
+                self.texts.append(value)
+
+    def _called(self, node: ast.Call) -> None:
+        name = self.called.get(_name(node.func), _name(node.func))
+        first = self.value(node.args[0]) if node.args else None
+        self.calls.append((name, _shown(node) if first is None else first))
+        self._joined(node.args)
+        self._started(name, node)
+        if name in IMPORTS | RUNS and node.args and (first is None or UNKNOWN in first):
+            self.imports_unknown = True
+        if name in IMPORTS and first is not None:
+            self.modules.add(first)
+        elif name in RUNS and first is not None and first.strip():
+            try:
+                self.read(first)
+            except SyntaxError:
+                self.texts.append(first)
+        elif name in ("getattr", "attrgetter", "methodcaller"):
+            for arg in node.args:
+                value = self.value(arg)
+                if value is not None:
+                    self.names.add(value)
+
+    def _started(self, name: str, node: ast.Call) -> None:
+        """Note what a call starts: a program and the words behind it, which may be given apart (`execvp`)."""
+        given = [each for each in node.args if not (isinstance(each, ast.Constant | ast.Attribute) and _is_mode(each))]
+        words = [part for each in given for part in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
+        if name not in STARTS or not words:
+            return
+        values = [self.value(each) for each in words]
+        known = [UNKNOWN if value is None else value for value in values]
+        told = [" ".join(known), " ".join([known[0], *known[2:]])]
+        self.texts += told
+        self.starts_unknown += told if UNKNOWN in known[0] else []
+
+    def _joined(self, nodes: list[ast.expr]) -> None:
+        values = [self.value(node) for node in nodes]
+        known = [value for value in values if value is not None]
+        if len(known) > 1:
+            self.texts.append(" ".join(known))
+
+    def value(self, node: ast.expr, depth: int = 0) -> str | None:
+        """The text that an expression makes; `$` stands for its unknown parts, None where all of it is unknown."""
+        if depth > DEEPEST:
+            return None
+        deep = depth + 1
+        match node:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.Constant(value=bytes(raw)):
+                return raw.decode("latin-1")
+            case ast.Name(id=name):
+                return self.values.get(name)
+            case ast.JoinedStr():
+                return "".join([self._part(each, deep) for each in node.values])
+            case ast.BinOp(op=ast.Add()):
+                return _both(self.value(node.left, deep), self.value(node.right, deep), "")
+            case ast.BinOp(op=ast.Div()):
+                return _both(self.value(node.left, deep), self.value(node.right, deep), "/")
+            case ast.BinOp(op=ast.Mod()):
+                return self._filled(node, deep)
+            case ast.Subscript(slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp(op=ast.USub()))):
+                turned = self.value(node.value, deep)
+                return None if turned is None else turned[::-1]
+            case ast.Subscript(value=ast.Attribute(attr="environ")):
+                variable = self.value(node.slice, deep)
+                return None if variable is None else f"${variable}"
+            case ast.Call():
+                return self._made(node, deep)
+            case _:
+                return None
+
+    def _part(self, node: ast.expr, depth: int) -> str:
+        value = self.value(node.value if isinstance(node, ast.FormattedValue) else node, depth)
+        return UNKNOWN if value is None else value
+
+    def _filled(self, node: ast.BinOp, depth: int) -> str | None:
+        text = self.value(node.left, depth)
+        if text is None:
+            return None
+        parts = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+        for part in parts:
+            value = self.value(part, depth)
+            text = text.replace("%s", UNKNOWN if value is None else value, 1)
+        return text
+
+    def _made(self, node: ast.Call, depth: int) -> str | None:
+        name = _name(node.func)
+        on = node.func.value if isinstance(node.func, ast.Attribute) else None
+        args = [self.value(arg, depth) for arg in node.args]
+        if name == "home":
+            return "~"
+        if name in ("getenv", "get") and args and args[0] is not None and (name == "getenv" or _name(on) == "environ"):
+            return f"${args[0]}"
+        held = None if on is None else self.value(on, depth)
+        if name == "join" and held is not None and node.args and isinstance(node.args[0], ast.List | ast.Tuple):
+            return held.join([self._part(each, depth) for each in node.args[0].elts])
+        if name in PATHS:
+            pieces = [held] if held is not None and name == "joinpath" else []
+            joined = [UNKNOWN if each is None else each for each in (*pieces, *args)]
+            return "/".join(joined) if any(each != UNKNOWN for each in joined) else None
+        first = args[0] if args else held
+        if name == "chr" and node.args and isinstance(node.args[0], ast.Constant):
+            number = node.args[0].value
+            return chr(number) if isinstance(number, int) and 0 <= number < 0x110000 else None
+        if name == "replace" and held is not None and len(args) == 2:
+            old, new = args
+            return None if old is None or new is None else held.replace(old, new)
+        if name == "decode" and len(args) == 2 and args[1] in ("rot13", "rot_13") and args[0] is not None:
+            return str(decode(args[0], "rot13"))
+        if name == "format" and held is not None:
+            for each in args:
+                held = held.replace("{}", UNKNOWN if each is None else each, 1)
+            return held
+        known = held if held is not None else first
+        if name in DECODES and (given := first if first is not None else held) is not None:
+            try:
+                return DECODES[name](given)
+            except (ValueError, binascii.Error):
+                return None
+        return known if name in SAME or name == "decode" else None
+
+
+def _both(left: str | None, right: str | None, between: str) -> str | None:
+    if left is None and right is None:
+        return None
+    return f"{UNKNOWN if left is None else left}{between}{UNKNOWN if right is None else right}"
+
+
+def _name(node: ast.expr | None) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_mode(node: ast.Constant | ast.Attribute) -> bool:
+    """Whether an argument says how to start, not what: `os.P_NOWAIT`."""
+    return node.attr.startswith("P_") if isinstance(node, ast.Attribute) else isinstance(node.value, int)
+
+
+def _shown(node: ast.Call) -> str:
+    given = node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "on"), None)
+    return str(given.value) if isinstance(given, ast.Constant) else ""

@@ -1,0 +1,339 @@
+"""Shells and their like: commands that run a text as a script."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.inline import LANGUAGES, found_in, printed_by
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.opening import Open, joined, origin_of
+from stanchion.readings.shell.options import VALUED
+from stanchion.readings.shell.ours import names_us, stand_in
+from stanchion.readings.shell.outputs import printf
+from stanchion.readings.shell.unfolding import unfolds
+from stanchion.readings.shell.wrappers import Prefix, inner_of
+
+if TYPE_CHECKING:
+    from stanchion.readings.shell.keeping import Call
+    from stanchion.readings.shell.walking import Walker
+
+SHELLS: Final = ("sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh", "csh", "tcsh")
+
+
+@unfolds(*SHELLS)
+def _shell(walker: Walker, call: Call) -> str:
+    name = call.argv[0].rpartition("/")[2].lower()
+    args = call.argv[1:]
+    files = [walker.files[word] for word in args if word in walker.files]
+    if files:
+        walker.emit(msgspec.structs.replace(call, given=files[0]), frozenset({"script"}))
+    else:
+        walker.emit(call)
+    at = 0
+    while at < len(args) and args[at][:1] in "-+" and len(args[at]) > 1:
+        word = args[at]
+        at += 1
+        if word == "--":
+            break
+        if not word.startswith("--") and "c" in word[1:]:
+            return _text(walker, call, f"{name} -c", args[at] if at < len(args) else "", args[at + 1 :])
+        if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+            at += 1
+    if at < len(args) and args[at] not in ("-", "/dev/stdin"):
+        script = walker.files.get(args[at])
+        if script is None:
+            return walker.unknown(call)
+        return _text(walker, call, f"{name} {args[at]}" if "/fd/" not in args[at] else name, script, args[at:])
+    if call.given is None:
+        return walker.unknown(call)
+    return _text(walker, call, name, call.given, ())
+
+
+def _text(walker: Walker, call: Call, via: str, text: str, given: tuple[str, ...]) -> str:
+    """Follow a text in a shell of its own; one that is not known at all is left to the rules."""
+    if isinstance(text, Open) and text.origin and (not text or text.startswith("$(")):
+        return walker.unknown(call)
+    env, cwd = walker.words.env, walker.cwd
+    walker.words.env = {**env, "@": list(given[1:]), "0": given[0] if given else "bash"}
+    printed = walker.under(via, lambda: walker.text(text))
+    walker.words.env, walker.cwd = env, cwd
+    return printed
+
+
+@unfolds("eval")
+def _eval(walker: Walker, call: Call) -> str:
+    words = call.argv[1:]
+    walker.emit(call)
+    text = joined([each for word in words for each in (word, " ")]) if words else ""
+    if isinstance(text, Open) and text.origin and text.startswith("$("):
+        return walker.unknown(call)
+    return walker.under("eval", lambda: walker.text(text, call.given))
+
+
+@unfolds("source", ".")
+def _source(walker: Walker, call: Call) -> str:
+    path = call.argv[1] if len(call.argv) > 1 else ""
+    walker.emit(msgspec.structs.replace(call, given=walker.files.get(path, call.given)))
+    script = walker.files.get(path) if path != "/dev/stdin" else call.given
+    if script is None or (isinstance(script, Open) and script.startswith("$(")):
+        return ""
+    return walker.under("source", lambda: walker.text(script))
+
+
+@unfolds("trap")
+def _trap(walker: Walker, call: Call) -> str:
+    walker.emit(call)
+    words = [word for word in call.argv[1:] if word not in ("-p", "-l", "--")]
+    if len(words) > 1 and words[0] not in ("", "-"):
+        walker.under("trap", lambda: walker.text(words[0]))
+    return ""
+
+
+@unfolds("alias")
+def _alias(walker: Walker, call: Call) -> str:
+    walker.emit(call)
+    for word in call.argv[1:]:
+        name, equals, text = word.partition("=")
+        if equals and name:
+            walker.under(f"alias {name}", partial(walker.text, text))
+    return ""
+
+
+@unfolds("export", "declare", "typeset", "local", "readonly")
+def _declare(walker: Walker, call: Call) -> str | None:
+    settings = []
+    for word in call.argv[1:]:
+        name, equals, value = word.partition("=")
+        if equals and name.rstrip("+").isidentifier():
+            walker.words.env[name.rstrip("+")] = Open(value) if isinstance(word, Open) else value
+            settings.append((name.rstrip("+"), value))
+    walker.emit(msgspec.structs.replace(call, settings=(*call.settings, *settings)))
+    return "" if settings else walker.unknown(call)
+
+
+@unfolds("unset")
+def _unset(walker: Walker, call: Call) -> str:
+    walker.emit(call)
+    for word in call.argv[1:]:
+        walker.words.env.pop(word, None)
+    return ""
+
+
+@unfolds("cd", "pushd", "chdir")
+def _cd(walker: Walker, call: Call) -> str:
+    walker.emit(call)
+    words = [word for word in call.argv[1:] if word not in ("--", "-P", "-L", "-e")]
+    path = words[0] if words else "~"
+    if path.startswith(("/", "~", "$")) or not walker.cwd:
+        walker.cwd = path
+    elif path != ".":
+        walker.cwd = f"{walker.cwd.rstrip('/')}/{path}"
+    return ""
+
+
+@unfolds("set")
+def _set(walker: Walker, call: Call) -> str:
+    walker.emit(call)
+    words = call.argv[1:]
+    if words and (words[0] == "--" or words[0][:1] not in "-+"):
+        walker.words.env["@"] = list(words[1:] if words[0] == "--" else words)
+    return ""
+
+
+@unfolds("shift")
+def _shift(walker: Walker, _call: Call) -> str:
+    given = walker.words.env.get("@", [])
+    walker.words.env["@"] = list(given[1:])
+    return ""
+
+
+@unfolds("read", "mapfile", "readarray", "getopts")
+def _read(walker: Walker, call: Call) -> str:
+    walker.emit(call)
+    names = [word for word in call.argv[1:] if word.isidentifier()]
+    given = call.given
+    known = given is not None and not isinstance(given, Open)
+    fields = given.partition("\n")[0].split(None, max(0, len(names) - 1)) if given is not None and known else []
+    for at, name in enumerate(names):
+        walker.words.env[name] = (
+            fields[at]
+            if at < len(fields)
+            else ""
+            if known
+            else Open(
+                stand_in("read", given) if given is not None and names_us([given]) else f"${name}", origin_of(given)
+            )
+        )
+    return ""
+
+
+@unfolds("tee")
+def _tee(walker: Walker, call: Call) -> str:
+    walker.emit(call)
+    given = call.given if call.given is not None else ""
+    for word in call.argv[1:]:
+        if not word.startswith("-"):
+            walker.keep(word, given)
+    return given
+
+
+@unfolds("curl", "wget", "aria2c")
+def _fetch(walker: Walker, call: Call) -> str | None:
+    writes = Command(call.argv).writes
+    for path in writes:
+        walker.keep(path, Open(f"$({call.argv[0]}…)", (call.argv[0].rpartition("/")[2].lower(),)))
+    return None
+
+
+@unfolds("printf")
+def _printf(walker: Walker, call: Call) -> str | None:
+    if call.argv[1:2] == ("-v",) and len(call.argv) > 3:
+        walker.emit(call)
+        walker.words.env[call.argv[2]] = printf(call.argv[3:])
+        return ""
+    return None
+
+
+SSH: Final = Prefix(VALUED["ssh"])
+
+
+@unfolds("ssh", "mosh", "autossh")
+def _ssh(walker: Walker, call: Call) -> str:
+    walker.emit(call)
+    words, _ = inner_of(SSH, call.argv[1:])
+    if len(words) > 1:
+        text = joined([each for word in words[1:] for each in (word, " ")])
+    elif call.given is not None and words and not isinstance(call.given, Open):
+        text = call.given
+    else:
+        return walker.unknown(call)
+    return _text(walker, call, f"ssh {words[0]}", text, ())
+
+
+@unfolds("su", "runuser", "script", "flock", "watch", "vagrant", "sg", "ssh-agent", "start-stop-daemon", "wsl", "cmd")
+def _option_c(walker: Walker, call: Call) -> str | None:
+    name, args = call.argv[0].rpartition("/")[2].lower(), call.argv[1:]
+    for at, word in enumerate(args[:-1]):
+        if word in ("-c", "--command", "/c", "/C") or _clustered(word, ("-c",)):
+            walker.emit(call)
+            return walker.under(f"{name} -c", partial(walker.text, args[at + 1]), name in ("su", "runuser"))
+    if name == "watch":
+        inner, _ = inner_of(Prefix(frozenset({"-n", "--interval"})), args)
+        walker.emit(call)
+        return walker.under("watch", lambda: walker.text(" ".join(inner)))
+    if name == "flock":
+        inner, _ = inner_of(Prefix(frozenset({"-w", "-E", "--timeout"}), 1), args)
+        walker.emit(call)
+        follow = msgspec.structs.replace(call, argv=inner)
+        return walker.under("flock", lambda: walker.run(follow)) if inner else ""
+    if name in ("su", "runuser") and call.given is not None and not isinstance(call.given, Open):
+        walker.emit(call)
+        return walker.under(name, lambda: walker.text(call.given if call.given is not None else ""), True)
+    return None
+
+
+@unfolds("at", "batch")
+def _at(walker: Walker, call: Call) -> str:
+    walker.emit(call)
+    if call.given is not None and not isinstance(call.given, Open):
+        return walker.under(call.argv[0], lambda: walker.text(call.given if call.given is not None else ""))
+    return ""
+
+
+@unfolds("crontab")
+def _crontab(walker: Walker, call: Call) -> str | None:
+    walker.emit(call)
+    given = (
+        call.given
+        if call.given is not None
+        else next((walker.files[word] for word in call.argv[1:] if word in walker.files), "")
+    )
+    for line in given.splitlines()[:256]:
+        fields = line.split(None, 1 if line.startswith("@") else 5)
+        if len(fields) == (2 if line.startswith("@") else 6) and not line.startswith("#"):
+            walker.under("crontab", partial(walker.text, fields[-1]))
+    return walker.unknown(call)
+
+
+RUNS: Final = Prefix(
+    listed(
+        "-e --env -u --user -w --workdir -v --volume --name --network --net -p --publish --entrypoint -h "
+        "--hostname --mount -l --label --env-file --memory -m --cpus --gpus --platform --add-host --restart "
+        "--device -n --namespace -c --container --context --kubeconfig --cap-add --cap-drop --security-opt "
+        "--ulimit --pid --ipc --shm-size --runtime --dns --volumes-from --index --log-driver --log-opt "
+        "--tmpfs --userns --cidfile --link --group-add"
+    ),
+    1,
+)
+
+
+@unfolds("docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "lxc", "lxc-attach", "k3s")
+def _container(walker: Walker, call: Call) -> str | None:
+    args = call.argv[1:]
+    verb = next((at for at, word in enumerate(args[:12]) if word in ("exec", "run")), -1)
+    if verb < 0:
+        return None
+    walker.emit(call)
+    rest = args[verb + 1 :]
+    dashes = rest.index("--") if "--" in rest and call.argv[0] in ("kubectl", "oc", "lxc", "k3s") else -1
+    inner = rest[dashes + 1 :] if dashes >= 0 else inner_of(RUNS, rest)[0]
+    if not inner:
+        return walker.unknown(call)
+    follow = msgspec.structs.replace(call, argv=inner, opens=())
+    via = f"{call.argv[0]} {args[verb]}"
+    cwd, walker.cwd = walker.cwd, "container:"
+    printed = walker.under(via, lambda: walker.run(follow))
+    walker.cwd = cwd
+    return printed
+
+
+@unfolds(*LANGUAGES)
+def _language(walker: Walker, call: Call) -> str | None:
+    name = call.argv[0].rpartition("/")[2].lower().removesuffix(".exe")
+    language = LANGUAGES[name]
+    args = call.argv[1:]
+    codes = [args[at + 1] for at, word in enumerate(args[:-1]) if word in language.options]
+    codes += [word[2:] for word in args if len(word) > 3 and word[:2] in language.options and not word.startswith("--")]
+    clusters = [at for at, word in enumerate(args[:-1]) if _clustered(word, language.options)]
+    codes += [args[at + 1] for at in clusters]
+    operands = [word for word in args if not word.startswith("-")]
+    if language.program and not codes and operands:
+        codes = [operands[0]]
+    elif not codes and call.given is not None and (not operands or args[-1:] == ("-",)):
+        codes = [call.given]
+    elif not codes and operands and operands[0] in walker.files:
+        codes = [walker.files[operands[0]]]
+    marks: set[str] = set()
+    texts: list[str] = []
+    argvs: list[tuple[str, ...]] = []
+    for code in codes:
+        found = found_in(code, walker.meter)
+        marks |= found.marks
+        texts += found.texts
+        argvs += found.argvs
+    walker.emit(call, frozenset(marks))
+    if len(codes) == 1 and (printed := printed_by(codes[0])) is not None:
+        return printed
+    via = f"{name} {language.options[0]}" if language.options else name
+    for text in texts[:64]:
+        walker.under(via, partial(walker.text, text))
+    for argv in argvs[:64]:
+        follow = msgspec.structs.replace(call, argv=argv, given=None, opens=(), settings=())
+        walker.under(via, partial(walker.run, follow))
+    return walker.unknown(call)
+
+
+def _clustered(word: str, options: tuple[str, ...]) -> bool:
+    """Whether short options stand together, the last of which takes code: `-ne`."""
+    return (
+        len(word) in (3, 4, 5)
+        and word[0] == "-"
+        and word[1].isalpha()
+        and f"-{word[-1]}" in options
+        and word not in options
+        and word[1] != "-"
+    )

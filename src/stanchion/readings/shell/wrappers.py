@@ -1,0 +1,265 @@
+"""Wrappers: commands whose words end in another command."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from stanchion.readings.shell.effects import find_roots
+from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.opening import Open, joined, like, origin_of
+from stanchion.readings.shell.ours import names_us, stand_in, takes
+from stanchion.readings.shell.unfolding import unfolds
+
+if TYPE_CHECKING:
+    from stanchion.readings.shell.keeping import Call
+    from stanchion.readings.shell.walking import Walker
+
+
+class Prefix(NamedTuple):
+    """How a wrapper's own words are told from the command's: options with a value, leading operands."""
+
+    valued: frozenset[str] = frozenset()
+    skip: int = 0
+    settings: bool = False
+    privileged: bool = False
+
+
+def _prefix(valued: str = "", skip: int = 0, settings: bool = False, privileged: bool = False) -> Prefix:
+    return Prefix(frozenset(valued.split()), skip, settings, privileged)
+
+
+SUDO: Final = (
+    "-u --user -g --group -h --host -p --prompt -C --close-from -r --role -t --type -T -U --other-user -D --chdir -R"
+)
+PREFIXES: Final[dict[str, Prefix]] = {
+    "sudo": _prefix(SUDO, 0, True, True),
+    "doas": _prefix("-u -C", 0, False, True),
+    "pkexec": _prefix("--user", 0, False, True),
+    "gosu": _prefix("", 1, False, True),
+    "su-exec": _prefix("", 1, False, True),
+    "env": _prefix("-u --unset -C --chdir", 0, True),
+    "nohup": _prefix(),
+    "setsid": _prefix(),
+    "command": _prefix(),
+    "builtin": _prefix(),
+    "exec": _prefix("-a"),
+    "time": _prefix("-o --output -f --format"),
+    "nice": _prefix("-n --adjustment"),
+    "ionice": _prefix("-c --class -n --classdata -p"),
+    "chrt": _prefix("", 1),
+    "taskset": _prefix("", 1),
+    "timeout": _prefix("-s --signal -k --kill-after", 1),
+    "gtimeout": _prefix("-s --signal -k --kill-after", 1),
+    "stdbuf": _prefix("-i -o -e --input --output --error"),
+    "unbuffer": _prefix(),
+    "strace": _prefix("-e -o -p -s -u -E -P -I -O -S -a -b -X"),
+    "ltrace": _prefix("-e -o -p -s -u -n -a -l"),
+    "chroot": _prefix("--userspec --groups", 1, False, True),
+    "fakeroot": _prefix("-l -f -i -s -b"),
+    "proxychains": _prefix("-f"),
+    "proxychains4": _prefix("-f"),
+    "torsocks": _prefix(),
+    "torify": _prefix(),
+    "rlwrap": _prefix("-f -b -c -C -H -l -p -P -s -w -q"),
+    "caffeinate": _prefix("-t -w"),
+    "systemd-run": _prefix("-p --property --unit -u --slice --uid --gid --description -E --setenv -t -M --on-calendar"),
+    "busybox": _prefix(),
+    "toybox": _prefix(),
+    "catchsegv": _prefix(),
+    "setarch": _prefix("", 1),
+    "linux64": _prefix(),
+    "unshare": _prefix("--mount-proc -S -G --map-user"),
+    "nsenter": _prefix("-t --target -S -G"),
+    "dbus-run-session": _prefix("--config-file"),
+    "xvfb-run": _prefix("-n -s -e -f -p -w --server-args --server-num"),
+    "cgexec": _prefix("-g"),
+    "firejail": _prefix(),
+    "watchexec": _prefix("-e -w -i --exts --watch --ignore"),
+    "entr": _prefix(),
+    "dotenv": _prefix("-f -e"),
+    "op-run": _prefix(),
+    "noglob": _prefix(),
+    "nocorrect": _prefix(),
+}
+
+
+def inner_of(prefix: Prefix, args: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The command that a wrapper starts, and the variables it sets for it."""
+    at, skip = 0, prefix.skip
+    settings: list[tuple[str, str]] = []
+    while at < len(args):
+        word = args[at]
+        if word == "--":
+            at += 1
+            if not skip:
+                break
+        elif word[:1] == "-" and len(word) > 1:
+            at += 2 if word in prefix.valued else 1
+        elif prefix.settings and "=" in word and word.partition("=")[0].isidentifier():
+            name, _, value = word.partition("=")
+            settings.append((name, value))
+            at += 1
+        elif skip:
+            skip -= 1
+            at += 1
+        else:
+            break
+    return args[at:], tuple(settings)
+
+
+@unfolds(*PREFIXES)
+def _prefixed(walker: Walker, call: Call) -> str | None:
+    name = call.argv[0].rpartition("/")[2].lower()
+    prefix = PREFIXES[name]
+    args = call.argv[1:]
+    if name == "command" and args and args[0] in ("-v", "-V"):
+        return None
+    if name == "env" and (split := _split_string(args)) is not None:
+        walker.emit(call)
+        return walker.under("env", lambda: walker.text(split, call.given))
+    inner, settings = inner_of(prefix, args)
+    walker.emit(call)
+    if not inner:
+        return None if name in ("env", "time") else walker.unknown(call)
+    if name == "sudo" and set(args[: len(args) - len(inner)]) & {"-e", "--edit", "-l", "-v", "-k"}:
+        return walker.unknown(call)
+    follow = msgspec.structs.replace(call, argv=inner, settings=(*call.settings, *settings))
+    return walker.under(name, lambda: walker.run(follow), prefix.privileged)
+
+
+def _split_string(args: tuple[str, ...]) -> str | None:
+    for at, word in enumerate(args):
+        if word in ("-S", "--split-string"):
+            return joined([each for word in args[at + 1 :] for each in (word, " ")])
+        if word.startswith("--split-string="):
+            return word.partition("=")[2]
+        if not word.startswith("-"):
+            return None
+    return None
+
+
+XARGS: Final = listed("-I -i -n -P -L -l -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace")
+
+
+@unfolds("xargs", "gxargs")
+def _xargs(walker: Walker, call: Call) -> str:
+    args = call.argv[1:]
+    inner, _ = inner_of(Prefix(XARGS), args)
+    own = args[: len(args) - len(inner)]
+    walker.emit(call)
+    given = call.given
+    words: list[str] = []
+    if given is not None:
+        words = [_unknown(given)] if isinstance(given, Open) else _unquoted(given)
+    mark = next((own[at + 1] for at, word in enumerate(own[:-1]) if word in ("-I", "--replace")), "")
+    if not mark and any(word.startswith("-I") and len(word) > 2 for word in own):
+        mark = next(word[2:] for word in own if word.startswith("-I"))
+    if not inner:
+        inner = ("echo",)
+    if not mark:
+        follow = msgspec.structs.replace(call, argv=(*inner, *words), given=None, opens=())
+        return walker.under("xargs", lambda: walker.run(follow))
+    printed: list[str] = []
+    lines = given.splitlines() if given is not None and not isinstance(given, Open) else words
+    for line in lines[:256]:
+        argv = tuple([_put(word, mark, line) for word in inner])
+        follow = msgspec.structs.replace(call, argv=argv, given=None, opens=())
+        printed.append(walker.under("xargs", partial(walker.run, follow)))
+    return joined(printed) if printed else ""
+
+
+def _unknown(given: str | None) -> Open:
+    """A word that is not known, taken from what a command reads."""
+    return Open(stand_in("", given if isinstance(given, Open) else None), origin_of(given))
+
+
+def _put(word: str, mark: str, value: str) -> str:
+    if mark not in word:
+        return word
+    made = word.replace(mark, value)
+    return Open(made, origin_of(value)) if isinstance(value, Open) else made
+
+
+def _unquoted(text: str) -> list[str]:
+    """Words as `xargs` reads them: blanks part, quotes and backslashes keep together."""
+    words: list[str] = []
+    now: list[str] = []
+    quote, begun, at = "", False, 0
+    while at < len(text):
+        char = text[at]
+        at += 1
+        if quote:
+            if char == quote:
+                quote = ""
+            else:
+                now.append(char)
+        elif char in "'\"":
+            quote, begun = char, True
+        elif char == "\\" and at < len(text):
+            now.append(text[at])
+            at += 1
+        elif char.isspace() or char == "\0":
+            if now or begun:
+                words.append("".join(now))
+            now, begun = [], False
+        else:
+            now.append(char)
+    if now or begun:
+        words.append("".join(now))
+    return words
+
+
+@unfolds("parallel")
+def _parallel(walker: Walker, call: Call) -> str:
+    inner, _ = inner_of(Prefix(listed("-j --jobs -a --arg-file --colsep -n -N --timeout --joblog -S")), call.argv[1:])
+    walker.emit(call)
+    command, _, values = _parted(inner, ":::")
+    if not command:
+        return walker.under("parallel", lambda: walker.text(call.given if call.given is not None else ""))
+    for value in values[:64] or [_unknown(call.given)]:
+        text = " ".join(command)
+        made = text.replace("{}", value) if "{}" in text else f"{text} {value}"
+        follow = like(made, value)
+        walker.under("parallel", partial(walker.text, follow))
+    return walker.unknown(call)
+
+
+def _parted(words: tuple[str, ...], mark: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    if mark not in words:
+        return words, "", ()
+    at = words.index(mark)
+    return words[:at], mark, words[at + 1 :]
+
+
+EXECS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+
+
+@unfolds("find", "gfind", "fd", "fdfind", "bfs")
+def _find(walker: Walker, call: Call) -> str:
+    argv = call.argv
+    walker.emit(call)
+    roots = find_roots(argv)
+    at = 0
+    while at < len(argv):
+        if argv[at] in EXECS or (argv[at] in ("-x", "-X", "--exec") and argv[0].startswith("fd")):
+            end = at + 1
+            while end < len(argv) and argv[end] not in (";", "+"):
+                end += 1
+            inner = argv[at + 1 : end]
+            for root in roots[:8]:
+                made = Open(f"{root.rstrip('/')}/**" if root != "/" else "/**")
+                filled = tuple([_put(word, "{}", made) for word in inner])
+                looked = (*argv[1:at], *argv[end:])
+                follows = [filled] if filled and filled[0] != made else []
+                if names_us(looked) and takes(" ".join(inner).partition("{}")[2].split()):  # it may find our program
+                    found = Open(stand_in("find", *looked))
+                    follows.append(tuple([_put(word, "{}", found) for word in inner]))
+                for each in follows:
+                    follow = msgspec.structs.replace(call, argv=each, opens=())
+                    walker.under("find -exec", partial(walker.run, follow))
+            at = end
+        at += 1
+    return walker.unknown(call)

@@ -1,0 +1,97 @@
+"""Whatever a call is named and whatever shape its arguments have, a command in it is judged as one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from stanchion import Shield
+from stanchion.kernel.names import names
+from stanchion.readings.commands import USUAL, Held, Naming, held
+from tests.readings.calls import COMMANDS, HONEST, NAMED, SHAPES, drawn
+
+DRAWN = 1_500
+
+
+def test_drawn_calls_that_destroy_are_refused() -> None:
+    shield = Shield.load("default")
+    calls = [drawn(seed, COMMANDS) for seed in range(DRAWN)]
+    assert [call for call in calls if shield.run("ann").check(*call).proceeds] == []
+
+
+def test_drawn_calls_of_everyday_work_go_ahead() -> None:
+    shield = Shield.load("default")
+    calls = [drawn(seed, HONEST) for seed in range(DRAWN)]
+    assert [call for call in calls if not shield.run("ann").check(*call).proceeds] == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_is_seen_under_a_name_that_says_nothing(shape: str) -> None:
+    run = Shield.load("default").run("ann")
+    assert not run.check("helper", SHAPES[shape](NAMED[0], "rm -rf /")).proceeds
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("editor", {"command": "view", "path": "a.py"}),
+        ("git", {"command": "status"}),
+        ("music", {"command": "play"}),
+        ("power", {"command": "reboot"}),
+        ("write_file", {"path": "a.json", "content": json.dumps({"command": "rm -rf /"})}),
+        ("send_email", {"to": "bob", "body": "rm -rf /"}),
+        ("search_commands", {"query": "rm -rf /"}),
+        ("explain_code", {"code": "rm -rf /"}),
+        ("verify_code", {"code": "123456"}),
+        ("execute_sql_query", {"text": "shutdown"}),
+        ("set_rules", {"denied_commands": ["rm -rf /"]}),
+        ("page_evaluate", {"script": "() => `rm -rf /`"}),
+        ("create_node", {"name": "rm -rf /"}),
+        ("python_docs_search", {"query": "shutil.rmtree('/')"}),
+    ],
+)
+def test_what_runs_nothing_holds_nothing(tool: str, args: dict[str, Any]) -> None:
+    assert held(tool, args, USUAL) == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "text"),
+    [
+        ("python", {"code": "import os\nos.listdir()"}, ("python3", "-c", "import os\nos.listdir()")),
+        ("python_exec", {"code": "rm -rf build"}, "rm -rf build"),
+        ("run_code", {"language": "javascript", "code": "1 + 1"}, ("node", "-e", "1 + 1")),
+        ("run_code", {"language": "bash", "code": "ls"}, "ls"),
+        ("jupyter", {"cell": "%%bash\nls -l"}, "ls -l"),
+    ],
+)
+def test_code_is_read_as_what_it_is(tool: str, args: dict[str, Any], text: str | tuple[str, ...]) -> None:
+    assert [one.text for one in held(tool, args, USUAL)] == [text]
+
+
+def test_lines_of_a_notebook_that_a_shell_runs_are_commands() -> None:
+    found = held("ipython", {"code": "import os\n!rm -rf build\nos.listdir()"}, USUAL)
+    assert [one.text for one in found] == ["rm -rf build", ("python3", "-c", "import os\npass\nos.listdir()")]
+
+
+def test_a_command_says_where_it_stands() -> None:
+    args = {"name": "a", "steps": [{"run": "ls -l"}, {"with": {"cmd": ["ls", "-l"]}}]}
+    assert held("ci", args, USUAL) == (
+        Held("ls -l", ("steps", 0, "run"), sure=False),
+        Held(("ls", "-l"), ("steps", 1, "with", "cmd"), sure=False),
+    )
+
+
+def test_a_policy_that_names_tools_and_arguments_has_no_others_read() -> None:
+    naming = Naming(names(["ops"]), ("line",))
+    assert held("bash", {"command": "ls"}, naming) == ()
+    assert held("ops", {"line": "ls", "command": "id"}, naming) == (Held("ls", ("line",)),)
+    assert held("ops", {"said": "ls"}, naming) == (Held("ls", ("said",)),)
+
+
+def test_arguments_that_never_end_are_followed_only_so_deep() -> None:
+    args: dict[str, Any] = {"command": "ls -l"}
+    for _ in range(10_000):
+        args = {"params": args}
+    assert held("helper", args, USUAL) == ()
