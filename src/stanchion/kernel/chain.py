@@ -10,6 +10,9 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN, Share
+from stanchion.kernel.contract.content import VEILS
+from stanchion.kernel.contract.counting import HEARS_REFUSALS, VACATES, WATCHES
+from stanchion.kernel.contract.standing import ANSWERS, SWITCHES
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED
@@ -156,28 +159,28 @@ class Plan:
             case Kind.METER:
                 own = self._lines(pos, guard.lines(events[index]))
                 self.meters.append((pos, own))
-                watch = getattr(guard, "watch", None)
-                if watch is not None:
-                    self.watchers[pos] = watch
+                watching = WATCHES.of(guard)
+                if watching is not None:
+                    self.watchers[pos] = watching.watch
                 return len(own)
             case Kind.RECORD:
                 shadow = pos + 1 if placed.shadow else 0
                 name = ("~" if shadow else "") + guard.key(events[index])
                 when = writes_at(guard, events[index].stage)
                 self.records.append((pos, guard.judge, name, index, when, at, shadow))
-                refused = getattr(guard, "refused", None)
-                if refused is not None:
-                    self.refusals.append((pos, refused, name, index))
-                vacate = getattr(guard, "vacate", None)
-                if vacate is not None:
-                    self.permits.append((name, vacate, placed.id))
+                hearing = HEARS_REFUSALS.of(guard)
+                if hearing is not None:
+                    self.refusals.append((pos, hearing.refused, name, index))
+                giving = VACATES.of(guard)
+                if giving is not None:
+                    self.permits.append((name, giving.vacate, placed.id))
         return 0
 
     def _enter_pure(self, pos: int, guard: Any, index: int) -> None:
         """Enter a pure guard; one that offers switches waits until all of them are known."""
         self.all_pure.append((pos, guard.judge, index))
-        offered: tuple[Switch, ...] = getattr(guard, "switches", ())
-        if offered:
+        switched = SWITCHES.of(guard)
+        if switched is not None and (offered := switched.switches):
             self._offered.append((pos, guard.judge, index, offered))
         else:
             self.pure.append((pos, guard.judge, index))
@@ -245,8 +248,8 @@ class Plan:
 def _may_redact(guard: Any) -> bool:
     """Whether a guard may patch content; one that does not say what it can answer may, and so may one whose findings
     hide what they are about, whatever becomes of it (`veils`)."""
-    answers = getattr(guard, "actions", None)
-    return answers is None or getattr(guard, "veils", False) or Action.REDACT in answers()
+    answering = ANSWERS.of(guard)
+    return answering is None or VEILS.of(guard) is not None or Action.REDACT in answering.actions()
 
 
 def _lifted(cells: tuple[Action, ...]) -> tuple[Action, ...]:

@@ -20,6 +20,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.changing import LEFT, change
+from stanchion.kernel.contract.content import BOUNDS, FINGERPRINTS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES, decide
 from stanchion.kernel.events import Event, Moment
@@ -136,12 +137,13 @@ def _found(plans: Plans, reading: Reading) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
     chain = plans.policy.guards(event.stage, event.tool, event.run, "")
-    if any(_refuses_unread(placed, reading) for placed in chain if getattr(placed.guard, "bounds", False)):
+    if any(_refuses_unread(placed, reading) for placed in chain if BOUNDS.of(placed.guard) is not None):
         return ()
     for placed in chain:
-        if hasattr(placed.guard, "fingerprints"):
+        telling = FINGERPRINTS.of(placed.guard)
+        if telling is not None:
             try:
-                found |= dict.fromkeys(placed.guard.fingerprints(reading))
+                found |= dict.fromkeys(telling.fingerprints(reading))
             except Exception:  # noqa: BLE001 - a guard may raise anything: it does so again when it judges, and fails closed
                 return ()
     return tuple(found)
