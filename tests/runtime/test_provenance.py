@@ -259,37 +259,43 @@ def test_an_explanation_shows_the_origin() -> None:
     assert reason.evidence["value of recipient"] == EVIL
 
 
+def recalling(own: Shield) -> Any:
+    guard = own.policy.recalls
+    assert guard is not None
+    return guard
+
+
 def test_a_definition_is_read_once_however_often_it_is_ingested() -> None:
     own = shield(remember=True)
     wire: dict[str, Any] = {"name": "thing_x", "description": "Sends money.", "inputSchema": {"type": "object"}}
     look: dict[str, Any] = {"name": "look_up", "description": "Reads a page.", "inputSchema": {"type": "object"}}
     own.ingest([wire])
-    first = own.policy.recalls.tool("default", "thing_x")
+    first = recalling(own).tool("default", "thing_x")
     own.ingest([wire, look])
-    assert own.policy.recalls.tool("default", "thing_x") is first
-    assert own.policy.recalls.tool("other", "thing_x") is first
+    assert recalling(own).tool("default", "thing_x") is first
+    assert recalling(own).tool("other", "thing_x") is first
     own.ingest([{**wire, "description": "Reads a page."}])
-    assert own.policy.recalls.tool("default", "thing_x") is not first
-    assert own.policy.recalls.tool("default", "thing_x").reads
+    assert recalling(own).tool("default", "thing_x") is not first
+    assert recalling(own).tool("default", "thing_x").reads
 
 
 def test_what_tools_add_to_a_language_is_the_same_for_every_run_and_goes_with_them() -> None:
     own = shield(remember=True)
     own.ingest([{"name": "frobnicate_thing", "description": "", "inputSchema": {"type": "object"}}])
-    known = own.policy.recalls.vocabulary("default")
+    known = recalling(own).vocabulary("default")
     for text in ("look at order 77", "look at order 78"):
         own.run("ann", "work").prompt(text)
-    assert own.policy.recalls.vocabulary("default") is known
+    assert recalling(own).vocabulary("default") is known
     assert (known.names, "frobnicate" in known.verbs) == ({"frobnicate_thing"}, True)
     own.ingest([{"name": "grommet_thing", "description": "", "inputSchema": {"type": "object"}}], tenant="other")
-    assert "grommet" not in own.policy.recalls.vocabulary("default").verbs
-    assert "grommet" in own.policy.recalls.vocabulary("other").verbs
+    assert "grommet" not in recalling(own).vocabulary("default").verbs
+    assert "grommet" in recalling(own).vocabulary("other").verbs
 
 
 def test_definitions_that_are_of_no_use_are_told_apart_by_what_they_say() -> None:
     own = shield(remember=True)
     bad: dict[str, Any] = {"name": "tool_x", "description": "Sends money.", "inputSchema": {"type": 7}}
     assert own.ingest([bad]).bad
-    assert not own.policy.recalls.tool("default", "tool_x").reads
+    assert not recalling(own).tool("default", "tool_x").reads
     assert own.ingest([{**bad, "description": "Reads a page."}]).bad
-    assert own.policy.recalls.tool("default", "tool_x").reads
+    assert recalling(own).tool("default", "tool_x").reads

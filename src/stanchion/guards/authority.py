@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -44,6 +45,9 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 5
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+        {("tools", "risk"), ("tools", "authority"), ("agents", "autonomy_level"), ("roles", "autonomy_level")}
+    )
 
     by_risk: bool = False
     undeclared: Level = 0
@@ -52,6 +56,11 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _levels(self) -> tuple[Levels, Levels, Levels]:
         return _unknown, _unknown, _unknown
+
+    def scoped(self, said: Said, /) -> Authority:
+        """The same guard in that policy."""
+        level = "autonomy_level"
+        return self.within(said.found("agents", level), said.found("roles", level), said.found("tools", "authority"))
 
     def within(self, agents: Levels, roles: Levels, tools: Levels) -> Authority:
         """The same guard that knows these levels."""

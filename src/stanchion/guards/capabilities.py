@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -41,12 +42,19 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 5
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+        {("tools", "needs"), ("roles", "capabilities"), ("agents", "capabilities")}
+    )
 
     action: PlainActionName = "block"
 
     @cached_property
     def _needs(self) -> Needs:
         return lambda _tool: None
+
+    def scoped(self, said: Said, /) -> Capabilities:
+        """The same guard in that policy."""
+        return self.within(said.found("tools", "needs"))
 
     def within(self, needs: Needs) -> Capabilities:
         """The same guard that knows what tools need."""

@@ -53,6 +53,10 @@ class PythonGuard(msgspec.Struct, frozen=True):
             case _:
                 raise TypeError("a python guard answers None, a text or a Finding")
 
+    def rises_with(self, _table: str, _key: str, _old: Any, /) -> bool:
+        """Only its author knows."""
+        return False
+
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer: its author knows, so what makes no sense becomes the next stricter."""
         return ()

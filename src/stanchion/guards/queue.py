@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
@@ -133,6 +134,13 @@ class Queue(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (Action.QUEUE, Action.BLOCK)
+
+    def idle(self, stages: frozenset[Stage], _alone: bool, /) -> Iterator[tuple[str, str]]:
+        """Stages at which nothing waits."""
+        if stages and not stages & STARTS:
+            where = ", ".join(f"`{stage}`" for stage in sorted(stages))
+            said = f"nothing waits at {where}: nothing starts there"
+            yield "stages", f"{said}; add a stage where something does, such as `tool_call`"
 
 
 def _data(line: Line) -> Any:

@@ -34,6 +34,7 @@ class SafeMode(msgspec.Struct, frozen=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.ERROR})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 1
+    for_safe_mode: ClassVar[bool] = True
 
     def judge(self, reading: Reading[ToolCall | Failure], /) -> Finding:
         """Refuse: in safe mode there is nothing to weigh."""
@@ -45,3 +46,7 @@ class SafeMode(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (Action.BLOCK,)
+
+    def reaches(self) -> dict[str, tuple[str, ...]]:
+        """It speaks about everything."""
+        return {}

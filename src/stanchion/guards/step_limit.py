@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.linting import Point, Standing
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -66,3 +68,12 @@ class StepLimit(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (ACTIONS[self.action], *([Action.WARN] if self.warn_after is not None else []))
+
+    def points(self, standing: Standing, /) -> Iterator[Point]:
+        """Warnings that leave no step between the first and the one that waits for a person."""
+        last, after = standing.last, self.warn_after
+        if after is not None and self.action != "warn" and self.max_steps - after >= last:
+            said = f"step {after + last} already waits for a person: each step after"
+            said += f" `warn_after: {after}` warns, and warning {last} of a guard in a task escalates"
+            advice = f"let `warn_after` be {max(self.max_steps - last + 1, 0)} or more, or raise `limits.warnings`"
+            yield Point("always_warns", "certain", said, advice, ("warn_after",))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.names import Names
+from stanchion.kernel.names import Names, names
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -27,6 +28,9 @@ CODES: Final = declare(
     }
 )
 
+KEPT: Final = 4_096
+"""How many tasks are remembered."""
+
 
 class TaskScope(msgspec.Struct, frozen=True, dict=True):
     """Warns of a tool that is not among those a task is about.
@@ -40,12 +44,24 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 8
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "related_tools"), ("tasks", "additional_tools")})
 
     action: PlainActionName = "warn"
 
     @cached_property
     def _related(self) -> Callable[[str], Names | None]:
         return lambda _task: None
+
+    def scoped(self, said: Said, /) -> TaskScope:
+        """The same guard in that policy."""
+        listed = said.found("tasks", "related_tools")
+
+        @lru_cache(KEPT)
+        def related(task: str) -> Names | None:
+            found = listed(task)
+            return None if found is None else names(found)
+
+        return self.within(related)
 
     def within(self, related: Callable[[str], Names | None]) -> TaskScope:
         """The same guard that knows what tasks are about."""

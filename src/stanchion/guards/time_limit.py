@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -9,12 +10,13 @@ import msgspec
 
 from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.linting import Point, Standing
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.scopes import scope_key
-from stanchion.kernel.stages import Stage
+from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import FOREVER, When
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -128,3 +130,16 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (ACTIONS[self.action], *marks_of(self))
+
+    def points(self, standing: Standing, /) -> Iterator[Point]:
+        """A mark that has been reached when the time begins, or a millisecond later."""
+        if self.warn_at is None or standing.shadow or not standing.stages - UNTALLIED:
+            return
+        turns = {action: at for at, action in self.turns}
+        first = turns.pop(Action.WARN)
+        if first <= 1 < min(turns.values()):
+            said = f"`{standing.id}` warns from the first on: `warn_at: {self.warn_at:g}` is reached"
+            why = "with `estimate_s` alone" if self.estimate_s else "within a millisecond"
+            advice = "give a larger `warn_at`" + (" or a smaller `estimate_s`" if self.estimate_s else "")
+            said += f" {why}, and warning {standing.last} of a task waits for a person"
+            yield Point("always_warns", "certain", said, f"{advice}, or leave it out", ("warn_at",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -42,6 +42,9 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 4
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+        {("roles", "allowed_tools"), ("agents", "allowed_tools"), ("tasks", "additional_tools")}
+    )
 
     tools: tuple[str, ...] | None = None
     undeclared: Literal["allow", "refuse"] = "allow"
@@ -67,6 +70,10 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
                 return None
             return Finding(ACTIONS[self.action], "tool.undeclared_agent", (run.agent,))
         return Finding(ACTIONS[self.action], "tool.not_allowed", (tool, run.agent))
+
+    def rises_with(self, _table: str, key: str, old: Any, /) -> bool:
+        """An agent that had no list may have been refused more than its first list refuses."""
+        return key != "allowed_tools" or old is not None or (self.tools is None and self.undeclared == "allow")
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

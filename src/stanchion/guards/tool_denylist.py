@@ -47,3 +47,11 @@ class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (ACTIONS[self.action],)
+
+    def reaches(self) -> dict[str, tuple[str, ...]]:
+        """It speaks about the tools that it lists, and about no others."""
+        return {"action.tool_name": self.tools}
+
+    def always_speaks(self) -> bool:
+        """Whether it lists every tool there is."""
+        return "*" in self.tools

@@ -10,6 +10,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.autonomy import Share
+from stanchion.kernel.contract.counting import HEARS_REFUSALS, VACATES, WATCHES
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED
@@ -144,19 +145,19 @@ class Plan:
         if placed.kind is Kind.METER:
             own = self._lines(pos, guard.lines(event))
             self.meters.append((pos, own))
-            watch = getattr(guard, "watch", None)
-            if watch is not None:
-                self.watchers[pos] = watch
+            watching = WATCHES.of(guard)
+            if watching is not None:
+                self.watchers[pos] = watching.watch
             return len(own)
         shadow = pos + 1 if placed.shadow else 0
         name = ("~" if shadow else "") + guard.key(event)
         self.records.append((pos, guard.judge, name, index, writes_at(guard, event.stage), at, shadow))
-        refused = getattr(guard, "refused", None)
-        if refused is not None:
-            self.refusals.append((pos, refused, name, index))
-        vacate = getattr(guard, "vacate", None)
-        if vacate is not None:
-            self.permits.append((name, vacate, placed.id))
+        hearing = HEARS_REFUSALS.of(guard)
+        if hearing is not None:
+            self.refusals.append((pos, hearing.refused, name, index))
+        giving = VACATES.of(guard)
+        if giving is not None:
+            self.permits.append((name, giving.vacate, placed.id))
         return 0
 
     def _lines(self, pos: int, lines: tuple[Line, ...]) -> tuple[Line, ...]:

@@ -1,14 +1,16 @@
-"""The four kinds of guard, each a small protocol, and a guard's place in a policy."""
+"""The four kinds of guard, each a small protocol, and a guard's place in a policy. What else a guard may declare, and
+who asks for it, stands in `stanchion.kernel.contract`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.standing import Switch
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Lookup
@@ -41,12 +43,6 @@ class PureGuard(Protocol):
     def judge(self, reading: Any, /) -> Finding | None: ...
 
 
-Switch = tuple[Callable[[Any], Any], frozenset[Any]]
-"""What is asked of a reading, and the answers without which a pure guard certainly passes. A guard may offer several as
-its `switches`; guards that ask the same are looked up by the answer together, each under the switch that tells most, so
-that ten thousand cost what ten do."""
-
-
 class AskingGuard(Protocol):
     """Asks one question with a deadline, then judges the event and the answer."""
 
@@ -76,12 +72,7 @@ class RecordGuard(Protocol):
 
     `writes` says when a new value is written, for all stages or for each.
 
-    One that has `refused(reading, value, finding)` is shown every event of its stages that was refused, with the
-    finding that refuses it, by whichever guard and wherever that stands. It may give a new value, which is written, and
-    a finding that stands behind all others; it has judged the event before only if the chain came as far as it.
-
-    One that gives out places has `vacate(value, calls)`: the record without what those calls have in it, `None` where
-    they have nothing. It is asked where an outcome never gets to its judgement.
+    It may hear of refusals and give out places: `stanchion.kernel.contract.counting`.
     """
 
     kind: ClassVar[Kind]
@@ -95,10 +86,8 @@ class RecordGuard(Protocol):
 class MeterGuard(Protocol):
     """Gives lines on counters, once per chain and run, and words what the store found on them: each line's value
     before, and the action its bands led to, as it is carried out (`said`). `action` is what the guard's own band says:
-    a mark that warns is worded as one, also where warnings refuse.
-
-    One that has `watch(event, values)` is told the values of every event that was counted, and may give a finding that
-    goes ahead: what it says about the state of things.
+    a mark that warns is worded as one, also where warnings refuse. It may watch what is counted, and bound what is
+    spent: `stanchion.kernel.contract.counting`.
     """
 
     kind: ClassVar[Kind]
@@ -152,6 +141,7 @@ __all__ = [
     "Reading",
     "RecordGuard",
     "Ruling",
+    "Switch",
     "order",
     "writes_at",
 ]

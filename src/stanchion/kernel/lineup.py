@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN
+from stanchion.kernel.contract.content import BOUNDS, FINGERPRINTS, VEILS
+from stanchion.kernel.contract.standing import ANSWERS, SWITCHES
 from stanchion.kernel.guard import Kind, Placed, Switch, order
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import carried
@@ -67,8 +69,8 @@ class Lineup:
         match placed.kind:
             case Kind.PURE:
                 self.all_pure.append((pos, guard.judge, index))
-                switches: tuple[Switch, ...] = getattr(guard, "switches", ())
-                if switches:
+                switched = SWITCHES.of(guard)
+                if switched is not None and (switches := switched.switches):
                     offered.append((pos, guard.judge, index, switches))
                 else:
                     self.pure.append((pos, guard.judge, index))
@@ -97,12 +99,12 @@ class Lineup:
     @cached_property
     def bounding(self) -> list[Placed]:
         """The guards that refuse the first event for its size alone."""
-        return [placed for placed in self._of_first if getattr(placed.guard, "bounds", False)]
+        return [placed for placed in self._of_first if BOUNDS.of(placed.guard) is not None]
 
     @cached_property
     def clearing(self) -> list[Placed]:
         """The guards whose findings in the first event a person can allow."""
-        return [placed for placed in self._of_first if hasattr(placed.guard, "fingerprints")]
+        return [placed for placed in self._of_first if FINGERPRINTS.of(placed.guard) is not None]
 
     @property
     def _of_first(self) -> list[Placed]:
@@ -131,8 +133,8 @@ class Lineups:
 def _may_redact(guard: Any) -> bool:
     """Whether a guard may patch content; one that does not say what it can answer may, and so may one whose findings
     hide what they are about, whatever becomes of it (`veils`)."""
-    answers = getattr(guard, "actions", None)
-    return answers is None or getattr(guard, "veils", False) or Action.REDACT in answers()
+    answering = ANSWERS.of(guard)
+    return answering is None or VEILS.of(guard) is not None or Action.REDACT in answering.actions()
 
 
 def _carried(stage: Stage, can: tuple[Action, ...], mode: str) -> tuple[Action, ...]:

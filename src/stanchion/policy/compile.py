@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from stanchion.guards.budget import Budget
-from stanchion.guards.schema import Schema
-from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.guard import Kind, Placed
-from stanchion.kernel.names import Names, names
+from stanchion.kernel.actions import Category
+from stanchion.kernel.contract.learning import HOLDS_DEFINITIONS
+from stanchion.kernel.contract.linting import DEGRADES
+from stanchion.kernel.contract.standing import stages_of
+from stanchion.kernel.guard import Placed
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.table import sensible
 from stanchion.policy import ladder, scoping
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.definitions import written_tools
@@ -20,6 +19,7 @@ from stanchion.policy.errors import Fault, GuardFault, PolicyError
 from stanchion.policy.faults.entry import wrong_in
 from stanchion.policy.idle import idle
 from stanchion.policy.importing import imported
+from stanchion.policy.placing import call_of, misplaced, seat_of
 from stanchion.policy.schema import GUARDS, AppliesTo, Placement, PolicyFile, id_of, use_of
 
 _PLACEMENT: Final = frozenset(Placement.__struct_fields__)
@@ -59,26 +59,24 @@ def compile_policy(
             faults.append(Fault(where("guards", at, *fault.path), str(fault)))
             known = False
             continue
-        if use_of(entry) == Schema.name:
-            guard = guard.with_tools(tools)
-        guard = scoping.scoped(guard, file, files)
-        usual = getattr(guard, "default_stages", guard.stages)
-        stages = usual if entry.stages is None else frozenset(Stage(name) for name in entry.stages)
-        faults += _misplaced(guard, stages, lambda *path, at=at: where("guards", at, *path))
+        holding = HOLDS_DEFINITIONS.of(guard)
+        guard = scoping.scoped(guard if holding is None else holding.with_tools(tools), file, files)
+        stages = stages_of(guard) if entry.stages is None else frozenset(Stage(name) for name in entry.stages)
+        faults += [Fault(where("guards", at, *path), said) for path, said in misplaced(guard, guard.name, stages)]
         alone = getattr(entry, "counter", None) is None
         faults += [Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)]
         if not entry.enabled:
             continue
-        if isinstance(guard, Budget) and (said := ladder.unanswered(file.degrade, guard, stages)):
-            unanswered.append(Fault(where("guards", at, "degrade_at"), said))
-        if guard.kind is Kind.ASKING and not getattr(guard, "recalls", False):
-            calls[guard_id] = guard.call
-        seats.append(_seat(file, entry, guard_id, guard, stages, where("guards", at)))
-        asking = scoping.beside(seats[-1])
-        if asking is not None:
-            seats.append(asking)
-            if asking.placed.kind is Kind.ASKING:
-                calls[asking.placed.id] = asking.placed.guard.call
+        marked = DEGRADES.of(guard)
+        if marked is not None and (said := ladder.unanswered(file.degrade, marked.degrades, stages)):
+            option = marked.degrades.partition(":")[0]
+            unanswered.append(Fault(where("guards", at, option), said))
+        seat = _seat(file, entry, guard_id, guard, stages, where("guards", at))
+        for one in (seat, scoping.beside(seat)):
+            if one is not None:
+                seats.append(one)
+                call = call_of(one.placed.guard)
+                calls |= {} if call is None else {one.placed.id: call}
     if known:
         unheard = [Fault(where("degrade", *path), message) for path, message in ladder.unheard(file.degrade, seats)]
         faults += unheard if unheard else unanswered
@@ -117,13 +115,7 @@ def _seat(file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: froze
         entry.fail_open,
         entry.log_pass,
     )
-    who = entry.applies_to
-    tools = who.tools if who.tools is not None else getattr(guard, "concerns", None)
-    return Seat(placed, _names(who.agents), _names(who.tasks), _names(tools), dict(getattr(guard, "needs", {})), place)
-
-
-def _names(patterns: tuple[str, ...] | None) -> Names | None:
-    return None if patterns is None else names(patterns)
+    return seat_of(placed, place, entry.applies_to)
 
 
 def _inert(file: PolicyFile, where: Where) -> Iterator[Fault]:
@@ -150,21 +142,3 @@ def _concerning_nothing(file: PolicyFile, where: Where) -> Iterator[Fault]:
             if given == ():
                 message = f"the guard concerns nothing: `{'.'.join(path)}` is empty, leave it out or fill it"
                 yield Fault(where("guards", at, *path), message)
-
-
-def _misplaced(guard: Any, stages: frozenset[Stage], where: Where) -> Iterator[Fault]:
-    """What makes no sense about a guard at these stages."""
-    for stage in sorted(stages):
-        if stage is Stage.MODEL_CHUNK and guard.kind is not Kind.PURE:
-            message = f"`{guard.name}` keeps state or asks, and `model_chunk` takes pure guards only"
-            yield Fault(where("stages"), f"{message}: choose another stage")
-        if stage not in guard.stages and guard.kind is Kind.PURE:
-            known = ", ".join(sorted(guard.stages))
-            yield Fault(where("stages"), f"`{guard.name}` does not judge `{stage}`: choose among {known}")
-        answers = guard.actions_at(stage) if hasattr(guard, "actions_at") else guard.actions()
-        own = getattr(guard, "at", None)
-        for action in answers if stage in getattr(guard, "answers_at", stages) else ():
-            if not sensible(stage, action):
-                name = Action(action).name.lower()
-                message = f"`{name}` makes no sense at `{stage}`: see the table of actions and stages"
-                yield Fault(where("at", stage.value) if own is not None and stage in own else where("action"), message)

@@ -9,10 +9,14 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from stanchion.guards.budget import Budget, Grant, Requests, grant_key, grants
+from stanchion.guards.budget import Grant, Requests, grant_key, grants
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
+from stanchion.kernel.contract.asking import RECALLS, Recalls
+from stanchion.kernel.contract.content import FINGERPRINTS
+from stanchion.kernel.contract.counting import LEASES, SPENDS
+from stanchion.kernel.contract.standing import FOR_SAFE_MODE, TIGHTENS
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.lineup import Lineups
@@ -108,19 +112,17 @@ class CompiledPolicy:
         self.calls = calls
         self.undos = undos
         self.seats = seats
-        self.measures = frozenset(
-            unit for seat in seats if isinstance(seat.placed.guard, Budget) for unit in seat.placed.guard.limits()
-        )
-        self._reserves = any(isinstance(seat.placed.guard, Budget) and seat.placed.guard.reserves() for seat in seats)
+        guards = [seat.placed.guard for seat in seats]
+        spending = SPENDS.among(guards)
+        self.measures = frozenset(unit for one in spending for unit in one.limits())
+        self._reserves = any(one.reserves() for one in spending)
         self._bounds: dict[tuple[str, ...], Amounts] = {}
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
-        leases = [getattr(seat.placed.guard, "lease_ms", FOREVER) for seat in seats]
-        self.lease_ms: int = min(leases, default=FOREVER)
+        self.lease_ms: int = min([one.lease_ms for one in LEASES.among(guards)], default=FOREVER)
         """How long the least of what guards give to an action is kept for it."""
-        self.clears = any(hasattr(seat.placed.guard, "fingerprints") for seat in seats)
-        recalling = [seat.placed.guard for seat in seats if getattr(seat.placed.guard, "recalls", False)]
-        self.recalls: Any = recalling[0] if recalling else None
-        self.veil = Veil([seat.placed.guard for seat in seats])
+        self.clears = bool(FINGERPRINTS.among(guards))
+        self.recalls: Recalls | None = next(iter(RECALLS.among(guards)), None)
+        self.veil = Veil(guards)
         self.judges_errors = Stage.ERROR in self.stages
         self.has_once = any("once" in entry.annotations for entry in file.tools.values())
         self._index: dict[tuple[str, str, str], list[Seat]] = {}
@@ -146,7 +148,7 @@ class CompiledPolicy:
             some = [seat.placed for seat in self._for_some(stage, tool, run)]
             everybody = self._everybody.get(stage, ())
             chain = (*everybody, *some) if some else everybody
-            if mode == SAFE and not any(isinstance(p.guard, SafeMode) and not p.shadow for p in chain):
+            if mode == SAFE and not any(FOR_SAFE_MODE.of(p.guard) is not None and not p.shadow for p in chain):
                 chain += (SAFE_MODE,) if stage in SAFE_MODE.stages else ()
             if granted:
                 chain += tuple([placed for placed in (GRANT, GRANTED_REQUESTS) if stage in placed.stages])
@@ -161,13 +163,11 @@ class CompiledPolicy:
             return ()
         found: dict[str, int] = {}
         for seat in self.seats:
-            guard, placed = seat.placed.guard, seat.placed
-            if not isinstance(guard, Budget) or placed.shadow or not seat.concerns_run(run):
+            spending = None if seat.placed.shadow else SPENDS.of(seat.placed.guard)
+            if spending is None or not seat.concerns_run(run):
                 continue
-            if guard.window_s is None and guard.per in ("run", "task"):
-                limits = guard.limits()
-                for unit, name in guard.counts(run).items():
-                    found[name] = min(limits[unit], found.get(name, limits[unit]))
+            for name, limit in spending.totals(run).items():
+                found[name] = min(limit, found.get(name, limit))
         found |= {grant_key(run, unit): limit for unit, limit in grants(run).items()}
         return tuple([Share(name, limit) for name, limit in found.items()])
 
@@ -192,7 +192,7 @@ class CompiledPolicy:
             if len(self._bounds) >= 4_096:
                 self._bounds.clear()
             guards = [seat.placed.guard for seat in self.seated(stage, tool, run)]
-            said = [guard.reserves() for guard in guards if isinstance(guard, Budget)]
+            said = [spending.reserves() for spending in SPENDS.among(guards)]
             one, tokens, cost, api_calls, working = [max([r.get(unit, 0) for r in said], default=0) for unit in Unit]
             known = self._bounds[asked] = (one, tokens, cost, api_calls, working)
         return known
@@ -274,8 +274,8 @@ def place(guard: Any, guard_id: str, shadow: bool = False) -> Placed:
 
 def _tightened(placed: Placed) -> Placed:
     """A guard whose marks come earlier, where it has any."""
-    tighten = getattr(placed.guard, "tightened", None)
-    return placed if tighten is None else msgspec.structs.replace(placed, guard=tighten(TIGHTER))
+    marked = TIGHTENS.of(placed.guard)
+    return placed if marked is None else msgspec.structs.replace(placed, guard=marked.tightened(TIGHTER))
 
 
 GRANT: Final = place(Grant(), "grant")

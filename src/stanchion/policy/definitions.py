@@ -11,16 +11,16 @@ import msgspec
 
 from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.outline import SchemaFault
-from stanchion.guards.flow import Flow
-from stanchion.guards.schema.guard import Memo, Schema
+from stanchion.guards.schema.guard import Memo
 from stanchion.guards.schema.hooks import HOOKS_ID, Hooked, ToolHooks
 from stanchion.guards.schema.tools import POLICY, Definition, Known, Tools
+from stanchion.kernel.contract.learning import HOLDS_DEFINITIONS, KNOWS_TOOLS
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import names
 from stanchion.policy.compiled import CompiledPolicy, Seat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.importing import imported
-from stanchion.policy.schema import PolicyFile, use_of
+from stanchion.policy.schema import GUARDS, PolicyFile, use_of
 
 Where = Callable[..., str]
 
@@ -75,7 +75,7 @@ def written_tools(
 
 def _unread(file: PolicyFile, where: Where) -> list[Fault]:
     """Definitions that no guard reads."""
-    if any(entry.enabled and use_of(entry) == Schema.name for entry in file.guards):
+    if any(entry.enabled and HOLDS_DEFINITIONS.of(GUARDS[use_of(entry)]) is not None for entry in file.guards):
         return []
     said = [(name, key) for name, tool in file.tools.items() for key in ("schema", "result_schema", "pin")]
     return [
@@ -87,7 +87,8 @@ def _unread(file: PolicyFile, where: Where) -> list[Fault]:
 
 def reads_definitions(policy: CompiledPolicy) -> bool:
     """Whether a guard of the policy reads definitions: to hold calls against them, or to understand tools."""
-    return any(isinstance(seat.placed.guard, Schema | Flow) for seat in policy.seats)
+    guards = [seat.placed.guard for seat in policy.seats]
+    return bool(HOLDS_DEFINITIONS.among(guards) or KNOWS_TOOLS.among(guards))
 
 
 def with_tools(
@@ -101,7 +102,7 @@ def with_tools(
     if not hooked and not reads_definitions(policy):
         return policy, {}
     seats = [_knowing(seat, given, memo) for seat in policy.seats]
-    guards = [seat.placed.guard for seat in seats if isinstance(seat.placed.guard, Schema)]
+    guards = HOLDS_DEFINITIONS.among(seat.placed.guard for seat in seats)
     tools = guards[0].tools if guards else Tools().with_given(given)
     seats = [_understanding(seat, tools) for seat in seats]
     answerers: dict[str, Callable[[Any], Any]] = {}
@@ -120,16 +121,16 @@ def with_tools(
 
 
 def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | None) -> Seat:
-    guard = seat.placed.guard
-    if not isinstance(guard, Schema):
+    guard = HOLDS_DEFINITIONS.of(seat.placed.guard)
+    if guard is None:
         return seat
     knowing = guard.with_tools(guard.tools.with_given(given), memo)
     return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
 
 
 def _understanding(seat: Seat, tools: Tools) -> Seat:
-    guard = seat.placed.guard
-    if not isinstance(guard, Flow):
+    guard = KNOWS_TOOLS.of(seat.placed.guard)
+    if guard is None:
         return seat
 
     def defined(tenant: str, tool: str) -> tuple[Any, Any, str]:

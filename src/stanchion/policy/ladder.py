@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from stanchion.guards.budget import Budget
 from stanchion.kernel.actions import Action
+from stanchion.kernel.contract.linting import DEGRADES
+from stanchion.kernel.contract.standing import ANSWERS, ANSWERS_AT
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.stages import Stage
@@ -55,13 +56,13 @@ def lesser_at(ladder: Degrade) -> frozenset[Stage]:
     return frozenset() if ladder == Degrade() else frozenset({Stage.MODEL_CALL})
 
 
-def unanswered(ladder: Degrade, budget: Budget, stages: frozenset[Stage]) -> str:
+def unanswered(ladder: Degrade, mark: str, stages: frozenset[Stage]) -> str:
     """What is wrong with a degrade mark that stands where there is nothing lesser to ask for; empty where there is."""
     beside = REQUESTS if Stage.MODEL_CALL in lesser_at(ladder) else frozenset()
     asked_at = frozenset([stage for stage in stages if sensible(stage, Action.DEGRADE)])
-    if budget.degrade_at is None or not asked_at or asked_at & (lesser_at(ladder) | beside):
+    if not mark or not asked_at or asked_at & (lesser_at(ladder) | beside):
         return ""
-    said = f"`degrade_at: {budget.degrade_at:g}` asks for a lesser request, and the policy has none"
+    said = f"`{mark}` asks for a lesser request, and the policy has none"
     only = "`models`, `keep_messages`, `max_tokens` or `pause_s`" if Stage.MODEL_CALL in stages else "`pause_s`"
     return f"{said} at its stages: say under `degrade` what one is ({only}), or leave the mark out"
 
@@ -83,8 +84,12 @@ def unheard(ladder: Degrade, seats: Iterable[Seat]) -> Iterator[Wrong]:
 def _degrades_at(seat: Seat) -> frozenset[Stage]:
     """The stages at which a guard can ask for something lesser; of a user's own code only its author knows."""
     guard = seat.placed.guard
-    answers_at: frozenset[Stage] = getattr(guard, "answers_at", seat.placed.stages)
-    can = guard.degrade_at is not None if isinstance(guard, Budget) else Action.DEGRADE in guard.actions()
+    only, marked, answering = ANSWERS_AT.of(guard), DEGRADES.of(guard), ANSWERS.of(guard)
+    if marked is not None:
+        can = marked.degrades != ""
+    else:
+        can = answering is None or Action.DEGRADE in answering.actions()
     if not can and guard.kind is not Kind.ASKING:
         return frozenset()
-    return frozenset([stage for stage in seat.placed.stages & answers_at if sensible(stage, Action.DEGRADE)])
+    stages = seat.placed.stages if only is None else seat.placed.stages & only.answers_at
+    return frozenset([stage for stage in stages if sensible(stage, Action.DEGRADE)])

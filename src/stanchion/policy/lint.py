@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from stanchion.kernel.contract.linting import Point, Sure
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
 from stanchion.policy.compiled import CompiledPolicy, Seat
@@ -15,7 +16,7 @@ from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.overlay import environment
 from stanchion.policy.reach import LISTS, silenced
-from stanchion.policy.rule_lint import Point, Sure, about_bounds, about_rule, about_warnings
+from stanchion.policy.rule_lint import about_guard, about_rule
 from stanchion.policy.rules import Rule
 from stanchion.policy.schema import id_of, use_of
 from stanchion.policy.spelling import Known
@@ -149,8 +150,7 @@ class _Linting:
         if isinstance(guard, Rule):
             yield from about_rule(seat, guard, self.roles)
         yield from self._names(seat)
-        yield from about_warnings(seat, self.policy.warnings)
-        yield from about_bounds(seat)
+        yield from about_guard(seat, self.policy.warnings)
         if seat.placed.shadow and self.file.mode != "shadow":
             said = f"`{seat.placed.id}` only watches (`mode: shadow`)"
             yield Point("shadow", "info", said, "enforce it once you trust it", ("mode",))

@@ -6,42 +6,33 @@ from typing import Any
 
 import msgspec
 
-from stanchion.guards._own import OwnPlaces
-from stanchion.guards.files import Files
-from stanchion.guards.files.real import RealFiles
-from stanchion.guards.secrets import Secrets
-from stanchion.guards.shell import Shell
+from stanchion.kernel.contract.learning import PREPARES, TOLD_PLACES, Places
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.scan_cache import ScanCache
 
 
-def owned(policy: CompiledPolicy, own: OwnPlaces, kept: ScanCache) -> CompiledPolicy:
+def owned(policy: CompiledPolicy, own: Places, kept: ScanCache) -> CompiledPolicy:
     """The same policy, hash included, whose guards keep agents off these places and take compiled patterns from there.
 
     The places are no part of the hash: it says what a policy means, and that is the same on every host.
     """
-    for seat in policy.seats:
-        if isinstance(seat.placed.guard, Secrets):
-            seat.placed.guard.prepare(kept)
-    seats = tuple([_told(seat, own) for seat in policy.seats])
+    seats = tuple([_at_home(seat, own, kept) for seat in policy.seats])
     made = CompiledPolicy(policy.file, seats, policy.calls, policy.undos, policy.files, policy.hash)
     made.reader.prepare(kept)
     return made
 
 
-def _told(seat: Seat, own: OwnPlaces) -> Seat:
-    guard = told(seat.placed.guard, own)
+def _at_home(seat: Seat, own: Places, kept: ScanCache) -> Seat:
+    guard = at_home(seat.placed.guard, own, kept)
     if guard is seat.placed.guard:
         return seat
     return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=guard))
 
 
-def told(guard: Any, own: OwnPlaces) -> Any:
-    """A guard that knows the shield's own places; others stay as they are."""
-    match guard:
-        case Files() | Shell():
-            return guard.told(own)
-        case RealFiles():
-            return RealFiles(guard.files.told(own))
-        case _:
-            return guard
+def at_home(guard: Any, own: Places, kept: ScanCache) -> Any:
+    """A guard that is prepared, and knows the shield's own places, where it wants to; others stay as they are."""
+    preparing = PREPARES.of(guard)
+    if preparing is not None:
+        preparing.prepare(kept)
+    wanting = TOLD_PLACES.of(guard)
+    return guard if wanting is None else wanting.told(own)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
-from stanchion.guards.sql.lexing import PARSING
 
-
-class _NotWhileParsing(logging.Filter):
+class _NotWhileBusy(logging.Filter):
     """Lets nothing pass while a guard parses; what the program itself parses is logged as ever."""
+
+    def __init__(self, busy: Callable[[], Any]) -> None:
+        super().__init__()
+        self._busy = busy
 
     def filter(self, _record: logging.LogRecord) -> bool:
         """Whether to log it."""
-        return not PARSING.get()
+        return not self._busy()
 
 
-_FILTER: Final = _NotWhileParsing()
-
-
-def keep_quiet() -> None:
-    """Keep the parser of SQL from logging texts of calls."""
-    logging.getLogger("sqlglot").addFilter(_FILTER)
+@lru_cache
+def keep_quiet(logger: str, busy: Callable[[], Any]) -> None:
+    """Keep a parser from logging texts of calls, as long as it is busy with them."""
+    logging.getLogger(logger).addFilter(_NotWhileBusy(busy))

@@ -9,9 +9,9 @@ from math import inf
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.safe_mode import SafeMode
-from stanchion.guards.tool_denylist import ToolDenylist
 from stanchion.kernel.actions import STOPS
+from stanchion.kernel.contract.linting import REACHES
+from stanchion.kernel.contract.standing import ANSWERS
 from stanchion.kernel.guard import order
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.stages import Stage
@@ -77,8 +77,8 @@ def _needs(seat: Seat) -> tuple[dict[str, Values], dict[str, Values], tuple[tupl
     """What a guard cannot do without, told from its lists and its index alone; and what its lists say."""
     guard = seat.placed.guard
     lists = [(LISTS[kind], getattr(seat, kind)) for kind in LISTS]
-    if isinstance(guard, ToolDenylist):
-        lists.append((TOOL, names(guard.tools)))
+    reaching = REACHES.of(guard)
+    lists += [] if reaching is None else [(name, names(listed)) for name, listed in reaching.reaches().items()]
     exact: dict[str, Values] = {}
     for name, listed in lists:
         if listed is not None and not listed.globs:
@@ -146,9 +146,10 @@ def _narrow(known: dict[str, Values], name: str, values: Values) -> None:
 def stops(seat: Seat) -> bool:
     """Whether a guard refuses, and so ends the chain, wherever it reaches."""
     placed = seat.placed
-    if placed.shadow or not isinstance(placed.guard, Rule | ToolDenylist | SafeMode):
+    if placed.shadow or not (isinstance(placed.guard, Rule) or REACHES.of(placed.guard) is not None):
         return False
-    return all(action >= STOPS for action in placed.guard.actions())
+    answering = ANSWERS.of(placed.guard)
+    return answering is not None and all(action >= STOPS for action in answering.actions())
 
 
 def silenced(seats: Iterable[Seat]) -> Iterator[tuple[Seat, Seat]]:

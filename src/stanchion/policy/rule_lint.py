@@ -3,42 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards._marks import mark, marks_of
-from stanchion.guards.budget import MEASURES, Budget, phrase
-from stanchion.guards.step_limit import StepLimit
-from stanchion.guards.time_limit import TimeLimit
-from stanchion.guards.tool_denylist import ToolDenylist
 from stanchion.kernel.actions import Action
+from stanchion.kernel.contract.linting import ALWAYS_SPEAKS, POINTS, Point, Standing
+from stanchion.kernel.contract.standing import ANSWERS
 from stanchion.kernel.events import OF_STAGE, RunInfo
 from stanchion.kernel.stages import UNTALLIED, Stage
-from stanchion.kernel.units import Unit
 from stanchion.policy.compiled import Seat
 from stanchion.policy.conditions.view import STANDARD, View
 from stanchion.policy.reach import LISTS, TOOL, conjuncts
 from stanchion.policy.rules import Rule
 from stanchion.policy.spelling import Known
 
-Sure = Literal["certain", "likely", "info"]
-
 CALLED: Final = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR})
 """Stages whose `action.type` depends on the tool and its arguments."""
 
 OF_CALLS: Final = frozenset({"action.command", "action.target_file", "action.target_files"})
 """Names that are worked out from a call's arguments."""
-
-
-class Point(NamedTuple):
-    """Something about a guard's entry; `path` leads from the entry to it."""
-
-    code: str
-    sure: Sure
-    message: str
-    advice: str
-    path: tuple[str, ...] = ()
 
 
 def about_rule(seat: Seat, rule: Rule, roles: Known) -> Iterator[Point]:
@@ -103,77 +87,19 @@ def _never_set(seat: Seat, rule: Rule, shown: str) -> Iterator[Point]:
                 yield Point("unreachable", "certain", said, advice, (option,))
 
 
-def about_warnings(seat: Seat, last: int) -> Iterator[Point]:
-    """Warnings that every call gets: nobody thinks of number `last` of them, which asks for a person."""
-    guard = seat.placed.guard
-    if isinstance(guard, StepLimit) and guard.warn_after is not None:
-        if guard.action != "warn" and guard.max_steps - guard.warn_after >= last:
-            said = f"step {guard.warn_after + last} already waits for a person: each step after"
-            said += f" `warn_after: {guard.warn_after}` warns, and warning {last} of a guard in a task escalates"
-            advice = f"let `warn_after` be {max(guard.max_steps - last + 1, 0)} or more, or raise `limits.warnings`"
-            yield Point("always_warns", "certain", said, advice, ("warn_after",))
-        return
-    heard = not seat.placed.shadow and seat.placed.stages - UNTALLIED
-    if heard and isinstance(guard, Budget) and guard.warn_at is not None:
-        yield from _budget_marks(seat.placed.id, guard, last)
-    elif heard and isinstance(guard, TimeLimit) and guard.warn_at is not None:
-        yield from _time_marks(seat.placed.id, guard, last)
-    elif heard and Action.WARN in guard.actions() and _speaks_always(seat):
-        said = f"`{seat.placed.id}` warns about every call, and warning {last} of a task waits for a person"
+def about_guard(seat: Seat, last: int) -> Iterator[Point]:
+    """What a guard says of its own entry; and warnings that every call gets: nobody thinks of number `last` of them,
+    which asks for a person."""
+    guard, placed = seat.placed.guard, seat.placed
+    answering = ANSWERS.of(guard)
+    heard = not placed.shadow and placed.stages - UNTALLIED
+    if heard and answering is not None and Action.WARN in answering.actions() and _speaks_always(seat):
+        said = f"`{placed.id}` warns about every call, and warning {last} of a task waits for a person"
         advice = "let it concern less, or write `action: allow`, which only records"
         yield Point("always_warns", "certain", said, advice, ("action",))
-
-
-STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
-"""Where something begins of which nobody may have said what it takes."""
-
-
-def about_bounds(seat: Seat) -> Iterator[Point]:
-    """Measures of a budget of which an action reserves nothing, or too little, where nobody estimates it."""
-    guard = seat.placed.guard
-    if not isinstance(guard, Budget) or seat.placed.shadow or guard.action == "warn":
-        return
-    for unit in (Unit.TOKENS, Unit.COST_MICROUSD, Unit.DURATION_MS) if seat.placed.stages & STARTS else ():
-        if guard.limits().get(unit) and unit not in guard.reserves():
-            name = MEASURES[unit]
-            said = f"`{seat.placed.id}` has no bound for the `{name}` of an action that nobody estimates"
-            said += ": many at once can use more than there is"
-            known = "a time limit" if unit is Unit.DURATION_MS else "an estimate or `max_tokens`"
-            advice = f"give `reserve_{name}`, or {known} with every call"
-            yield Point("unbounded", "info", said, advice, (name,))
-
-
-def _budget_marks(name: str, guard: Budget, last: int) -> Iterator[Point]:
-    """A mark that the first unit reaches; and one of calls, of which everybody makes as many as are left above it."""
-    waits = f"warning {last} of a task waits for a person"
-    together = guard.per in ("run", "task") and guard.window_s is None
-    for unit, limit in guard.limits().items():
-        first, *severer = [mark(limit, at) for at in marks_of(guard).values()]
-        end = min([*severer, limit + (guard.reach == "allowed")])
-        if end - first < last:
-            continue
-        option = f"`warn_at: {guard.warn_at:g}` of `{MEASURES[unit]}`"
-        if first <= 1:
-            said = f"`{name}` warns from the first on: {phrase(unit, first)} is all that {option} takes, and {waits}"
-            yield Point("always_warns", "certain", said, "give a larger `warn_at`, or leave it out", ("warn_at",))
-        elif unit is Unit.ONE and together:
-            said = f"call {first + last - 1} already waits for a person: each call from {first} on warns by {option},"
-            least = 100 * (end - last) // limit + 1
-            raised = "raise `limits.warnings`"
-            advice = f"let `warn_at` be {least} or more, or {raised}" if last > 1 else raised
-            yield Point("always_warns", "certain", f"{said} and {waits}", advice, ("warn_at",))
-
-
-def _time_marks(name: str, guard: TimeLimit, last: int) -> Iterator[Point]:
-    """A mark that has been reached when the time begins, or a millisecond later."""
-    turns = {action: at for at, action in guard.turns}
-    first = turns.pop(Action.WARN)
-    if first <= 1 < min(turns.values()):
-        said = f"`{name}` warns from the first on: `warn_at: {guard.warn_at:g}` is reached"
-        why = "with `estimate_s` alone" if guard.estimate_s else "within a millisecond"
-        advice = "give a larger `warn_at`" + (" or a smaller `estimate_s`" if guard.estimate_s else "")
-        waits = f"warning {last} of a task waits for a person"
-        yield Point("always_warns", "certain", f"{said} {why}, and {waits}", f"{advice}, or leave it out", ("warn_at",))
+    knowing = POINTS.of(guard)
+    if knowing is not None:
+        yield from knowing.points(Standing(placed.id, placed.stages, placed.shadow, last))
 
 
 def _speaks_always(seat: Seat) -> bool:
@@ -184,9 +110,8 @@ def _speaks_always(seat: Seat) -> bool:
         parts = conjuncts(guard.when)
         staged = guard.needs.get("event.stage", frozenset()) >= {stage.value for stage in seat.placed.stages}
         return not parts or (staged and len(parts) == 1)
-    if isinstance(guard, Budget):
-        return 0 in guard.limits().values()
-    return isinstance(guard, ToolDenylist) and "*" in guard.tools
+    knowing = ALWAYS_SPEAKS.of(guard)
+    return knowing is not None and knowing.always_speaks()
 
 
 def _types(stage: Stage) -> frozenset[str]:

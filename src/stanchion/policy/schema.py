@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
 import msgspec
 
 from stanchion.guards import SHIPPED
+from stanchion.kernel.contract.learning import READS
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.rules import Rule
@@ -169,6 +170,18 @@ if TYPE_CHECKING:
     GuardEntry = Any
 else:
     GuardEntry = Union[tuple(ENTRIES.values())]  # noqa: UP007 - made from data
+
+
+def readers(table: str, key: str) -> tuple[str, ...]:
+    """The guards, by name, that read a key of a table, or a part of it."""
+    return tuple(
+        [
+            name
+            for name, guard in GUARDS.items()
+            if (reading := READS.of(guard)) is not None
+            and any(where == table and key in (what, what.partition(".")[0]) for where, what in reading.reads)
+        ]
+    )
 
 
 def use_of(entry: Any) -> str:

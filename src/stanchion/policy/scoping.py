@@ -10,39 +10,27 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion.guards._own import OwnPlaces
-from stanchion.guards.authority import Authority
-from stanchion.guards.budget import Budget, Requests
-from stanchion.guards.capabilities import Capabilities
-from stanchion.guards.egress import EgressGuard
-from stanchion.guards.egress.resolved import Resolved
-from stanchion.guards.evidence import Evidence
 from stanchion.guards.evidence.steps import Ran
-from stanchion.guards.files import Files
 from stanchion.guards.files.globs import fault
 from stanchion.guards.files.protected.rule import Use
-from stanchion.guards.files.real import RealFiles
-from stanchion.guards.files.scope import FileScope
-from stanchion.guards.sql import Sql
-from stanchion.guards.task_scope import TaskScope
-from stanchion.kernel.names import names
-from stanchion.kernel.stages import Stage
+from stanchion.kernel.contract.learning import BESIDE, SCOPED
 from stanchion.policy.compiled import Seat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.ladder import lesser_at
-from stanchion.policy.schema import PolicyFile, use_of
+from stanchion.policy.schema import PolicyFile, readers, use_of
 
 T = TypeVar("T")
 Where = Callable[..., str]
 
-READERS: Final = (
-    ("tasks", "files", Files.name),
-    ("tasks", "related_tools", TaskScope.name),
-    ("tools", "needs", Capabilities.name),
-    ("tools", "authority", Authority.name),
-    ("agents", "autonomy_level", Authority.name),
-    ("roles", "autonomy_level", Authority.name),
+FOR_GUARDS: Final = (
+    ("tasks", "files"),
+    ("tasks", "related_tools"),
+    ("tools", "needs"),
+    ("tools", "authority"),
+    ("agents", "autonomy_level"),
+    ("roles", "autonomy_level"),
 )
-"""Which guard reads which key of which table."""
+"""What a policy says, by table and key, that nothing but guards reads."""
 
 KNOWN: Final = ("$HOME", "${HOME}", "$PWD", "${PWD}", "$(pwd)")
 """What a path in a shell text may begin with and still be known."""
@@ -50,32 +38,42 @@ KNOWN: Final = ("$HOME", "${HOME}", "$PWD", "${PWD}", "$(pwd)")
 
 def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
     """A guard that knows what the policy says beside its own entry; others stay as they are."""
-    match guard:
-        case Files():
-            scopes = {n: FileScope(t.files.write, t.files.deny) for n, t in file.tasks.items() if t.files is not None}
-            own = [str(path) for path in files] + [str(path.absolute()) for path in files]
-            return guard.within(found_in(scopes), paths_in_shell, tuple(dict.fromkeys(own)), reach_in_file)
-        case Budget():
-            return guard.within(lesser_at(file.degrade))
-        case Evidence():
-            return guard.within(commands_in_shell)
-        case Capabilities():
-            return guard.within(found_in({name: tool.needs for name, tool in file.tools.items()}))
-        case Authority():
-            agents = {name: agent.autonomy_level for name, agent in file.agents.items()}
-            roles = {name: role.autonomy_level for name, role in file.roles.items()}
-            tools = {name: tool.authority for name, tool in file.tools.items()}
-            return guard.within(found_in(agents), roles.get, found_in(tools))
-        case TaskScope():
-            related = {n: None if t.related_tools is None else names(t.related_tools) for n, t in file.tasks.items()}
-            return guard.within(found_in(related))
-        case Sql():
-            from stanchion.policy.quiet import keep_quiet
+    wanting = SCOPED.of(guard)
+    return guard if wanting is None else wanting.scoped(Tables(file, files))
 
-            keep_quiet()
-            return guard
-        case _:
-            return guard
+
+class Tables:
+    """What a policy says beside a guard's own entry."""
+
+    def __init__(self, file: PolicyFile, files: tuple[Path, ...]) -> None:
+        self._file = file
+        self.files = tuple(dict.fromkeys([str(path) for path in files] + [str(path.absolute()) for path in files]))
+        self.lesser_at = lesser_at(file.degrade)
+
+    def found(self, table: str, key: str, /, only_given: bool = False) -> Callable[[str], Any]:
+        """Gives what the closest entry of a name says under a key; roles have exact names."""
+        said = {name: getattr(entry, key) for name, entry in getattr(self._file, table).items()}
+        if table == "roles":
+            return said.get
+        return found_in({name: value for name, value in said.items() if value is not None} if only_given else said)
+
+    def paths_in_shell(self, text: str, /) -> Iterator[tuple[str, Use, str]]:
+        """The paths that a shell text would use."""
+        return paths_in_shell(text)
+
+    def commands_in_shell(self, text: str, /) -> Iterator[Ran]:
+        """The commands that a shell text would run."""
+        return commands_in_shell(text)
+
+    def reach_in_file(self, path: str, text: str, own: OwnPlaces, /) -> str:
+        """How surely a file that is written would do what only a person may do."""
+        return reach_in_file(path, text, own)
+
+    def quiet(self, logger: str, busy: Callable[[], Any], /) -> None:
+        """Keep a library from logging what it reads for a guard."""
+        from stanchion.policy.quiet import keep_quiet
+
+        keep_quiet(logger, busy)
 
 
 def found_in(entries: Mapping[str, T | None]) -> Callable[[str], T | None]:
@@ -93,32 +91,30 @@ def found_in(entries: Mapping[str, T | None]) -> Callable[[str], T | None]:
 def beside(seat: Seat) -> Seat | None:
     """The seat of a guard that asks or counts on behalf of another; `None` where there is nothing to ask or count."""
     placed = seat.placed
-    match placed.guard:
-        case Files(real_paths=True):
-            asking = msgspec.structs.replace(placed, id=f"{placed.id}-real", guard=RealFiles(placed.guard))
-        case EgressGuard(resolve=True) if Stage.EGRESS in placed.stages:
-            asking = msgspec.structs.replace(
-                placed, id=f"{placed.id}-resolved", guard=Resolved(placed.guard), stages=Resolved.stages
-            )
-        case Budget(api_calls=calls) if calls is not None and placed.stages == placed.guard.default_stages:
-            counting = Requests(placed.guard)
-            asking = msgspec.structs.replace(
-                placed, id=f"{placed.id}-requests", guard=counting, stages=Requests.stages, log_pass=False
-            )
-        case _:
-            return None
+    needing = BESIDE.of(placed.guard)
+    made = None if needing is None else needing.beside(placed.stages)
+    if made is None:
+        return None
+    asking = msgspec.structs.replace(
+        placed,
+        id=f"{placed.id}-{made.suffix}",
+        guard=made.guard,
+        stages=placed.stages if made.stages is None else made.stages,
+        log_pass=placed.log_pass and made.logs_pass,
+    )
     return msgspec.structs.replace(seat, placed=asking)
 
 
 def unread(file: PolicyFile, where: Where) -> Iterator[Fault]:
     """What a policy says of tasks, agents and tools that no guard reads."""
     used = {use_of(entry) for entry in file.guards if entry.enabled}
-    for table, key, guard in READERS:
-        if guard in used:
+    for table, key in FOR_GUARDS:
+        reading = readers(table, key)
+        if used & set(reading):
             continue
         for name, entry in getattr(file, table).items():
             if getattr(entry, key) not in (None, ()):
-                message = f"nothing acts on `{table}.{name}.{key}`: add a guard with `use: {guard}`"
+                message = f"nothing acts on `{table}.{name}.{key}`: add a guard with `use: {reading[0]}`"
                 yield Fault(where(table, name, key), message)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stanchion.guards.canary import Canary, token
-from stanchion.guards.canary.token import LASTING
+from stanchion.kernel.contract.outward import PLANTS
 
 if TYPE_CHECKING:
     from stanchion.runtime.run import Run
@@ -17,8 +16,7 @@ def canary(run: Run, label: str = "system prompt", lasting: bool = False) -> str
     It is the same for the same run and label, in every process. A `lasting` one belongs to the tenant instead of the
     run, for what stays where it is. Raises `ValueError` where the policy has no guard that would find it.
     """
-    guards = [seat.placed.guard for seat in run.desk.shield.policy.seats]
-    found = next((guard for guard in guards if isinstance(guard, Canary)), None)
-    if found is None:
+    finding = PLANTS.among(seat.placed.guard for seat in run.desk.shield.policy.seats)
+    if not finding:
         raise ValueError("no guard of the policy looks for canaries: add `- use: canary` to its guards")
-    return token(found.secret, run.desk.info.tenant, LASTING if lasting else run.id, label)
+    return finding[0].plant(run.desk.info.tenant, "" if lasting else run.id, label)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, Action
+from stanchion.kernel.contract.content import SETTLES
 from stanchion.kernel.events import ModelReply, RunInfo
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Placed
@@ -55,7 +56,7 @@ def _of_content(desk: Desk) -> tuple[list[Placed], RunInfo]:
     """The guards that look for something in the texts of a reply, and the run for which they do."""
     plans = desk.plans
     chain = plans.policy.guards(Stage.MODEL_REPLY, "", plans.run, "")
-    return [placed for placed in chain if hasattr(placed.guard, "settled")], plans.run
+    return [placed for placed in chain if SETTLES.of(placed.guard) is not None], plans.run
 
 
 def hidden(desk: Desk, texts: Sequence[tuple[Path, str]]) -> tuple[tuple[Patch, ...], tuple[Finding, ...]]:

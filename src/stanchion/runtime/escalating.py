@@ -22,6 +22,7 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
 from stanchion.kernel.changing import LEFT, change as change_record
 from stanchion.kernel.content import content_of
+from stanchion.kernel.contract.asking import SHOWS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import ASK, Finding
@@ -302,13 +303,13 @@ def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
     """What a person has to know beside the action itself, where the guard that asks for one can tell."""
     asks = decision.determining
     placed = None if asks is None else desk.shield.placed(decision.policy, asks.guard)
-    shown = None if placed is None else getattr(placed.guard, "shown", None)
-    if asks is None or shown is None:
+    telling = None if placed is None else SHOWS.of(placed.guard)
+    if asks is None or telling is None:
         return {}
     answers = [
         answer.value for name, answer in decision.inputs.answers if name == asks.guard and type(answer) is Answered
     ]
-    return {name: masked(words) for answer in answers for name, words in shown(answer).items()}
+    return {name: masked(words) for answer in answers for name, words in telling.shown(answer).items()}
 
 
 def _write_down(desk: Desk, ticket: Ticket, decision: Decision) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Policy
+from stanchion.kernel.contract.content import SETTLES
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed
@@ -39,7 +40,7 @@ class Keepers:
 
     def __init__(self, policy: Policy, run: RunInfo) -> None:
         chain = policy.guards(Stage.MODEL_CHUNK, "", run, "")
-        self._placed: tuple[Placed, ...] = tuple([p for p in chain if hasattr(p.guard, "settled")])
+        self._placed: tuple[Placed, ...] = tuple([p for p in chain if SETTLES.of(p.guard) is not None])
         self.any: Final = bool(self._placed)
         self.context: Final[int] = max([placed.guard.CONTEXT for placed in self._placed], default=0)
         """How much of what was passed on still matters for what comes."""

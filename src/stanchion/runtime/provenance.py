@@ -20,7 +20,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
 
 if TYPE_CHECKING:
-    from stanchion.guards.flow.guard import Flow
+    from stanchion.kernel.contract.asking import Recalls
 
 LEARNT: Final = frozenset({Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE})
 TRUST: Final = ("user", "trusted", "web")
@@ -39,7 +39,7 @@ class Provenance:
         self._lock = Lock()
         self._known: Any = None
 
-    def learn(self, moment: Moment, decision: Decision, guard: Flow, child: bool) -> None:
+    def learn(self, moment: Moment, decision: Decision, guard: Recalls, child: bool) -> None:
         """Learn from an event that was judged: the user's words, what was read, what goes ahead, what was approved.
 
         `child` says that it is a child run's, which is told what to do by an agent.
@@ -76,7 +76,7 @@ class Provenance:
         elif not event.trusted:
             self._memory.read(Tool(event.source if event.source else "prompt"), {}, text)
 
-    def _know(self, guard: Flow, tenant: str) -> None:
+    def _know(self, guard: Recalls, tenant: str) -> None:
         if self._known is not guard:
             self._known = guard
             self._memory.know(guard.vocabulary(tenant))

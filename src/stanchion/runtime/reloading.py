@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from stanchion.kernel.contract.asking import DEEP, ISOLATED
 from stanchion.kernel.guard import Placed
 from stanchion.policy.errors import PolicyError, PolicyLoosens
 from stanchion.policy.locating import FOUND, own_policy, possible_policies
@@ -88,7 +89,7 @@ class Policies:
 
     def _isolated(self, policy: CompiledPolicy) -> dict[str, Answerer]:
         """What answers for the guards whose code has a process of its own."""
-        isolated = [seat.placed for seat in policy.seats if getattr(seat.placed.guard, "isolated", False)]
+        isolated = [seat.placed for seat in policy.seats if ISOLATED.of(seat.placed.guard) is not None]
         if isolated and self._isolation is None:
             from stanchion.runtime.isolated.isolation import Isolation
 
@@ -126,7 +127,7 @@ class Policies:
     def heard_late(self, policy: str, guard: str) -> bool:
         """Whether what a guard of a policy was asked about may have gone ahead though its answer was late."""
         placed = self.placed(policy, guard)
-        return placed is not None and (placed.fail_open or bool(getattr(placed.guard, "deep", False)))
+        return placed is not None and (placed.fail_open or DEEP.of(placed.guard) is not None)
 
 
 def watched(source: Any, policy: CompiledPolicy) -> tuple[Path, ...]:

@@ -13,13 +13,18 @@ LOGGER: Final = "stanchion.policy"
 """The logger that hears of it; where nobody configures logging, warnings go to standard error."""
 
 
+UNBOUNDED: Final = "unbounded"
+"""What a guard says of a measure that many at once can use more of than there is."""
+
+
 def remark_on(policy: CompiledPolicy) -> None:
     """Say which measures of its budgets have no bound for what nobody estimates."""
     if not policy.measures:
         return
-    from stanchion.policy.rule_lint import about_bounds
+    from stanchion.policy.rule_lint import about_guard
 
-    points = [point for seat in policy.seats for point in about_bounds(seat)]
+    every = [point for seat in policy.seats for point in about_guard(seat, policy.warnings)]
+    points = [point for point in every if point.code == UNBOUNDED]
     if points:
         import logging
 

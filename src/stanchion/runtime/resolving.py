@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.guards.egress import EgressGuard
+from stanchion.kernel.contract.outward import JUDGES_HOSTS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.stages import Stage
@@ -88,10 +88,7 @@ def pinned(decision: Decision, url: str = "") -> tuple[str, ...]:
 
 
 def proxy_listed(policy: CompiledPolicy, proxy: str) -> bool:
-    """Whether requests may go through a proxy: every `egress` guard that is enforced has it among its `proxies`."""
-    guards = [
-        seat.placed.guard
-        for seat in policy.seats
-        if isinstance(seat.placed.guard, EgressGuard) and not seat.placed.shadow and Stage.EGRESS in seat.placed.stages
-    ]
+    """Whether requests may go through a proxy: every enforced guard that judges hosts takes it."""
+    enforced = [s.placed for s in policy.seats if not s.placed.shadow and Stage.EGRESS in s.placed.stages]
+    guards = JUDGES_HOSTS.among(placed.guard for placed in enforced)
     return bool(guards) and all(guard.takes_proxy(proxy) for guard in guards)

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.guards.canary.reading import bodies
-from stanchion.guards.canary.token import HEAD, LASTING, SIZES, label_of
+from stanchion.guards.canary.token import HEAD, LASTING, SIZES, label_of, token
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, Handoff, ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.findings import Finding
@@ -82,6 +82,10 @@ class Canary(msgspec.Struct, frozen=True):
     def secret(self) -> str:
         """What canaries are made with."""
         return "" if self.key is None else self.key
+
+    def plant(self, tenant: str, owner: str, label: str, /) -> str:
+        """A token that it finds."""
+        return token(self.secret, tenant, owner, label)
 
     def settled(self, text: str) -> int:
         """How many characters at the beginning of a text can be judged for good, whatever follows."""

@@ -13,6 +13,7 @@ from stanchion.guards.egress.logins import shown, unwritten
 from stanchion.guards.egress.names import METADATA, inside_name, written_in
 from stanchion.guards.egress.places import Place, places
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.learning import Beside
 from stanchion.kernel.events import Egress, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -226,6 +227,14 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         if isinstance(target, Unreadable) or target.unclear:
             return False
         return self._proxies.has(target.host if target.literal is None else target.literal, target.port)
+
+    def beside(self, stages: frozenset[Stage], /) -> Beside | None:
+        """What judges the addresses of names, where they are to be resolved."""
+        if not self.resolve or Stage.EGRESS not in stages:
+            return None
+        from stanchion.guards.egress.resolved import Resolved
+
+        return Beside("resolved", Resolved(self), Resolved.stages)
 
     def _finding(self, code: str, *args: str | int | None) -> Finding:
         return Finding(ACTIONS[self.action], code, args)

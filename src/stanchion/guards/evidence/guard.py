@@ -15,6 +15,7 @@ from stanchion.guards.evidence.outcome import NONE, PASSED
 from stanchion.guards.evidence.steps import Known, ShellReader, Step, steps_of
 from stanchion.guards.evidence.work import TOLD, Work
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import Event, Failure, ModelReply, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
@@ -70,6 +71,10 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _shell(self) -> ShellReader | None:
         return None
+
+    def scoped(self, said: Said, /) -> Evidence:
+        """The same guard in that policy."""
+        return self.within(said.commands_in_shell)
 
     def within(self, shell: ShellReader) -> Evidence:
         """The same guard that can read shell texts."""

@@ -18,6 +18,7 @@ from stanchion.guards.files.scope import FileScope, Folders, first_match, folder
 from stanchion.guards.files.spelling import spelling
 from stanchion.guards.files.targets import Seeing, ShellReader, Target, contents, targets
 from stanchion.kernel.actions import STOPS, Action, Category
+from stanchion.kernel.contract.learning import Beside, Said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -58,6 +59,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 5
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "files.write"), ("tasks", "files.deny")})
 
     root: tuple[str, ...] = (".",)
     read: tuple[str, ...] | None = None
@@ -104,6 +106,29 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _contents(self) -> ContentReader | None:
         return None
+
+    def scoped(self, said: Said, /) -> Files:
+        """The same guard that knows the files of tasks and of the policy, and who reads shell text."""
+        files = said.found("tasks", "files", only_given=True)
+
+        @lru_cache(KEPT)
+        def scope(task: str) -> FileScope | None:
+            found = files(task)
+            return None if found is None else FileScope(found.write, found.deny)
+
+        return self.within(scope, said.paths_in_shell, said.files, said.reach_in_file)
+
+    def beside(self, _stages: frozenset[Stage], /) -> Beside | None:
+        """What asks the disk where links lead, where that is wanted."""
+        if not self.real_paths:
+            return None
+        from stanchion.guards.files.real import RealFiles
+
+        return Beside("real", RealFiles(self))
+
+    def rises_with(self, _table: str, key: str, _old: Any, /) -> bool:
+        """What is denied of a task's files may be said in place of something severer."""
+        return key != "files.deny" or len(set(self.actions())) <= 1
 
     def within(
         self,

@@ -42,6 +42,10 @@ class RealFiles(msgspec.Struct, frozen=True):
 
     files: Files
 
+    def told(self, own: Any, /) -> RealFiles:
+        """The same guard that knows where the shield keeps what is its own."""
+        return RealFiles(self.files.told(own))
+
     def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
         """Ask where the call's paths really lead; nothing where it has none."""
         event = reading.event

@@ -46,6 +46,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
     category: ClassVar[Category] = Category.QUALITY
     priority: ClassVar[int] = 6
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tools", "risk"), ("tools", "pin")})
 
     unknown: Literal["allow", "refuse"] = "allow"
     extra: Literal["schema", "refuse", "drop"] = "schema"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, ClassVar, Final
 
@@ -17,6 +18,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.severity import severer
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.commands import Held, Naming, held
@@ -42,6 +44,7 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 10
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tools", "risk")})
 
     tools: tuple[str, ...] | None = None
     arguments: tuple[str, ...] | None = None
@@ -76,6 +79,10 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     def own(self) -> OwnPlaces:
         """Where the shield keeps what is its own."""
         return NOWHERE
+
+    def rises_with(self, _table: str, key: str, _old: Any, /) -> bool:
+        """What is unclear may be answered more mildly at a higher risk."""
+        return key != "risk" or all(severer(ACTIONS[mild], ACTIONS[severe]) for mild, severe in pairwise(self.unclear))
 
     def told(self, own: OwnPlaces) -> Shell:
         """The same guard that knows where the shield keeps what is its own."""

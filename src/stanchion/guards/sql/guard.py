@@ -9,6 +9,7 @@ import msgspec
 
 from stanchion.guards.sql.choices import BY_RISK, FOUND, REFUSED, DialectName, Level
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -76,6 +77,7 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 15
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tools", "risk")})
 
     tools: tuple[str, ...] | None = None
     arguments: tuple[str, ...] | None = None
@@ -104,6 +106,13 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
         except ImportError:
             raise ValueError("it needs `sqlglot`, which is not installed: install the extra `sql`") from None
         import stanchion.guards.sql.judge  # noqa: F401  # what is slow to import is imported before the first call
+
+    def scoped(self, said: Said, /) -> Sql:
+        """The same guard; what its parser logs of a text that it reads for the guard is written nowhere."""
+        from stanchion.guards.sql.lexing import PARSING
+
+        said.quiet("sqlglot", PARSING.get)
+        return self
 
     @cached_property
     def _judge(self) -> Judge:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from stanchion.kernel.actions import STOPS, Action
+from stanchion.kernel.actions import Action
 from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.severity import severer
 
 
 class Direction(StrEnum):
@@ -66,19 +67,6 @@ def keeps(stricter: Stricter, old: Any, new: Any) -> bool:
             return old is None
         case _:
             return False
-
-
-def severer(old: Action, new: Action) -> bool:
-    """Whether an action lets nothing through that another would not.
-
-    What only records can become anything. A warning counts towards the one that escalates, and what is redacted goes
-    ahead without the part that was found: both can only become what refuses, or, for a warning, what asks a person.
-    """
-    if old == new or old == Action.ALLOW:
-        return True
-    if new >= STOPS:
-        return new > old
-    return old == Action.WARN and new == Action.ESCALATE
 
 
 def _all_severer(old: Any, new: Any) -> bool:

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.kernel.actions import STOPS, Action
+from stanchion.kernel.contract.counting import HEARS_REFUSALS
+from stanchion.kernel.contract.standing import answers_at
 from stanchion.kernel.guard import Kind, order
 from stanchion.kernel.names import Names
 from stanchion.kernel.option import ACTIONS as NAMED
+from stanchion.kernel.severity import severer
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
-from stanchion.policy.loosening.directions import Direction, Stricter, keeps, severer
+from stanchion.policy.loosening.directions import Direction, Stricter, keeps
 from stanchion.policy.loosening.options import BANDED, LAST_WORD, ONLY_REFUSES, OPTIONS, PLACEMENT, WORST
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.schema import id_of, use_of
@@ -30,14 +33,12 @@ class _Guard:
 
     def answers(self) -> dict[Stage, tuple[Action, ...]]:
         """What it can answer at each of its stages."""
-        guard = self.placed.guard
-        told = getattr(guard, "actions_at", lambda _stage: guard.actions())
-        return {stage: tuple(told(stage)) for stage in self.placed.stages}
+        return {stage: answers_at(self.placed.guard, stage) for stage in self.placed.stages}
 
     def worst(self, stage: Stage) -> Action:
         """The most severe of what it answers in its place of the chain. What a guard says of refusals it says wherever
         they come from, so nothing in front hides that."""
-        if hasattr(self.placed.guard, "refused"):
+        if HEARS_REFUSALS.of(self.placed.guard) is not None:
             named = [name for name, stricter in OPTIONS[self.use].items() if stricter is Direction.ACTION]
             return max(NAMED[getattr(self.entry, name)] for name in named)
         return max(self.answers().get(stage, ()), default=Action.ALLOW)

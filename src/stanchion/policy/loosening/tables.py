@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.tool_allowlist import ToolAllowlist
+from stanchion.kernel.contract.linting import RISES_WITH, RisesWith
 from stanchion.kernel.names import is_glob
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.conditions import Condition, compile_expression
@@ -14,7 +13,7 @@ from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.loosening.directions import Direction, Stricter, keeps
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.rules import Rule
-from stanchion.policy.schema import AgentEntry, RoleEntry, TaskEntry, TaskFiles, ToolEntry
+from stanchion.policy.schema import AgentEntry, RoleEntry, TaskEntry, TaskFiles, ToolEntry, readers
 from stanchion.policy.sequences import Sequence
 
 RISKS: Final = ("low", "medium", "high", "critical")
@@ -59,21 +58,6 @@ READ_AS: Final = {
 }
 """How conditions read a key: a rule may refuse for what another guard would rather have."""
 
-READERS: Final[dict[tuple[str, str], frozenset[str]]] = {
-    ("tools", "risk"): frozenset({"authority", "shell", "sql", "schema"}),
-    ("tools", "needs"): frozenset({"capabilities"}),
-    ("roles", "capabilities"): frozenset({"capabilities"}),
-    ("agents", "capabilities"): frozenset({"capabilities"}),
-    ("roles", "allowed_tools"): frozenset({"tool_allowlist"}),
-    ("agents", "allowed_tools"): frozenset({"tool_allowlist"}),
-    ("tasks", "additional_tools"): frozenset({"tool_allowlist", "task_scope"}),
-    ("tasks", "related_tools"): frozenset({"task_scope"}),
-    ("tasks", "files.write"): frozenset({"files"}),
-    ("tasks", "files.deny"): frozenset({"files"}),
-    ("tools", "pin"): frozenset({"schema"}),
-}
-"""Which guards refuse by a key that can become stricter."""
-
 NOTHING: Final[dict[str, Any]] = {
     "roles": RoleEntry(),
     "agents": AgentEntry(),
@@ -86,10 +70,8 @@ class _Known(NamedTuple):
     """What of a policy bears on whether a change of a table is stricter."""
 
     reads: frozenset[str]
-    anything: bool
-    uneven: bool
-    lists_open: bool
-    files_first: bool
+    fickle: tuple[RisesWith, ...]
+    roles_open: bool
 
 
 def tables_loosened(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
@@ -115,22 +97,21 @@ def told_otherwise(old: CompiledPolicy, new: CompiledPolicy) -> frozenset[str]:
     """The guards, by their `use`, that read something else in the new tables."""
     return frozenset(
         use
-        for (table, key), uses in READERS.items()
+        for table, directions in TABLES.items()
         for _, before, after in _pairs(table, getattr(old.file, table), getattr(new.file, table))
-        if _value(old, before, key) != _value(new, after, key)
-        for use in uses
+        for key, stricter in directions.items()
+        if stricter is not _SAME and _value(old, before, key) != _value(new, after, key)
+        for use in readers(table, key)
     )
 
 
 def _holds(known: _Known, table: str, key: str, old: Any) -> bool:
     """Whether the direction of a key holds in a policy with these guards."""
-    if known.anything or READ_AS.get((table, key)) in known.reads:
+    if READ_AS.get((table, key)) in known.reads:
         return False
-    if key == "risk":
-        return not known.uneven
-    if key == "allowed_tools":
-        return old is not None or known.lists_open
-    return known.files_first if key == "files.deny" else True
+    if key == "allowed_tools" and old is None and not known.roles_open:
+        return False
+    return all(guard.rises_with(table, key, old) for guard in known.fickle)
 
 
 def _pairs(table: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -169,29 +150,16 @@ def _value(policy: CompiledPolicy, entry: Any, key: str) -> Any:
 
 def _known(policy: CompiledPolicy) -> _Known:
     reads: set[str] = set()
-    anything = uneven = False
-    lists_open = files_first = True
-    for seat in policy.seats:
-        guard = seat.placed.guard
+    guards = [seat.placed.guard for seat in policy.seats]
+    for guard in guards:
         match guard:
             case Rule():
                 checked = guard.check_condition
                 reads |= guard.when_condition.reads | (frozenset() if checked is None else checked.reads)
             case Sequence():
                 reads |= _reads_of(guard)
-            case ToolAllowlist():
-                lists_open = lists_open and guard.tools is None and guard.undeclared == "allow"
-        name = getattr(guard, "name", "")
-        anything = anything or name == "python"
-        uneven = uneven or (name == "shell" and not _rising(guard.unclear))
-        files_first = files_first and not (name == "files" and len(set(guard.actions())) > 1)
-    roles = policy.file.roles.values()
-    lists_open = lists_open and all(role.allowed_tools is None for role in roles)
-    return _Known(frozenset(reads), anything, uneven, lists_open, files_first)
-
-
-def _rising(unclear: tuple[str, ...]) -> bool:
-    return all(keeps(Direction.ACTION, mild, severe) for mild, severe in pairwise(unclear))
+    roles_open = all(role.allowed_tools is None for role in policy.file.roles.values())
+    return _Known(frozenset(reads), tuple(RISES_WITH.among(guards)), roles_open)
 
 
 def _reads_of(guard: Sequence) -> frozenset[str]:

@@ -7,9 +7,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from stanchion.guards.egress import EgressGuard
 from stanchion.guards.egress.logins import unwritten
 from stanchion.kernel.actions import Action
+from stanchion.kernel.contract.outward import JUDGES_HOSTS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Egress, Event
 from stanchion.kernel.findings import Finding
@@ -141,7 +141,7 @@ def _hosts_are_judged(desk: Desk, event: Egress) -> bool:
     """Whether a guard that is enforced judges where the request goes."""
     policy = desk.shield.policy
     seats = policy.seated(Stage.EGRESS, event.tool, event.run)
-    judging = [seat for seat in seats if isinstance(seat.placed.guard, EgressGuard) and not seat.placed.shadow]
+    judging = [seat for seat in seats if JUDGES_HOSTS.of(seat.placed.guard) is not None and not seat.placed.shadow]
     return bool(judging) and not policy.shadow
 
 

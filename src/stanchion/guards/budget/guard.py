@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
 from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
+from stanchion.guards.budget import entry
+from stanchion.guards.budget.measures import ACTS, MEASURES, phrase, shown
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.learning import Beside, Said
+from stanchion.kernel.contract.linting import Point, Standing
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -43,24 +48,6 @@ AtLimit = Literal["warn", "retry", "queue", "escalate", "block", "quarantine", "
 """An action that a limit can lead to: a counter cannot say `allow`, which would find nothing."""
 
 SPENDS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.CHARGE, Stage.HANDOFF})
-ACTS: Final = (Unit.ONE, Unit.DURATION_MS)
-"""What only an action uses up; a charge is none."""
-
-MEASURES: Final = {
-    Unit.ONE: "calls",
-    Unit.TOKENS: "tokens",
-    Unit.COST_MICROUSD: "cost_usd",
-    Unit.API_CALLS: "api_calls",
-    Unit.DURATION_MS: "duration_s",
-}
-"""The options that bound, by what they count."""
-
-WORDS: Final = {
-    Unit.ONE: ("call", "calls"),
-    Unit.TOKENS: ("token", "tokens"),
-    Unit.API_CALLS: ("API call", "API calls"),
-    Unit.DURATION_MS: ("second of work", "seconds of work"),
-}
 HOLD_MS: Final = 3_600_000
 """How long a reservation is open; after that it stays charged at its estimate until it is settled."""
 
@@ -123,6 +110,10 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         """Where the policy has something lesser to ask for; a degrade mark is heard there and nowhere else."""
         return frozenset([stage for stage in SPENDS if sensible(stage, Action.DEGRADE)])
 
+    def scoped(self, said: Said, /) -> Budget:
+        """The same budget in that policy."""
+        return self.within(said.lesser_at)
+
     def within(self, lesser_at: frozenset[Stage]) -> Budget:
         """The same budget in a policy that has something lesser to ask for at these stages."""
         made = msgspec.structs.replace(self)
@@ -167,6 +158,13 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         if run.grant is None or other:
             return keys
         return {unit: name for unit, name in keys.items() if run.grant[unit] < 0}
+
+    def totals(self, run: RunInfo, /) -> dict[str, int]:
+        """The counters of a run or its task that never start anew, with their limits."""
+        if self.window_s is not None or self.per not in ("run", "task"):
+            return {}
+        limits = self.limits()
+        return {name: limits[unit] for unit, name in self.counts(run).items()}
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """A counter for each measure."""
@@ -221,6 +219,29 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         to make, and left out elsewhere."""
         marks = [action for action in marks_of(self) if action != Action.DEGRADE]
         return (ACTIONS[self.action], *marks)
+
+    @property
+    def degrades(self) -> str:
+        """The mark that asks for something lesser."""
+        return "" if self.degrade_at is None else f"degrade_at: {self.degrade_at:g}"
+
+    def beside(self, stages: frozenset[Stage], /) -> Beside | None:
+        """What counts the requests that leave, where API calls are bounded."""
+        if self.api_calls is None or stages != self.default_stages:
+            return None
+        return Beside("requests", Requests(self), Requests.stages, logs_pass=False)
+
+    def idle(self, stages: frozenset[Stage], alone: bool, /) -> Iterator[tuple[str, str]]:
+        """Options that do nothing at these stages."""
+        return entry.idle(self, stages, alone)
+
+    def points(self, standing: Standing, /) -> Iterator[Point]:
+        """What is easily meant otherwise."""
+        return entry.points(self, standing)
+
+    def always_speaks(self) -> bool:
+        """Whether nothing at all is left of a measure; a mark is spoken of by itself."""
+        return self.warn_at is None and 0 in self.limits().values()
 
 
 class Grant(msgspec.Struct, frozen=True):
@@ -306,23 +327,3 @@ def _line(
     beside = not isinstance(event, Charge) or (event.call != "" and not event.settled)
     final = unit is Unit.ONE or not beside
     return Line(name, bands, unit, hold_ms=0 if final else HOLD_MS, window_ms=window_ms, idle_s=idle_s)
-
-
-def phrase(unit: Unit, number: int) -> str:
-    """A number of a unit in words that people read."""
-    if unit is Unit.COST_MICROUSD:
-        return shown(unit, number)
-    one, many = WORDS[unit]
-    said = shown(unit, number)
-    return f"{said} {one if said == '1' else many}"
-
-
-def shown(unit: Unit, number: int) -> str:
-    """The number alone, exactly: dollars with their cents at least, seconds with the parts they have."""
-    if unit is Unit.COST_MICROUSD:
-        dollars, parts = divmod(number, MICRO)
-        return f"${dollars:,}." + f"{parts:06d}".rstrip("0").ljust(2, "0")
-    if unit is Unit.DURATION_MS:
-        seconds, parts = divmod(number, 1_000)
-        return f"{seconds:,}.{parts:03d}".rstrip("0").rstrip(".")
-    return f"{number:,}"

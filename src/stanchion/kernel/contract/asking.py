@@ -1,0 +1,66 @@
+"""What answers an asking guard, and what it can show of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
+
+from stanchion.kernel.contract.power import Power
+
+
+class Calls(Protocol):
+    """Is answered by code. Asked when the policy is put in force; every asking guard has it that does not recall."""
+
+    @property
+    def call(self) -> str | Callable[..., Any]:
+        """Where that code is imported from, as `module:name`; or, of a guard that is handed in, the code itself. It is
+        given the payload of the lookup, in a thread beside the engine."""
+
+
+class Isolated(Protocol):
+    """Has its code run in a process of its own. Asked when the policy is put in force."""
+
+    @property
+    def isolated(self) -> bool:
+        """Whether it does."""
+
+
+class Deep(Protocol):
+    """May be late: calls of low and medium risk go ahead then, and its answer enters the run's next event."""
+
+    @property
+    def deep(self) -> bool:
+        """Whether it may."""
+
+
+class Recalls(Protocol):
+    """Asks the run's own memory of where values come from, with a `Recall` as the payload of its lookup. Asked when the
+    policy is put in force: the memory is kept where a guard asks it, by the lights of the first that does."""
+
+    @property
+    def recalls(self) -> bool:
+        """Whether it does."""
+
+    @property
+    def remember(self) -> bool:
+        """Whether what a person approved counts for the rest of the run."""
+
+    def tool(self, tenant: str, name: str, traits: tuple[str, ...] = (), /) -> Any:
+        """A tool as it is understood."""
+
+    def vocabulary(self, tenant: str, /) -> Any:
+        """What the tools of which a tenant has a definition add to a language."""
+
+
+class Shows(Protocol):
+    """Can tell a person what an answer means. Asked where its finding waits for one."""
+
+    def shown(self, value: Any, /) -> Mapping[str, str]:
+        """What the person has to know, under the names by which it is shown."""
+
+
+CALLS: Final = Power[Calls](Calls, "call")
+ISOLATED: Final = Power[Isolated](Isolated, "isolated")
+DEEP: Final = Power[Deep](Deep, "deep")
+RECALLS: Final = Power[Recalls](Recalls, "recalls")
+SHOWS: Final = Power[Shows](Shows, "shown")

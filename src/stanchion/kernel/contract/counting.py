@@ -1,0 +1,63 @@
+"""What a guard that keeps state can do besides judging: watch, hear of refusals, give places back, bound spending."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from stanchion.kernel.contract.power import Power
+from stanchion.kernel.events import RunInfo
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.units import Unit
+
+
+class Watches(Protocol):
+    """A meter that says something about the state of things. Told the values of every event that was counted."""
+
+    def watch(self, event: Any, values: tuple[int, ...], /) -> Finding | None:
+        """A finding that goes ahead, or nothing."""
+
+
+class HearsRefusals(Protocol):
+    """A record guard that learns of refusals. Shown every event of its stages that was refused, by whichever guard and
+    wherever that stands; it has judged the event before only if the chain came as far as it."""
+
+    def refused(self, reading: Any, value: Any, finding: Finding, /) -> Any:
+        """A `Ruling` with a new value, which is written, and a finding that stands behind all others; or nothing."""
+
+
+class Vacates(Protocol):
+    """A record guard that gives out places. Asked where the outcome of a call never gets to its judgement."""
+
+    def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
+        """The record without what those calls have in it; `None` where they have nothing."""
+
+
+class Leases(Protocol):
+    """Keeps what it gives to an action for a time. Asked when a policy is put in force: an action that has not begun
+    well before the end of the shortest is judged again."""
+
+    @property
+    def lease_ms(self) -> int:
+        """How long."""
+
+
+class Spends(Protocol):
+    """A meter that bounds measures. Asked for what an action reserves that nobody has estimated, and for the totals by
+    which a run's mode goes."""
+
+    def limits(self) -> Mapping[Unit, int]:
+        """What it bounds, in whole units."""
+
+    def reserves(self) -> Mapping[Unit, int]:
+        """What an action reserves that nobody has estimated and nothing else bounds."""
+
+    def totals(self, run: RunInfo, /) -> Mapping[str, int]:
+        """Counters of the run or its task that never start anew, by key, with their limits."""
+
+
+WATCHES: Final = Power[Watches](Watches, "watch")
+HEARS_REFUSALS: Final = Power[HearsRefusals](HearsRefusals, "refused")
+VACATES: Final = Power[Vacates](Vacates, "vacate")
+LEASES: Final = Power[Leases](Leases, "lease_ms")
+SPENDS: Final = Power[Spends](Spends, "limits")
