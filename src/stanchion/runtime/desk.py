@@ -203,14 +203,9 @@ class Desk:
         facts = plans.tools.get(tool) if registered is None else None
         risk, traits = self.tool_facts(plans, tool, registered) if facts is None else facts
         return ToolCall(
-            id=self._prefix + str(next(self._count)),
-            at=self.shield.clock(),
-            run=plans.run,
-            tool=tool,
-            risk=risk,
-            traits=traits,
-            args=args,
-        )
+            id=self._prefix + str(next(self._count)), at=self.shield.clock(), run=plans.run, tool=tool, risk=risk,
+            traits=traits, args=args,
+        )  # fmt: skip
 
     def renewed(self, event: Event) -> Event:
         """The same event once more, now, for a new judgement; it says which one it was first."""

@@ -79,13 +79,15 @@ class Prepares(Protocol):
         """Compile it, or take it from `kept`, a cache on the disk: `kept.get(name)`, `kept.put(name, data)`."""
 
 
+Defined = Callable[[str, str], tuple[Any, Any, str]]
+"""Gives the description and the schema of a tenant's tool, and a digest of both; empty where that does not say all."""
+
+
 class KnowsTools(Protocol):
     """Understands tools by their definitions. Told when the policy is put in force, and when others become known."""
 
-    def knowing(
-        self, defined: Callable[[str, str], tuple[Any, Any, str]], names: Callable[[str], list[str]], /
-    ) -> Self:
-        """The same guard, with what gives the description and the schema of a tenant's tool, and all their names."""
+    def knowing(self, defined: Defined, names: Callable[[str], list[str]], /) -> Self:
+        """The same guard, with what tells of a tenant's tool, and what names all of them."""
 
 
 class HoldsDefinitions(Protocol):
