@@ -9,6 +9,7 @@ from stanchion.kernel.content import CONTENT
 from stanchion.readings.parts import PARTS
 
 if TYPE_CHECKING:
+    from stanchion.readings.fingerprint import Fingerprint
     from stanchion.readings.reader import Reader
     from stanchion.readings.texts import Leaf
 
@@ -22,7 +23,7 @@ class Reading(Generic[E]):
     Two threads that ask at once read the same, so that it does not matter whose answer is kept.
     """
 
-    __slots__ = ("content", "event", "leaves", "made", "reader", "strings")
+    __slots__ = ("content", "event", "fingerprint", "leaves", "made", "reader", "strings")
 
     event: E
     reader: Reader
@@ -32,6 +33,8 @@ class Reading(Generic[E]):
     """All texts and where they stand, in their order, a name before its value; short plain names are left out."""
     strings: list[str]
     """All texts: values in their order, and after them names."""
+    fingerprint: Fingerprint
+    """What is kept of the call that it is about; only events about a call have it."""
     made: dict[Any, Any]
     """What was made of the event by whoever asked `of`."""
 
