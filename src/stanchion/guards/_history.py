@@ -124,18 +124,16 @@ class History(msgspec.Struct):
         for text in self.texts[-window:]:
             if text[10:18] == exact:
                 return False
-            if text[24:32] == UNKNOWN:
-                continue
             marks = NUMBERS[text[22:24]]
             if marks & Mark.FAILED:
                 failed += text[6:10] == tool
                 barren += 1
-            elif not marks & Mark.NEWS:
+            elif marks & Mark.NEWS:
+                barren = barren if marks & Mark.POLLS else 0
+            elif text[24:32] != UNKNOWN:
                 # Of calls with one outcome all but one brought nothing new.
                 same += text[6:10] == tool
                 barren += 1
-            elif not marks & Mark.POLLS:
-                barren = 0
         return failed < errors and same < near - 1 and barren < stall
 
     def met(self, exact: str, window: int) -> bool:
