@@ -7,16 +7,24 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.readings.fingerprint import (
-    PAIRS,
-    Fingerprint,
-    Lately,
-    alike,
-    digest,
-    fingerprint,
-    id_digest,
-    name_digest,
+from stanchion.guards._seen import (
+    EXACT,
+    ID,
+    LASTS,
+    MARKS,
+    NUMBERS,
+    OUTCOME,
+    SHORTEST,
+    TOOL,
+    UNKNOWN,
+    Mark,
+    Seen,
+    ended,
+    renewed,
 )
+from stanchion.kernel.events import Failure, ToolResult
+from stanchion.readings import Reading
+from stanchion.readings.fingerprint import PAIRS, Fingerprint, alike, digest, id_digest, name_digest
 
 ENOUGH: Final = 64
 """A result of so many characters says something; that two calls had the same shorter one says little."""
@@ -43,89 +51,17 @@ COUNTED: Final = 32
 and goes on with its count: nothing is ever counted too low, and refusals that all differ end as well."""
 
 _KINDS: Final = {sign: kind for kind, sign in LETTERS.items()}
-_NUMBERS: Final = {pair: number for number, pair in enumerate(PAIRS)}
-_UNKNOWN: Final = "-" * 8
-"""What is written where it is not known what came of a call."""
-
-
-class Mark:
-    """What is known of a call besides its fingerprint, as bits; plain numbers, because an enum's are slow."""
-
-    READS: Final = 1
-    """Its tool only reads: without a new result nothing was gained."""
-    POLLS: Final = 2
-    """It is meant to be repeated."""
-    FIRST: Final = 4
-    """It was not among the calls before it."""
-    FAILED: Final = 8
-    TRANSIENT: Final = 16
-    """It failed for a reason that passes."""
-    NEWS: Final = 32
-    """Its outcome was not among those before it."""
-    TELLS: Final = 64
-    """Its result says enough to be the same by more than chance."""
-    REFUSED: Final = 128
-    """It did not go ahead, because it was found to be one of a loop."""
-    IDEMPOTENT: Final = 256
-    """To repeat it changes nothing."""
-
-
-LASTS: Final = Mark.READS | Mark.POLLS | Mark.FIRST | Mark.IDEMPOTENT
-"""What is known of a call before anything came of it, and stays."""
-
-
-class Seen(msgspec.Struct, frozen=True, gc=False):
-    """One call: its id, tool and fingerprint, what is known of it, and what came of it, once that is known. `first` is
-    the id that it is still known by, where it was asked for again. Ids and names are digests."""
-
-    id: str
-    tool: str
-    exact: str
-    loose: str
-    sketch: str
-    marks: int = 0
-    outcome: str = ""
-    first: str = ""
-
-    @property
-    def fresh(self) -> bool:
-        """Whether something was gained: a new outcome, or a new call that went well and may have changed something."""
-        if self.marks & Mark.NEWS:
-            return True
-        spoilt = Mark.FAILED | Mark.REFUSED | (Mark.READS if self.outcome else 0)
-        return bool(self.marks & Mark.FIRST) and not self.marks & spoilt
-
-    @property
-    def open(self) -> bool:
-        """Whether it is not known what came of it, and may yet be."""
-        return not self.outcome and not self.marks & Mark.REFUSED
-
-    def text(self) -> str:
-        """The call as it is written: everything has its length but the sketch, and what stands behind it."""
-        outcome = self.outcome if self.outcome else _UNKNOWN
-        body = f"{self.id}{self.tool}{self.exact}{self.loose}{PAIRS[self.marks]}{outcome}{self.sketch}"
-        return f"{body}.{self.first}" if self.first else body
-
-    @classmethod
-    def read(cls, text: str) -> Seen:
-        """The call that a text says."""
-        body, _, first = text.partition(".")
-        outcome = body[24:32]
-        if len(outcome) < len(_UNKNOWN) or len(body) % 2:
-            raise ValueError("this is no call")
-        known = "" if outcome == _UNKNOWN else outcome
-        marks = _NUMBERS[body[22:24]]
-        return cls(body[:6], body[6:10], body[10:18], body[18:22], body[32:], marks, known, first)
 
 
 class History(msgspec.Struct):
-    """The last calls of a run, oldest first, and their texts. `runs[p - 1]` is how many calls in a row were as the one
+    """The last calls of a run, oldest first, as texts. `runs[p - 1]` is how many calls in a row were as the one
     `p` before them, with the same outcome; empty where none was. `told` is what the agent was told already; `asked`
     what the user asked for last. `refusals` is how often each refusal came since anything new did, the last one at
-    the end, and `reasons` the same for each guard and code, whatever they were about. What a field holds is replaced,
-    never changed: histories share it."""
+    the end, and `reasons` the same for each guard and code, whatever they were about.
 
-    calls: list[Seen] = []
+    Most calls are new and most outcomes too: what is asked of every call is asked of the texts, which are neither taken
+    apart for it nor written anew."""
+
     texts: list[str] = []
     runs: list[int] = []
     told: dict[str, str] = {}
@@ -134,86 +70,100 @@ class History(msgspec.Struct):
     found: dict[str, int] = {}
     refusals: dict[str, int] = {}
     reasons: dict[str, int] = {}
+    taken_apart: list[Seen] = []
 
     @classmethod
     def of(cls, value: Any) -> History:
         """The history a record holds; an empty one, where it holds none that can be read."""
         if type(value) is not str:
             return cls()
-        known = LATELY.get(value)
-        if known is None:
-            try:
-                known = cls.read(value)
-            except (ValueError, KeyError):
+        try:
+            version, checks, found, runs, told, asked, refusals, reasons, *texts = value.split(" ")
+            if version != VERSION:
                 return cls()
-            LATELY.keep(value, known)
-        return cls(
-            known.calls,
-            known.texts,
-            known.runs,
-            known.told,
-            known.asked,
-            known.checks,
-            known.found,
-            known.refusals,
-            known.reasons,
-        )
-
-    @classmethod
-    def read(cls, text: str) -> History:
-        """The history that a text says."""
-        version, checks, found, runs, told, asked, refusals, reasons, *texts = text.split(" ")
-        if version != VERSION:
-            raise ValueError("this is no history")
-        return cls(
-            [Seen.read(one) for one in texts],
-            texts,
-            [int(run) for run in runs.split(",")] if runs else [],
-            {_KINDS[one[0]]: one[1:] for one in told.split(",")} if told else {},
-            asked,
-            int(checks),
-            {_KINDS[one[0]]: int(one[1:]) for one in found.split(",")} if found else {},
-            _counts(refusals),
-            _counts(reasons),
-        )
+            for text in texts:
+                size = len(text)
+                if size < SHORTEST or text[22:24] not in NUMBERS or (size % 2 and text[-7] != "."):
+                    return cls()
+            return cls(
+                texts,
+                [int(run) for run in runs.split(",")] if runs else [],
+                {_KINDS[one[0]]: one[1:] for one in told.split(",")} if told else {},
+                asked,
+                int(checks),
+                {_KINDS[one[0]]: int(one[1:]) for one in found.split(",")} if found else {},
+                _counts(refusals) if refusals else {},
+                _counts(reasons) if reasons else {},
+            )
+        except (ValueError, KeyError):
+            return cls()
 
     def text(self) -> str:
-        """The history as a record. It is remembered by it: it must not be changed any more."""
+        """The history as a record."""
         found = ",".join([f"{LETTERS[kind]}{count}" for kind, count in self.found.items()]) if self.found else ""
         told = ",".join([LETTERS[kind] + about for kind, about in self.told.items()]) if self.told else ""
         runs = ",".join(map(str, self.runs)) if self.runs else ""
-        refused = [_written(self.refusals), _written(self.reasons)]
-        text = " ".join([VERSION, str(self.checks), found, runs, told, self.asked, *refused, *self.texts])
-        LATELY.keep(text, self)
-        return text
+        refusals = _written(self.refusals) if self.refusals else ""
+        reasons = _written(self.reasons) if self.reasons else ""
+        return " ".join([VERSION, str(self.checks), found, runs, told, self.asked, refusals, reasons, *self.texts])
+
+    @property
+    def calls(self) -> list[Seen]:
+        """The calls, taken apart."""
+        if len(self.taken_apart) != len(self.texts):
+            self.taken_apart = [Seen.read(text) for text in self.texts]
+        return self.taken_apart
+
+    def quiet(self, exact: str, tool: str, window: int, errors: int, near: int, stall: int) -> bool:
+        """Whether a call with these arguments is certainly no loop: it is a new one, and in the window are not as many
+        calls as a loop needs, of its tool that failed or brought what others did, or in a row that brought nothing new.
+        """
+        if self.told:
+            return False
+        failed = same = barren = 0
+        for text in self.texts[-window:]:
+            if text[10:18] == exact:
+                return False
+            marks = NUMBERS[text[22:24]]
+            if marks & Mark.FAILED:
+                failed += text[6:10] == tool
+                barren += 1
+            elif marks & Mark.NEWS:
+                barren = barren if marks & Mark.POLLS else 0
+            elif text[24:32] != UNKNOWN:
+                # Of calls with one outcome all but one brought nothing new.
+                same += text[6:10] == tool
+                barren += 1
+        return failed < errors and same < near - 1 and barren < stall
 
     def met(self, exact: str, window: int) -> bool:
         """Whether a call with these arguments is among those of the window."""
-        return exact in [call.exact for call in self.calls[-window:]]
+        return exact in [text[EXACT] for text in self.texts[-window:]]
 
     def proposed(self, exact: str, window: int) -> list[int]:
         """What `runs` become with such a call; what came of the last call is known by now, if ever."""
-        self._cut(len(self.calls) - 1)
+        self._cut(len(self.texts) - 1)
         runs = [0] * window
-        for at, call in enumerate(self.back(window)):
-            if call.exact == exact:
+        for at, text in enumerate(self.texts[: -window - 1 : -1]):
+            if text[EXACT] == exact:
                 runs[at] = 1 + (self.runs[at] if at < len(self.runs) else 0)
         return runs
 
-    def push(self, call: Seen, runs: list[int], window: int) -> None:
-        """Add a call; one more than the window is kept, so that a period as long as the window can be compared."""
+    def push(self, call: str, tool: str, print_: Fingerprint, marks: int, runs: list[int], window: int) -> None:
+        """Add a call of which nothing came yet; the tool is a digest. One more than the window is kept, so that a
+        period as long as the window can be compared."""
+        text = f"{id_digest(call)}{tool}{print_.exact}{print_.loose}{PAIRS[marks]}{UNKNOWN}{print_.sketch}"
         self.runs = runs
-        self.calls = [*self.calls[-window:], call]
-        self.texts = [*self.texts[-window:], call.text()]
+        del self.texts[:-window]
+        self.texts.append(text)
+        self.taken_apart = []
 
     def again(self, call: str, new_id: str) -> bool:
         """A call is asked for once more by the runtime itself: it stays one call, whose outcome is open again."""
         at = self._find(call)
         if at is None:
             return False
-        one = self.calls[at]
-        new, old = id_digest(new_id), id_digest(call)
-        self._replace(at, Seen(new, one.tool, one.exact, one.loose, one.sketch, one.marks & LASTS, "", old))
+        self._replace(at, renewed(self.texts[at], id_digest(new_id), id_digest(call)))
         return True
 
     def knows(self, call: str) -> bool:
@@ -229,31 +179,32 @@ class History(msgspec.Struct):
         most = max(objects, key=self.refusals.__getitem__)
         return self.refusals[most], most, self.reasons[reason]
 
-    def came(self, call: str, tool: str, args: Any, outcome: str, marks: int, more: bool = False) -> bool:
+    def came(self, reading: Reading[ToolResult | Failure], outcome: str, marks: int, more: bool = False) -> bool:
         """Enter what came of a call; says whether the call is known. `more`: it is a further part of a result."""
-        at = self._find(call)
+        at = self._find(reading.event.call)
         if at is None:
-            at = self._open(tool, args)
+            at = self._open(reading)
         if at is None:
             return False
-        one = self.calls[at]
-        if more and one.outcome:
-            outcome = digest("=", one.outcome, outcome)
-        if outcome not in [other.outcome for other in self.calls if other is not one]:
+        text = self.texts[at]
+        was = text[OUTCOME]
+        if more and was != UNKNOWN:
+            outcome = digest("=", was, outcome)
+        if [other[24:32] for other in self.texts].count(outcome) == (was == outcome):
             marks |= Mark.NEWS
             if not marks & Mark.FAILED:
                 self.refusals, self.reasons = {}, {}
             if self.told:
                 self.told = {kind: about for kind, about in self.told.items() if kind in LASTING}
-        marks |= one.marks & LASTS
-        self._replace(at, Seen(one.id, one.tool, one.exact, one.loose, one.sketch, marks, outcome, one.first))
-        if at < len(self.calls) - 1:
+        self._replace(at, ended(text, outcome, marks | NUMBERS[text[MARKS]] & LASTS))
+        if self.runs and at < len(self.texts) - 1:
             self._cut(at)
         return True
 
     def cleared(self) -> None:
         """Forget the calls and what was refused, not what was counted of loops."""
-        self.calls, self.texts, self.runs, self.told, self.refusals, self.reasons = [], [], [], {}, {}, {}
+        self.texts, self.taken_apart = [], []
+        self.runs, self.told, self.refusals, self.reasons = [], {}, {}, {}
 
     def forget(self, kind: str) -> None:
         """Forget that the agent was told of a loop."""
@@ -325,48 +276,38 @@ class History(msgspec.Struct):
     def _find(self, call: str) -> int | None:
         if call:
             known = id_digest(call)
-            for at in range(len(self.calls) - 1, -1, -1):
-                one = self.calls[at]
-                if one.id == known or one.first == known:
+            for at in range(len(self.texts) - 1, -1, -1):
+                text = self.texts[at]
+                if text[ID] == known or text.endswith("." + known):
                     return at
         return None
 
-    def _open(self, tool: str, args: Any) -> int | None:
+    def _open(self, reading: Reading[ToolResult | Failure]) -> int | None:
         """The oldest call without an outcome that it can belong to: by its arguments, or at least by its tool."""
-        name = name_digest(tool)
-        waiting = [at for at, call in enumerate(self.calls) if call.open and call.tool == name]
+        name = name_digest(reading.event.tool)
+        unknown = [at for at, text in enumerate(self.texts) if text[OUTCOME] == UNKNOWN and text[TOOL] == name]
+        waiting = [at for at in unknown if not NUMBERS[self.texts[at][MARKS]] & Mark.REFUSED]
         if not waiting:
             return None
-        exact = fingerprint(tool, args).exact
-        return next((at for at in waiting if self.calls[at].exact == exact), waiting[-1])
+        exact = reading.fingerprint.exact
+        return next((at for at in waiting if self.texts[at][EXACT] == exact), waiting[-1])
 
-    def _replace(self, at: int, call: Seen) -> None:
-        self.calls, self.texts = self.calls.copy(), self.texts.copy()
-        self.calls[at], self.texts[at] = call, call.text()
+    def _replace(self, at: int, text: str) -> None:
+        self.texts[at] = text
+        self.taken_apart = []
 
     def _cut(self, at: int) -> None:
         """Where a call's outcome is another than that of the call `lag` before it, the repetition began behind it."""
-        if not self.runs:
+        outcomes = [text[OUTCOME] for text in self.texts] if self.runs else []
+        if not outcomes or outcomes[at] == UNKNOWN:
             return
-        outcome = self.calls[at].outcome
-        if not outcome:
-            return
-        behind = len(self.calls) - 1 - at
-        runs = self.runs.copy()
+        same = (UNKNOWN, outcomes[at])
+        behind = len(outcomes) - 1 - at
         for lag, run in enumerate(self.runs, 1):
-            if not run:
-                continue
-            before = self.calls[at - lag].outcome if lag <= at else ""
-            if before and before != outcome:
-                runs[lag - 1] = min(run, behind)
-            after = self.calls[at + lag].outcome if at + lag < len(self.calls) else ""
-            if after and after != outcome:
-                runs[lag - 1] = min(runs[lag - 1], behind - lag)
-        self.runs = runs
-
-
-LATELY: Final[Lately[str, History]] = Lately()
-"""Histories by their texts, so that what was written a moment ago is not read again."""
+            if run and lag <= at and outcomes[at - lag] not in same:
+                self.runs[lag - 1] = min(run, behind)
+            if run and at + lag < len(outcomes) and outcomes[at + lag] not in same:
+                self.runs[lag - 1] = min(self.runs[lag - 1], behind - lag)
 
 
 def _one_more(counts: dict[str, int], what: str) -> dict[str, int]:
@@ -379,11 +320,11 @@ def _one_more(counts: dict[str, int], what: str) -> dict[str, int]:
 
 
 def _written(counts: dict[str, int]) -> str:
-    return ",".join([f"{what}{count}" for what, count in counts.items()]) if counts else ""
+    return ",".join([f"{what}{count}" for what, count in counts.items()])
 
 
 def _counts(text: str) -> dict[str, int]:
-    return {one[:8]: int(one[8:]) for one in text.split(",")} if text else {}
+    return {one[:8]: int(one[8:]) for one in text.split(",")}
 
 
 def _near(call: Seen, print_: Fingerprint) -> bool:

@@ -6,7 +6,9 @@ import re
 from typing import Any, Final
 
 from stanchion.kernel.events import Failure
-from stanchion.readings.fingerprint import canonical, digest, fingerprint
+from stanchion.readings import Reading
+from stanchion.readings.canonical import canonical
+from stanchion.readings.fingerprint import digest
 
 READ: Final = 400
 """How much of an error's text tells one error from another."""
@@ -33,14 +35,15 @@ def result_digest(result: Any) -> tuple[str, int]:
     return digest("=", text), len(text)
 
 
-def error_digest(failure: Failure) -> str:
+def error_digest(reading: Reading[Failure]) -> str:
     """The signature of a failure: its kind and its words, without what they quote and count.
 
     Where there are no words, failures of calls with other arguments are other failures.
     """
+    failure = reading.event
     words = undrawn(failure.text[: READ * 4])
     words = " ".join(_NUMBER.sub("0", _QUOTED.sub("?", words)).casefold().split())[:READ]
-    about = words if words else fingerprint(failure.tool, failure.args).exact
+    about = words if words else reading.fingerprint.exact
     return digest("!", failure.error, str(failure.status), about)
 
 

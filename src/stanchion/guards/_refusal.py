@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from unicodedata import category, normalize
 
-from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.readings.fingerprint import digest, fingerprint
+from stanchion.readings import Reading
+from stanchion.readings.fingerprint import digest
 
 AUTHORED: Final = frozenset({"rule.broken"})
 """Codes whose arguments are the policy's own words: they say what is asked of a call, and nothing of the call."""
@@ -28,7 +28,7 @@ class Refusal(NamedTuple):
     reason: str
 
 
-def refusal(event: ToolCall, finding: Finding) -> Refusal:
+def refusal(reading: Reading[Any], finding: Finding) -> Refusal:
     """What a refusal is counted as.
 
     Its objects are what the guard says it is about, a line each, or the texts that it names (a tool, a field, a host)
@@ -37,7 +37,7 @@ def refusal(event: ToolCall, finding: Finding) -> Refusal:
     """
     about = finding.about.split("\n") if finding.about else [_named(finding)]
     if about == [""] and (not finding.args or finding.code in AUTHORED):
-        things = [fingerprint(event.tool, event.args).sketch]
+        things = [reading.fingerprint.sketch]
     else:
         things = sorted({_plain(one) for one in about}, key=lambda one: (len(one), one))
     objects = [digest(finding.guard, finding.code, thing) for thing in things[:OBJECTS]]

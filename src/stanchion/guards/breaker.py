@@ -111,8 +111,10 @@ class Breaker(msgspec.Struct, frozen=True):
         """Rule on a call, or take an outcome in; the store says whether its clock agrees."""
         event = reading.event
         if isinstance(event, ToolCall):
-            return None if value is None else self._admit(event, circuit_of(value), now)
+            return None if value is None or value == {} else self._admit(event, circuit_of(value), now)
         if not event.tool or FAILED in event.traits:
+            return None
+        if isinstance(event, ToolResult) and (value is None or value == {}):
             return None
         circuit = circuit_of(value)
         if circuit.until:

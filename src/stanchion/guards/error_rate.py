@@ -87,7 +87,7 @@ class ErrorRate(msgspec.Struct, frozen=True):
 
     def watch(self, event: Event, values: tuple[int, ...], /) -> Finding | None:
         """Signal what fails too often; only a failure can be one too many."""
-        if not self._failed(event):
+        if not isinstance(event, Failure) or not self._failed(event):
             return None
         signals: list[tuple[str, tuple[str, ...]]] = []
         found: Finding | None = None

@@ -6,9 +6,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 
-from stanchion.guards._history import ENOUGH, History, Mark, Seen
+from stanchion.guards._history import ENOUGH, History
 from stanchion.guards._outcome import error_digest, result_digest
 from stanchion.guards._refusal import refusal
+from stanchion.guards._seen import Mark, Seen
 from stanchion.kernel.actions import PROCEEDS, Action, Category
 from stanchion.kernel.events import Event, Failure, Prompt, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED
@@ -19,7 +20,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-from stanchion.readings.fingerprint import Fingerprint, digest, fingerprint, id_digest, name_digest
+from stanchion.readings.fingerprint import Fingerprint, digest, name_digest
 
 CODES: Final = declare(
     {
@@ -124,11 +125,11 @@ class Loops(msgspec.Struct, frozen=True):
         event = reading.event
         match event:
             case ToolCall():
-                return self._judge_call(event, History.of(value))
+                return self._judge_call(reading, event, History.of(value))
             case ToolResult() if value is not None and FAILED not in event.traits:
-                return self._keep_result(event, History.of(value))
+                return _keep_result(reading, event, History.of(value))
             case Failure() if value is not None:
-                return self._keep_failure(event, History.of(value))
+                return _keep_failure(reading, event, History.of(value))
             case Prompt() if event.trusted:
                 return _asked(event, History.of(value))
             case _:
@@ -142,7 +143,7 @@ class Loops(msgspec.Struct, frozen=True):
         history = History.of(value)
         if not history.knows(event.id):
             history.checks += 1
-        told = refusal(event, finding)
+        told = refusal(reading, finding)
         count, what, whatever = history.refuse(told.objects, told.reason)
         action = self._step(count)
         if self.refusals_factor:
@@ -168,22 +169,31 @@ class Loops(msgspec.Struct, frozen=True):
             (self.refusals_told, Action.WARN),
         )
 
-    def _judge_call(self, event: ToolCall, history: History) -> Ruling:
+    def _judge_call(self, reading: Reading[Event], event: ToolCall, history: History) -> Ruling:
         if event.call and history.again(event.call, event.id):
             return Ruling(None, history.text())
-        print_ = fingerprint(event.tool, event.args)
-        met = history.met(print_.exact, self.max_history)
-        call = _seen(event, print_, 0 if met else Mark.FIRST)
-        runs = history.proposed(print_.exact, self.max_history) if met else []
-        found = self._find(event.tool, call, print_, runs, history)
-        history.checks += 1
+        print_: Fingerprint = reading.fingerprint
+        exact, tool, window = print_.exact, name_digest(event.tool), self.max_history
+        marks = 0
+        for trait in event.traits:
+            marks |= MARKS.get(trait, 0)
+        runs: list[int] = []
         finding = None
-        if found is not None:
-            history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
-            finding = _say(found, call, history)
-            if found.action > PROCEEDS:
-                call = msgspec.structs.replace(call, marks=call.marks | Mark.REFUSED)
-        history.push(call, runs, self.max_history)
+        if history.quiet(exact, tool, window, self.max_errors, self.near_repeats, self.stall_after):
+            marks |= Mark.FIRST
+        else:
+            if history.met(exact, window):
+                runs = history.proposed(exact, window)
+            else:
+                marks |= Mark.FIRST
+            call = Seen("", tool, exact, print_.loose, print_.sketch, marks)
+            found = self._find(event.tool, call, print_, runs, history)
+            if found is not None:
+                history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
+                finding = _say(found, call, history)
+                marks |= Mark.REFUSED if found.action > PROCEEDS else 0
+        history.checks += 1
+        history.push(event.id, tool, print_, marks, runs, window)
         return Ruling(finding, history.text())
 
     def _find(self, tool: str, call: Seen, print_: Fingerprint, runs: list[int], history: History) -> _Found | None:
@@ -264,17 +274,6 @@ class Loops(msgspec.Struct, frozen=True):
             limit = max(limit, self.unreported_repeats)
         return limit
 
-    def _keep_result(self, event: ToolResult, history: History) -> Ruling | None:
-        outcome, size = result_digest(event.result)
-        tells = size >= ENOUGH or "read_only" in event.traits
-        marks = Mark.TELLS if tells else 0
-        return _keep(event, history, outcome, marks, event.part > 1)
-
-    def _keep_failure(self, event: Failure, history: History) -> Ruling | None:
-        outcome = error_digest(event)
-        marks = Mark.FAILED | (Mark.TRANSIENT if event.fault == "system" else 0)
-        return _keep(event, history, outcome, marks, False)
-
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         chosen = {ACTIONS[name] for name in (self.action, self.error_action, self.near_action, self.stall_action)}
@@ -307,8 +306,16 @@ def history_key(tenant: str, run: str) -> str:
     return key(tenant, "loops", "run", run)
 
 
-def _keep(event: ToolResult | Failure, history: History, outcome: str, marks: int, more: bool) -> Ruling | None:
-    known = history.came(event.call, event.tool, event.args, outcome, marks, more)
+def _keep_result(reading: Reading[Any], event: ToolResult, history: History) -> Ruling | None:
+    outcome, size = result_digest(event.result)
+    tells = size >= ENOUGH or "read_only" in event.traits
+    known = history.came(reading, outcome, Mark.TELLS if tells else 0, event.part > 1)
+    return Ruling(None, history.text()) if known else None
+
+
+def _keep_failure(reading: Reading[Any], event: Failure, history: History) -> Ruling | None:
+    marks = Mark.FAILED | (Mark.TRANSIENT if event.fault == "system" else 0)
+    known = history.came(reading, error_digest(reading), marks)
     return Ruling(None, history.text()) if known else None
 
 
@@ -320,12 +327,6 @@ def _asked(event: Prompt, history: History) -> Ruling | None:
     history.cleared()
     history.asked = asked
     return Ruling(None, history.text())
-
-
-def _seen(event: ToolCall, print_: Fingerprint, marks: int) -> Seen:
-    for trait in event.traits:
-        marks |= MARKS.get(trait, 0)
-    return Seen(id_digest(event.id), name_digest(event.tool), *print_, marks)
 
 
 def _say(found: _Found, call: Seen, history: History) -> Finding | None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from stanchion.readings.act import act
 from stanchion.readings.commands import commands
+from stanchion.readings.fingerprint import fingerprint
 from stanchion.readings.joined import joined
 from stanchion.readings.strings import strings
 from stanchion.readings.texts import leaves
@@ -16,6 +17,7 @@ PARTS: Final[dict[str, Callable[[Any], Any]]] = {
     "commands": commands,
     "content": lambda _reading: None,
     "joined": joined,
+    "fingerprint": lambda reading: fingerprint(reading.event.tool, reading.event.args),
     "leaves": lambda reading: leaves(reading.content),
     "strings": lambda reading: strings(reading.content),
 }

@@ -11,6 +11,7 @@ from stanchion.readings.parts import PARTS
 if TYPE_CHECKING:
     from stanchion.readings.act import Act
     from stanchion.readings.commands import Held
+    from stanchion.readings.fingerprint import Fingerprint
     from stanchion.readings.joined import Joined
     from stanchion.readings.reader import Reader
     from stanchion.readings.texts import Leaf
@@ -25,7 +26,7 @@ class Reading(Generic[E]):
     Two threads that ask at once read the same, so that it does not matter whose answer is kept.
     """
 
-    __slots__ = ("act", "commands", "content", "event", "joined", "leaves", "made", "reader", "strings")
+    __slots__ = ("act", "commands", "content", "event", "fingerprint", "joined", "leaves", "made", "reader", "strings")
 
     event: E
     reader: Reader
@@ -41,6 +42,8 @@ class Reading(Generic[E]):
     """All texts and where they stand, in their order, a name before its value; short plain names are left out."""
     strings: list[str]
     """All texts: values in their order, and after them names."""
+    fingerprint: Fingerprint
+    """What is kept of the call that it is about; only events about a call have it."""
     made: dict[Any, Any]
     """What was made of the event by whoever asked `of`."""
 
