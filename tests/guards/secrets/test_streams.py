@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 from stanchion.guards.secrets import Secrets
 from stanchion.guards.secrets.rule import read_rule
 from tests.guards.secrets.streaming import streamed, whole
+from tests.guards.steps import steps_of
 from tools.secret_rules import files
 
 SOAK: Final = 3_000 if os.environ.get("STANCHION_SOAK") else 0
@@ -128,3 +129,14 @@ def _with(own: Any) -> Secrets:
     import msgspec
 
     return msgspec.convert({"patterns": own, "kinds": ["own-*"]}, Secrets)
+
+
+def test_a_stream_of_twice_as_many_pieces_costs_twice_as_much() -> None:
+    pieces = [f"word {number} of a long answer, with a path/to/file_{number}.py and a token\n" for number in range(128)]
+    streamed(GUARD, pieces)
+
+    def steps(count: int) -> int:
+        return steps_of(lambda: streamed(GUARD, pieces[:count]))
+
+    # What stands before a piece is read with it, up to a limit: from there on each piece costs the same.
+    assert steps(128) - steps(96) <= 1.2 * (steps(96) - steps(64)) + 400
