@@ -15,11 +15,8 @@ from stanchion.guards.budget import Budget, Requests
 from stanchion.guards.capabilities import Capabilities
 from stanchion.guards.egress import EgressGuard
 from stanchion.guards.egress.resolved import Resolved
-from stanchion.guards.evidence import Evidence
-from stanchion.guards.evidence.steps import Ran
 from stanchion.guards.files import Files
 from stanchion.guards.files.globs import fault
-from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.real import RealFiles
 from stanchion.guards.files.scope import FileScope
 from stanchion.guards.sql import Sql
@@ -44,9 +41,6 @@ READERS: Final = (
 )
 """Which guard reads which key of which table."""
 
-KNOWN: Final = ("$HOME", "${HOME}", "$PWD", "${PWD}", "$(pwd)")
-"""What a path in a shell text may begin with and still be known."""
-
 
 def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
     """A guard that knows what the policy says beside its own entry; others stay as they are."""
@@ -54,11 +48,9 @@ def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
         case Files():
             scopes = {n: FileScope(t.files.write, t.files.deny) for n, t in file.tasks.items() if t.files is not None}
             own = [str(path) for path in files] + [str(path.absolute()) for path in files]
-            return guard.within(found_in(scopes), paths_in_shell, tuple(dict.fromkeys(own)), reach_in_file)
+            return guard.within(found_in(scopes), tuple(dict.fromkeys(own)), reach_in_file)
         case Budget():
             return guard.within(lesser_at(file.degrade))
-        case Evidence():
-            return guard.within(commands_in_shell)
         case Capabilities():
             return guard.within(found_in({name: tool.needs for name, tool in file.tools.items()}))
         case Authority():
@@ -133,32 +125,8 @@ def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
                     yield Fault(where("tasks", name, "files", key, at), wrong)
 
 
-def paths_in_shell(text: str) -> Iterator[tuple[str, Use, str]]:
-    """The paths that a shell text would use, as far as it is known which they are."""
-    from stanchion.readings.shell.analysis import analyse
-
-    for command in analyse(text):
-        uses: tuple[tuple[Use, tuple[str, ...]], ...] = (
-            ("read", command.reads),
-            ("write", command.writes),
-            ("delete", command.deletes),
-        )
-        for use, paths in uses:
-            for path in paths:
-                if path != "-" and "; " not in path and (not path.startswith("$") or path.startswith(KNOWN)):
-                    yield str(path), use, command.cwd
-
-
 def reach_in_file(path: str, text: str, own: OwnPlaces) -> str:
     """How surely a file that is written would do what only a person may do: `danger`, `doubt`, or not at all."""
     from stanchion.guards.shell.writing import written
 
     return written(path, text, own)
-
-
-def commands_in_shell(text: str) -> Iterator[Ran]:
-    """The commands that a shell text would run, with the files that they write or delete, and how they stand in it."""
-    from stanchion.readings.shell.deciding import decided
-
-    for command, standing in decided(text):
-        yield Ran(command.argv, (*command.writes, *command.deletes), *standing)

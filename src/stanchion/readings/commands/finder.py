@@ -133,7 +133,9 @@ class Finder:
         elif not language:
             self.found.append(Held(text, where, self.runner.runs))
         else:
-            self.found += [Held(one, where, False) for one in spoken(text, language, role & COMMAND != 0)]
+            self.found += [
+                Held(one, where, False, isinstance(one, tuple)) for one in spoken(text, language, role & COMMAND != 0)
+            ]
 
     def _beside(self, level: dict[str, Any], where: Where, begin: int) -> None:
         """Read a command together with the words behind it and with what it is given."""
