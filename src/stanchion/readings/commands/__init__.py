@@ -56,7 +56,9 @@ def _plainly(args: dict[str, Any], runs: bool) -> tuple[Held, ...] | None:
     for name, value in args.items():
         role = role_of(name)
         if type(value) is str:
-            if role & BESIDE or value[:1] in OPENING:
+            if not value:
+                continue
+            if role & BESIDE or value[0] in OPENING:
                 return None
             if role & wanted and (runs or LONE.fullmatch(value) is None):
                 found.append(Held(value, (name,), runs))

@@ -31,10 +31,10 @@ DEEPEST: Final = 32
 LONGEST: Final = 65_536
 """A longer text is not read as JSON."""
 
-OPENING: Final = frozenset(["", "{", "[", " ", "\n", "\t", "\r"])
-"""How a text begins that may be JSON, or nothing."""
+OPENING: Final = frozenset(["{", "[", " ", "\n", "\t", "\r"])
+"""How a text begins that may be JSON."""
 _SAYS: Final = re.compile(
-    r'(?i)"[\w-]*(?:command|cmd|script|argv|shell|bash|exec|run|keystrokes|program|exe)[\w-]*\\*"\s*:'
+    r'(?i)"[\w-]{0,32}(?:command|cmd|script|argv|shell|bash|exec|run|keystrokes|program|exe)[\w-]{0,32}\\{0,32}"\s*:'
 )
 
 
@@ -91,9 +91,9 @@ class Finder:
         self, name: str, text: str, where: Where, role: int, runs: bool, level: dict[str, Any], depth: int
     ) -> bool:
         """Follow what a text holds that is JSON; whether it is."""
-        if not runs and not self.runner.runs and (role & CONTENT or _SAYS.search(text) is None):
-            return False
         if len(text) > LONGEST or text.lstrip()[:1] not in ("{", "["):
+            return False
+        if not runs and not self.runner.runs and (role & CONTENT or _SAYS.search(text) is None):
             return False
         try:
             value = msgspec.json.decode(text.encode())
