@@ -104,3 +104,8 @@ def test_a_long_text_that_is_nearly_json_holds_nothing() -> None:
 
 def test_what_is_empty_is_no_command() -> None:
     assert held("bash", {"command": "", "note": None}, USUAL) == ()
+
+
+def test_a_command_further_down_hides_no_text_above_it() -> None:
+    found = held("bash", {"item": "rm -rf /etc", "more": {"code": "ls"}}, USUAL)
+    assert [one.text for one in found] == ["rm -rf /etc", "ls"]

@@ -47,7 +47,8 @@ class Finder:
         self.runner = runner
         self.names = names
         self.found: list[Held] = []
-        self.every = False
+        self.every = -1
+        """How deep every text is run, whatever its argument is called."""
 
     def level(self, level: dict[str, Any], where: Where, depth: int) -> None:
         """Follow the arguments that stand beside each other."""
@@ -56,7 +57,7 @@ class Finder:
         for name, value in level.items():
             role = role_of(name)
             beside |= role
-            runs = self._runs(name, role)
+            runs = depth <= self.every or self._runs(name, role)
             if type(value) is str:
                 if value:
                     self._text(name, value, where, role, runs, level, depth)
@@ -71,8 +72,6 @@ class Finder:
 
     def _runs(self, name: str, role: int) -> bool:
         """Whether the argument of a name holds what is run."""
-        if self.every:
-            return True
         if self.names is not None:
             return name in self.names
         if self.runner.runs:
@@ -160,7 +159,7 @@ class Finder:
 
     def _holds(self, name: str) -> bool:
         """Whether a name that says nothing holds what is run: where every text does, and where a policy names it."""
-        return (self.every and not role_of(name) & BESIDE) or (self.names is not None and name in self.names)
+        return (self.every >= 0 and not role_of(name) & BESIDE) or (self.names is not None and name in self.names)
 
 
 def _language(level: dict[str, Any], own: tuple[str, ...]) -> tuple[str, ...]:
