@@ -11,7 +11,6 @@ from stanchion.guards.evidence.claims import claims
 from stanchion.guards.evidence.outcome import FAILED, PASSED, UNCLEAR, outcome
 from stanchion.guards.evidence.steps import Known, Step, steps_of
 from stanchion.guards.evidence.work import KEPT, Work
-from stanchion.policy.scoping import commands_in_shell
 from stanchion.testing import shield_for
 
 TESTS_CLAIMED = [
@@ -120,7 +119,7 @@ def test_what_is_no_claim_is_let_be(text: str) -> None:
 
 
 def kinds(command: object, tool: str = "bash") -> list[str]:
-    return [step.what for step in steps_of(tool, (), {"command": command}, Known(shell=commands_in_shell))]
+    return [step.what for step in steps_of(tool, (), {"command": command}, Known())]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +263,7 @@ def test_handing_on_is_recognised(command: str) -> None:
     ],
 )
 def test_what_a_tool_does_is_told_by_its_name_and_arguments(tool: str, args: dict[str, Any], what: list[str]) -> None:
-    assert [step.what for step in steps_of(tool, (), args, Known(shell=commands_in_shell))] == what
+    assert [step.what for step in steps_of(tool, (), args, Known())] == what
 
 
 def test_a_tool_that_only_reads_changes_nothing() -> None:
@@ -295,7 +294,7 @@ def test_a_tool_that_only_reads_changes_nothing() -> None:
     ],
 )
 def test_whose_status_a_call_ends_with(command: str, counts: bool) -> None:
-    steps = steps_of("bash", (), {"command": command}, Known(shell=commands_in_shell))
+    steps = steps_of("bash", (), {"command": command}, Known())
     assert {step.last for step in steps if step.what == "test"} == {counts}
 
 

@@ -13,7 +13,7 @@ from stanchion.guards.shell import Shell
 from stanchion.guards.shell.verdict import Verdict
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
-from stanchion.policy.scoping import paths_in_shell, reach_in_file
+from stanchion.policy.scoping import reach_in_file
 from stanchion.readings import read
 
 HERE, HOME = "/work/shop", "/home/ann"
@@ -21,7 +21,7 @@ CLOSED = ("/home/ann/.local/state/stanchion", "/srv/keep/agents.db", "/srv/keep/
 POLICIES = ("/work/shop/rules/guard.yaml", "/work/shop/p.yaml")
 OWN = OwnPlaces(CLOSED, POLICIES, HERE, HOME, (("USER", "ann"),))
 VERDICT = Verdict(Shell().told(OWN))
-FILES = Files(root=(".",), shipped=False).within(lambda _task: None, paths_in_shell, (), reach_in_file).told(OWN)
+FILES = Files(root=(".",), shipped=False).within(lambda _task: None, (), reach_in_file).told(OWN)
 RUN = RunInfo(id="r", agent="a", role="", task="", tenant="default")
 
 

@@ -95,3 +95,17 @@ def test_arguments_that_never_end_are_followed_only_so_deep() -> None:
     for _ in range(10_000):
         args = {"params": args}
     assert held("helper", args, USUAL) == ()
+
+
+def test_a_long_text_that_is_nearly_json_holds_nothing() -> None:
+    text = '{"' + "cmd" * 20_000
+    assert held("helper", {"note": text}, USUAL) == ()
+
+
+def test_what_is_empty_is_no_command() -> None:
+    assert held("bash", {"command": "", "note": None}, USUAL) == ()
+
+
+def test_a_command_further_down_hides_no_text_above_it() -> None:
+    found = held("bash", {"item": "rm -rf /etc", "more": {"code": "ls"}}, USUAL)
+    assert [one.text for one in found] == ["rm -rf /etc", "ls"]

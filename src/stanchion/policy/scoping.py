@@ -10,9 +10,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion.guards._own import OwnPlaces
-from stanchion.guards.evidence.steps import Ran
 from stanchion.guards.files.globs import fault
-from stanchion.guards.files.protected.rule import Use
 from stanchion.kernel.contract.learning import BESIDE, SCOPED
 from stanchion.policy.compiled import Seat, closest
 from stanchion.policy.errors import Fault
@@ -31,9 +29,6 @@ FOR_GUARDS: Final = (
     ("roles", "autonomy_level"),
 )
 """What a policy says, by table and key, that nothing but guards reads."""
-
-KNOWN: Final = ("$HOME", "${HOME}", "$PWD", "${PWD}", "$(pwd)")
-"""What a path in a shell text may begin with and still be known."""
 
 
 def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
@@ -56,14 +51,6 @@ class Tables:
         if table == "roles":
             return said.get
         return found_in({name: value for name, value in said.items() if value is not None} if only_given else said)
-
-    def paths_in_shell(self, text: str, /) -> Iterator[tuple[str, Use, str]]:
-        """The paths that a shell text would use."""
-        return paths_in_shell(text)
-
-    def commands_in_shell(self, text: str, /) -> Iterator[Ran]:
-        """The commands that a shell text would run."""
-        return commands_in_shell(text)
 
     def reach_in_file(self, path: str, text: str, own: OwnPlaces, /) -> str:
         """How surely a file that is written would do what only a person may do."""
@@ -129,32 +116,8 @@ def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
                     yield Fault(where("tasks", name, "files", key, at), wrong)
 
 
-def paths_in_shell(text: str) -> Iterator[tuple[str, Use, str]]:
-    """The paths that a shell text would use, as far as it is known which they are."""
-    from stanchion.readings.shell.analysis import analyse
-
-    for command in analyse(text):
-        uses: tuple[tuple[Use, tuple[str, ...]], ...] = (
-            ("read", command.reads),
-            ("write", command.writes),
-            ("delete", command.deletes),
-        )
-        for use, paths in uses:
-            for path in paths:
-                if path != "-" and "; " not in path and (not path.startswith("$") or path.startswith(KNOWN)):
-                    yield str(path), use, command.cwd
-
-
 def reach_in_file(path: str, text: str, own: OwnPlaces) -> str:
     """How surely a file that is written would do what only a person may do: `danger`, `doubt`, or not at all."""
     from stanchion.guards.shell.writing import written
 
     return written(path, text, own)
-
-
-def commands_in_shell(text: str) -> Iterator[Ran]:
-    """The commands that a shell text would run, with the files that they write or delete, and how they stand in it."""
-    from stanchion.readings.shell.deciding import decided
-
-    for command, standing in decided(text):
-        yield Ran(command.argv, (*command.writes, *command.deletes), *standing)

@@ -8,14 +8,18 @@ import pytest
 
 from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.targets import Seeing, Target, targets
-from stanchion.policy.scoping import paths_in_shell
+from stanchion.readings.commands import USUAL, held
 
-PLAIN = Seeing(lambda _tool: None, {}, paths_in_shell)
+PLAIN = Seeing(lambda _tool: None, {})
+
+
+def named(tool: str, traits: tuple[str, ...], args: dict[str, Any], seeing: Seeing = PLAIN) -> list[Target]:
+    return list(targets(tool, traits, args, seeing, held(tool, args, USUAL)))
 
 
 def found(tool: str, args: dict[str, Any], *traits: str) -> list[tuple[str, Use, bool]]:
     """The paths of a call, how they are used, and whether they are surely paths."""
-    return [(one.text, one.use, one.sure) for one in targets(tool, traits, args, PLAIN)]
+    return [(one.text, one.use, one.sure) for one in named(tool, traits, args)]
 
 
 @pytest.mark.parametrize(
@@ -58,15 +62,15 @@ def test_annotations_say_more_than_names() -> None:
 
 
 def test_options_say_more_than_annotations() -> None:
-    reading = Seeing(lambda tool: "read" if tool == "process" else None, {"blob": "delete"}, None)
-    assert list(targets("process", ("destructive",), {"path": "a", "blob": "b"}, reading)) == [
+    reading = Seeing(lambda tool: "read" if tool == "process" else None, {"blob": "delete"})
+    assert named("process", ("destructive",), {"path": "a", "blob": "b"}, reading) == [
         Target("a", "read"),
         Target("b", "delete"),
     ]
 
 
 def test_paths_are_seen_from_the_folder_beside_them() -> None:
-    got = list(targets("read_file", (), {"path": "a", "cwd": "/w"}, PLAIN))
+    got = named("read_file", (), {"path": "a", "cwd": "/w"})
     assert got == [Target("a", "read", True, "/w"), Target("/w", "read")]
 
 
@@ -85,5 +89,5 @@ def test_commands_are_read_for_their_paths(command: Any, expected: set[tuple[str
 
 
 def test_a_command_that_changes_its_folder_is_followed() -> None:
-    one, _ = targets("bash", (), {"command": "cd src && cat x", "cwd": "/w"}, PLAIN)
+    one, _ = named("bash", (), {"command": "cd src && cat x", "cwd": "/w"})
     assert (one.text, one.base) == ("x", "/w/src")

@@ -12,10 +12,9 @@ from stanchion.guards.evidence.claims import Claim, claims
 from stanchion.guards.evidence.codes import CODES
 from stanchion.guards.evidence.commands import Catalogue
 from stanchion.guards.evidence.outcome import NONE, PASSED
-from stanchion.guards.evidence.steps import Known, ShellReader, Step, steps_of
+from stanchion.guards.evidence.steps import Known, Step, steps_of
 from stanchion.guards.evidence.work import TOLD, Work
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import Event, Failure, ModelReply, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
@@ -69,20 +68,6 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
                 raise ValueError(f"`{option}` has an empty command: write a program and what stands behind it")
 
     @cached_property
-    def _shell(self) -> ShellReader | None:
-        return None
-
-    def scoped(self, said: Said, /) -> Evidence:
-        """The same guard in that policy."""
-        return self.within(said.commands_in_shell)
-
-    def within(self, shell: ShellReader) -> Evidence:
-        """The same guard that can read shell texts."""
-        made = msgspec.structs.replace(self)
-        made.__dict__["_shell"] = shell
-        return made
-
-    @cached_property
     def _known(self) -> Known:
         lists = {"tests": self.test_commands, "lints": self.lint_commands, "commits": self.commit_commands}
         return Known(
@@ -91,7 +76,6 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             lint_tools=_names(self.lint_tools),
             commit_tools=_names(self.commit_tools),
             code=_names(self.code),
-            shell=self._shell,
         )
 
     def key(self, event: Event, /) -> str:

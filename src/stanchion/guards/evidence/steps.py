@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.guards.evidence import tables
@@ -29,23 +29,6 @@ COMMITS: Final = (
 )  # fmt: skip
 """Words that are together in the name of a tool that hands work on."""
 
-
-class Ran(NamedTuple):
-    """A command of a shell text: its words, the files that it writes or deletes, and how it stands in the text.
-
-    `chain` numbers the `&&` list that it is in, 0 where it is not sure that the list ends well only where it does;
-    `last`: the text ends well only where it does; `heard`: nothing but what it prints is printed.
-    """
-
-    argv: tuple[str, ...]
-    changes: tuple[str, ...] = ()
-    chain: int = 0
-    last: bool = False
-    heard: bool = False
-
-
-ShellReader = Callable[[str], Iterable[Ran]]
-"""Reads the commands that a shell text would run."""
 
 What = Literal["change", "test", "lint", "commit", "say"]
 
@@ -86,7 +69,6 @@ class Known(NamedTuple):
     lint_tools: Names | None = None
     commit_tools: Names | None = None
     code: Names | None = None
-    shell: ShellReader | None = None
 
     def checked_by(self, argv: tuple[str, ...]) -> Literal["test", "lint"] | None:
         """What a command checks, where it is sure to do so."""
@@ -108,11 +90,9 @@ def steps_of(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], known:
     run tests what the text tests, whatever its name says; only one that the policy names is believed."""
     texts = [text for key, value in args.items() if plain(str(key)) in COMMANDS and (text := shell_text(value, args))]
     does = list(_by_tool(tool, traits, args, known, bool(texts)))
-    if known.shell is None:
-        return does
     plainly = len(texts) == 1 and not changes_what_runs(args)
     for text in texts:
-        does += _in_shell(text, known, known.shell, plainly)
+        does += _in_shell(text, known, plainly)
     return does
 
 
@@ -145,9 +125,11 @@ def _checks(tool: str, given: Names | None, words: frozenset[str], runs: frozens
     return len(said) == 1 or not said.isdisjoint(runs)
 
 
-def _in_shell(text: str, known: Known, shell: ShellReader, plainly: bool) -> Iterator[Step]:
+def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
     """What the commands of a text do; without `plainly` something beside the text says how they run."""
-    ran = [one for one in shell(text) if one.argv]
+    from stanchion.guards.evidence.ran import ran_by
+
+    ran = [one for one in ran_by(text) if one.argv]
     alone = len([one for one in ran if program(one.argv) not in NOISELESS]) == 1
     echoes = tells_of_tests("\n".join([text, *[" ".join(one.argv) for one in ran]]))
     for one in ran:

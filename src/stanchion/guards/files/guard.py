@@ -16,7 +16,7 @@ from stanchion.guards.files.protected import filled_in, shipped
 from stanchion.guards.files.protected.rule import CHANGES, Use
 from stanchion.guards.files.scope import FileScope, Folders, first_match, folders, listed
 from stanchion.guards.files.spelling import spelling
-from stanchion.guards.files.targets import Seeing, ShellReader, Target, contents, targets
+from stanchion.guards.files.targets import Seeing, Target, contents, targets
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.learning import Beside, Said
 from stanchion.kernel.events import ToolCall
@@ -37,7 +37,7 @@ KEPT: Final = 512
 """How many judged paths are remembered, so that a repeated one costs a look."""
 DONE: Final[dict[Use, str]] = {"read": "read", "write": "written", "delete": "deleted"}
 
-HANDED: Final = ("_scopes", "_shell", "_own", "_contents")
+HANDED: Final = ("_scopes", "_own", "_contents")
 """What a guard is handed by its policy."""
 
 ScopeOf = Callable[[str], FileScope | None]
@@ -92,10 +92,6 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         return lambda _task: None
 
     @cached_property
-    def _shell(self) -> ShellReader | None:
-        return None
-
-    @cached_property
     def _own(self) -> tuple[Pattern, ...]:
         return ()
 
@@ -108,7 +104,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         return None
 
     def scoped(self, said: Said, /) -> Files:
-        """The same guard that knows the files of tasks and of the policy, and who reads shell text."""
+        """The same guard that knows the files of tasks and of the policy."""
         files = said.found("tasks", "files", only_given=True)
 
         @lru_cache(KEPT)
@@ -116,7 +112,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             found = files(task)
             return None if found is None else FileScope(found.write, found.deny)
 
-        return self.within(scope, said.paths_in_shell, said.files, said.reach_in_file)
+        return self.within(scope, said.files, said.reach_in_file)
 
     def beside(self, _stages: frozenset[Stage], /) -> Beside | None:
         """What asks the disk where links lead, where that is wanted."""
@@ -133,15 +129,13 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def within(
         self,
         scopes: ScopeOf,
-        shell: ShellReader | None,
         own: tuple[str, ...],
         contents: ContentReader | None = None,
     ) -> Files:
-        """The same guard that knows the scopes of tasks, who reads shell text and what is written into files, and the
-        files of its own policy."""
+        """The same guard that knows the scopes of tasks, who reads what is written into files, and the files of its own
+        policy."""
         made = msgspec.structs.replace(self)
         made.__dict__["_scopes"] = scopes
-        made.__dict__["_shell"] = shell
         made.__dict__["_own"] = tuple([pattern(path) for path in own])
         made.__dict__["_contents"] = contents
         return made
@@ -156,7 +150,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _seeing(self) -> Seeing:
         arguments = {} if self.arguments is None else self.arguments
-        return Seeing(lru_cache(KEPT)(self._use), arguments, self._shell)
+        return Seeing(lru_cache(KEPT)(self._use), arguments)
 
     def _use(self, tool: str) -> Use | None:
         said = {} if self.tools is None else self.tools
@@ -187,21 +181,21 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """The severest of what is found about the call's paths; the first of them where they are alike."""
         event = reading.event
         worst: Finding | None = None
-        for target in self.targets(event):
+        for target in self.targets(reading):
             finding: Finding | None = self._kept(target, event.run.task)
             if finding is not None and (worst is None or finding.action > worst.action):
                 worst = finding
                 if worst.action >= STOPS:
                     return worst
-        written = None if self._contents is None else self._written(event)
+        written = None if self._contents is None else self._written(reading)
         return written if written is not None and (worst is None or written.action > worst.action) else worst
 
-    def _written(self, event: ToolCall) -> Finding | None:
+    def _written(self, reading: Reading[ToolCall]) -> Finding | None:
         """What is said against what a call writes into a file."""
-        texts = list(contents(event.args))
+        texts = list(contents(reading.event.args))
         if not texts or self._contents is None:
             return None
-        paths = [target.text for target in self.targets(event) if target.use == "write"]
+        paths = [target.text for target in self.targets(reading) if target.use == "write"]
         for path in paths[:CONTENTS_OF]:
             for text in texts:
                 reach = self._contents(path, text, self._places)
@@ -210,9 +204,10 @@ class Files(msgspec.Struct, frozen=True, dict=True):
                     return Finding(action, "files.reaches", (shown(path),), about=path)
         return None
 
-    def targets(self, event: ToolCall) -> list[Target]:
+    def targets(self, reading: Reading[ToolCall]) -> list[Target]:
         """The paths of a call."""
-        return list(targets(event.tool, event.traits, event.args, self._seeing))
+        event = reading.event
+        return list(targets(event.tool, event.traits, event.args, self._seeing, reading.commands))
 
     def _judged(self, target: Target, task: str) -> Finding | None:
         spelled = spelling(target.text)

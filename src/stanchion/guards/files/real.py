@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import msgspec
 
@@ -48,20 +48,19 @@ class RealFiles(msgspec.Struct, frozen=True):
 
     def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
         """Ask where the call's paths really lead; nothing where it has none."""
-        event = reading.event
-        asked = self._asked(event)
+        asked = self._asked(reading)
         return Lookup("", asked, self.files.deadline_ms) if asked.paths else None
 
-    def _asked(self, event: ToolCall) -> Asked:
+    def _asked(self, reading: Reading[ToolCall]) -> Asked:
         found = {
-            (one.text, one.base): one.use for one in self.files.targets(event) if one.sure and not is_url(one.text)
+            (one.text, one.base): one.use for one in self.files.targets(reading) if one.sure and not is_url(one.text)
         }
-        return Asked(self.files.root, tuple(found), tuple(found.values()), event.run.task)
+        return Asked(self.files.root, tuple(found), tuple(found.values()), reading.event.run.task)
 
     def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:
         """Judge what the disk says; an answer of any other shape is a failure, which refuses."""
         event = reading.event
-        asked = event if isinstance(event, Asked) else self._asked(event)
+        asked = event if isinstance(event, Asked) else self._asked(cast("Reading[ToolCall]", reading))
         roots, reals = value["roots"], value["paths"]
         if len(reals) != len(asked.paths) or len(roots) != len(asked.roots):
             raise ValueError("the disk was asked for other paths")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import join
 from typing import Any, Final, NamedTuple
 
 from stanchion.guards.files.protected.rule import Use
 from stanchion.readings import act_words as words
 from stanchion.readings.act import Act, act_of
+from stanchion.readings.commands import Held
+from stanchion.readings.commands.code import Text
 from stanchion.readings.names import plain
 
 LONGEST_LOOSE: Final = 1_024
@@ -29,41 +31,37 @@ class Target(NamedTuple):
     base: str = ""
 
 
-Used = Iterable[tuple[str, Use, str]]
-"""Paths that a text uses, each with how, and the folder that it is seen from."""
-ShellReader = Callable[[str], Used]
-"""Reads the paths that a shell text would use."""
-
-
 class Seeing(NamedTuple):
-    """How calls are read: uses by tool, uses by the argument's name, and who reads shell text."""
+    """How calls are read: uses by tool, and uses by the argument's name."""
 
     tools: Callable[[str], Use | None]
     arguments: Mapping[str, Use]
-    shell: ShellReader | None = None
 
 
-def targets(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], seeing: Seeing) -> Iterator[Target]:
-    """The paths of a call, in order: by the names of their arguments, in lists and deeper down too; those of its
+def targets(
+    tool: str, traits: tuple[str, ...], args: Mapping[str, Any], seeing: Seeing, commands: Sequence[Held]
+) -> Iterator[Target]:
+    """The paths that a call names: by the names of their arguments, in lists and deeper down too; those of its
     commands; and texts under other names that look like one."""
     said = act_of(tool, traits)
     use = seeing.tools(tool)
     own: Use = use if use is not None else said.use
     base = next((v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), "")
-    waiting: list[tuple[str, Any]] = list(args.items())
-    waiting.reverse()
-    while waiting:
-        key, value = waiting.pop()
-        kind = type(value)
-        if kind is dict:
-            waiting += reversed([(str(name), each) for name, each in value.items()])
-        elif kind is list:
-            if plain(key) in words.COMMANDS and value and all(type(each) is str for each in value):
-                yield from _in_shell(join(value), base, seeing)
-            else:
-                waiting += reversed([(key, each) for each in value])
-        elif kind is str and value:
-            yield from _in_text(key, value, base, own, said, seeing)
+    for top, given in args.items():
+        for command in commands:
+            if command.where[0] == top and not command.code:
+                yield from _in_shell(command.text, base)
+        waiting: list[tuple[str, Any]] = [(top, given)]
+        while waiting:
+            key, value = waiting.pop()
+            kind = type(value)
+            if kind is dict:
+                waiting += reversed([(str(name), each) for name, each in value.items()])
+            elif kind is list:
+                if plain(key) not in words.COMMANDS or not all(type(each) is str for each in value):
+                    waiting += reversed([(key, each) for each in value])
+            elif kind is str and value:
+                yield from _in_text(key, value, base, own, said, seeing)
 
 
 def contents(args: Mapping[str, Any]) -> Iterator[str]:
@@ -85,7 +83,7 @@ def _in_text(key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing
     if given is not None:
         yield Target(text, given, True, base)
     elif name in words.COMMANDS:
-        yield from _in_shell(text, base, seeing)
+        return
     elif name in words.STARTS:
         yield Target(text, "read")
     elif name in words.CONTENTS:
@@ -100,8 +98,10 @@ def _in_text(key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing
             yield Target(text, own if said.of_files or said.verb else "read", said.of_files, base)
 
 
-def _in_shell(text: str, base: str, seeing: Seeing) -> Iterator[Target]:
-    for path, use, start in seeing.shell(text) if seeing.shell is not None else ():
+def _in_shell(text: Text, base: str) -> Iterator[Target]:
+    from stanchion.readings.shell.paths import paths_in
+
+    for path, use, start in paths_in(text if isinstance(text, str) else join(text)):
         yield Target(path, use, True, start if start.startswith(("/", "~")) or not base else f"{base}/{start}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 from stanchion.kernel.contract.power import Power
@@ -23,12 +23,6 @@ class Said(Protocol):
     def found(self, table: str, key: str, /, only_given: bool = False) -> Callable[[str], Any]:
         """Gives what the closest entry of a name in `tasks`, `agents` or `tools`, or the role of that name in `roles`,
         says under a key; `None` where none says anything. With `only_given` entries without the key are passed by."""
-
-    def paths_in_shell(self, text: str, /) -> Iterable[Any]:
-        """The paths that a shell text would use, each with how, and from which folder."""
-
-    def commands_in_shell(self, text: str, /) -> Iterable[Any]:
-        """The commands that a shell text would run."""
 
     def reach_in_file(self, path: str, text: str, own: Any, /) -> str:
         """How surely a file that is written would do what only a person may do."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stanchion.readings.commands.finder import OPENING, Finder
+from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
 from stanchion.readings.commands.held import Held, Naming
 from stanchion.readings.commands.roles import BESIDE, COMMAND, RUN, role_of
 from stanchion.readings.commands.runner import Runner, runner_of
@@ -26,9 +26,12 @@ def commands(reading: Any) -> tuple[Held, ...]:
 
 
 def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:
-    """What a call runs, in order. A tool whose name says that it runs something and that has no argument of a known
-    name runs every text it is given; of other tools only what is named like a command is read, and a lone word is
-    theirs: `view`, `status`, `play`."""
+    """What a call runs, in order.
+
+    A tool whose name says that it runs something and that has no argument of a known name runs every text it is given,
+    and those further down where none of these is named. Of other tools only what is named like a command is read, and a
+    lone word is theirs: `view`, `status`, `play`.
+    """
     if not args or type(args) is not dict:
         return NOTHING
     if naming.tools is None:
@@ -43,8 +46,9 @@ def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:
             return found
     finder = Finder(runner, naming.arguments)
     finder.level(args, (), 0)
-    if not finder.found and runner.runs:
-        finder.every = True
+    if runner.runs and not any(len(one.where) == 1 for one in finder.found):
+        finder.every = 0 if finder.found else DEEPEST
+        finder.found.clear()
         finder.level(args, (), 0)
     return tuple(finder.found)
 
@@ -56,7 +60,9 @@ def _plainly(args: dict[str, Any], runs: bool) -> tuple[Held, ...] | None:
     for name, value in args.items():
         role = role_of(name)
         if type(value) is str:
-            if role & BESIDE or value[:1] in OPENING:
+            if not value:
+                continue
+            if role & BESIDE or value[0] in OPENING:
                 return None
             if role & wanted and (runs or LONE.fullmatch(value) is None):
                 found.append(Held(value, (name,), runs))

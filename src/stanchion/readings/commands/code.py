@@ -10,7 +10,7 @@ from typing import Final
 from stanchion.readings.commands.words import ANY, LANGUAGES
 
 LONGEST: Final = 65_536
-KEPT: Final = 512
+KEPT: Final = 128
 PYTHON: Final = LANGUAGES["python"]
 
 _MAGIC: Final = re.compile(r"(?m)^([ \t]*)([!%?]+)(.*)$")

@@ -31,10 +31,10 @@ DEEPEST: Final = 32
 LONGEST: Final = 65_536
 """A longer text is not read as JSON."""
 
-OPENING: Final = frozenset(["", "{", "[", " ", "\n", "\t", "\r"])
-"""How a text begins that may be JSON, or nothing."""
+OPENING: Final = frozenset(["{", "[", " ", "\n", "\t", "\r"])
+"""How a text begins that may be JSON."""
 _SAYS: Final = re.compile(
-    r'(?i)"[\w-]*(?:command|cmd|script|argv|shell|bash|exec|run|keystrokes|program|exe)[\w-]*\\*"\s*:'
+    r'(?i)"[\w-]{0,32}(?:command|cmd|script|argv|shell|bash|exec|run|keystrokes|program|exe)[\w-]{0,32}\\{0,32}"\s*:'
 )
 
 
@@ -47,7 +47,8 @@ class Finder:
         self.runner = runner
         self.names = names
         self.found: list[Held] = []
-        self.every = False
+        self.every = -1
+        """How deep every text is run, whatever its argument is called."""
 
     def level(self, level: dict[str, Any], where: Where, depth: int) -> None:
         """Follow the arguments that stand beside each other."""
@@ -56,7 +57,7 @@ class Finder:
         for name, value in level.items():
             role = role_of(name)
             beside |= role
-            runs = self._runs(name, role)
+            runs = depth <= self.every or self._runs(name, role)
             if type(value) is str:
                 if value:
                     self._text(name, value, where, role, runs, level, depth)
@@ -71,8 +72,6 @@ class Finder:
 
     def _runs(self, name: str, role: int) -> bool:
         """Whether the argument of a name holds what is run."""
-        if self.every:
-            return True
         if self.names is not None:
             return name in self.names
         if self.runner.runs:
@@ -91,9 +90,9 @@ class Finder:
         self, name: str, text: str, where: Where, role: int, runs: bool, level: dict[str, Any], depth: int
     ) -> bool:
         """Follow what a text holds that is JSON; whether it is."""
-        if not runs and not self.runner.runs and (role & CONTENT or _SAYS.search(text) is None):
-            return False
         if len(text) > LONGEST or text.lstrip()[:1] not in ("{", "["):
+            return False
+        if not runs and not self.runner.runs and (role & CONTENT or _SAYS.search(text) is None):
             return False
         try:
             value = msgspec.json.decode(text.encode())
@@ -133,7 +132,9 @@ class Finder:
         elif not language:
             self.found.append(Held(text, where, self.runner.runs))
         else:
-            self.found += [Held(one, where, False) for one in spoken(text, language, role & COMMAND != 0)]
+            self.found += [
+                Held(one, where, False, isinstance(one, tuple)) for one in spoken(text, language, role & COMMAND != 0)
+            ]
 
     def _beside(self, level: dict[str, Any], where: Where, begin: int) -> None:
         """Read a command together with the words behind it and with what it is given."""
@@ -158,7 +159,7 @@ class Finder:
 
     def _holds(self, name: str) -> bool:
         """Whether a name that says nothing holds what is run: where every text does, and where a policy names it."""
-        return (self.every and not role_of(name) & BESIDE) or (self.names is not None and name in self.names)
+        return (self.every >= 0 and not role_of(name) & BESIDE) or (self.names is not None and name in self.names)
 
 
 def _language(level: dict[str, Any], own: tuple[str, ...]) -> tuple[str, ...]:

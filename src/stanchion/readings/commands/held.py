@@ -12,11 +12,12 @@ Where = tuple[str | int, ...]
 
 class Held(msgspec.Struct, frozen=True, gc=False):
     """A shell text or the words of one command, and where in the arguments it stands; `sure` where the tool's name says
-    that it runs such texts."""
+    that it runs such texts, `code` where it is code of another language, as a command would give it to that."""
 
     text: Text
     where: Where
     sure: bool = True
+    code: bool = False
 
 
 class Naming(msgspec.Struct, frozen=True):
