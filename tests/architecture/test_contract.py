@@ -1,4 +1,4 @@
-"""Nobody in policy or runtime knows a shipped guard by its class: they ask for powers, so that any guard can have them."""
+"""Policy and runtime know no shipped guard by its class: they ask for powers, so that any guard can have them."""
 
 import ast
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ def test_no_shipped_guard_is_known_by_its_class(file: Path) -> None:
 
 
 def test_no_power_is_asked_for_by_name() -> None:
-    found = {}
+    found: dict[str, list[str]] = {}
     for file in sources(KERNEL):
         path = file.relative_to(ROOT).as_posix()
         lines = [

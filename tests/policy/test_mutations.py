@@ -136,10 +136,10 @@ def _policy() -> msgspec.inspect.StructType:
 
 def every_option() -> str:
     """A policy with every option of every guard."""
-    chance = Random(1)
     guards = [
         {str(one.tag_field): one.tag, **{field.encode_name: draw(field.type, chance) for field in one.fields}}
         for one in entries()
+        if (chance := Random(str(one.tag)))
     ]
     text: str = yaml.safe_dump({"name": "all", "guards": guards}, sort_keys=False)
     return text
