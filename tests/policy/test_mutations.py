@@ -138,8 +138,7 @@ def every_option() -> str:
     """A policy with every option of every guard."""
     guards = [
         {str(one.tag_field): one.tag, **{field.encode_name: draw(field.type, chance) for field in one.fields}}
-        for one in entries()
-        if (chance := Random(str(one.tag)))
+        for one, chance in [(one, Random(str(one.tag))) for one in entries()]
     ]
     text: str = yaml.safe_dump({"name": "all", "guards": guards}, sort_keys=False)
     return text
