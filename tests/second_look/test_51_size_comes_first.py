@@ -38,11 +38,11 @@ class Reader:
     CONTEXT: ClassVar[int] = 8
 
     def __init__(self) -> None:
-        self.shown = 0
+        self.seen = 0
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         event = reading.event
-        self.shown += len(str(content_of(event)))
+        self.seen += len(str(content_of(event)))
         return None
 
     def fingerprints(self, reading: Reading[Event], /) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class Reader:
         return ()
 
     def settled(self, text: str) -> int:
-        self.shown += len(text)
+        self.seen += len(text)
         return len(text)
 
     def actions(self) -> tuple[Action, ...]:
@@ -111,7 +111,7 @@ def test_no_stage_reads_what_is_larger_than_anything_may_be(way: str, policy: di
     shield = Shield.load(policy, guards=[reader], store="memory:", journal="memory:")
     run = shield.run(agent="a", task="t")
     assert refused(WAYS[way], run, HUGE) in ("kernel.too_large", "withheld")
-    assert reader.shown < LIMIT
+    assert reader.seen < LIMIT
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in UNMEASURED])
@@ -122,7 +122,7 @@ def test_no_stage_reads_what_is_larger_than_the_policy_says(way: str) -> None:
     shield = Shield.load(policy, guards=[reader], store="memory:", journal="memory:")
     run = shield.run(agent="a", task="t")
     assert refused(WAYS[way], run, LONG) in ("size.too_long", "withheld")
-    assert reader.shown < LIMIT
+    assert reader.seen < LIMIT
 
 
 def entered(call: Callable[[], Any]) -> set[str]:
@@ -181,7 +181,7 @@ def test_what_an_error_was_made_from_is_not_read_either_where_it_is_too_large() 
 
     with pytest.raises(ToolFailed):
         shield.run(agent="a").call(caused)
-    assert reader.shown < LIMIT
+    assert reader.seen < LIMIT
 
 
 def test_a_policy_that_only_watches_refuses_nothing_and_reads_nothing_of_it() -> None:
@@ -193,7 +193,7 @@ def test_a_policy_that_only_watches_refuses_nothing_and_reads_nothing_of_it() ->
     decision = run.check("send", {"note": HUGE})
     assert decision.proceeds
     assert [finding.code for finding in decision.shadow] == ["kernel.too_large"]
-    assert reader.shown < LIMIT
+    assert reader.seen < LIMIT
 
 
 def test_what_a_limit_only_remarks_on_is_read_and_written_down() -> None:

@@ -80,6 +80,10 @@ class Giving:
         """A question."""
         return self._sometimes(Lookup("", event, self._sometimes(50)))
 
+    def call(self, _payload: Any) -> Any:
+        """An answer."""
+        return self._draw.choice(JUNK)
+
     def key(self, _event: Any) -> Any:
         """The name of its record."""
         return self._sometimes("{default}junk")

@@ -1,74 +1,58 @@
-"""The shipped guards, by the name a policy uses them under."""
+"""The shipped guards, by the name a policy uses them under: each is the module of that name in this room.
+
+Nothing lists them. The room is looked through when names are asked for, and a guard is imported when it is asked for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from stanchion.guards.authority import Authority
-from stanchion.guards.breaker import Breaker
-from stanchion.guards.budget import Budget
-from stanchion.guards.canary import Canary
-from stanchion.guards.capabilities import Capabilities
-from stanchion.guards.clamp import Clamp
-from stanchion.guards.egress import EgressGuard
-from stanchion.guards.error_rate import ErrorRate
-from stanchion.guards.evidence import Evidence
-from stanchion.guards.files import Files
-from stanchion.guards.flow import Flow
-from stanchion.guards.health import Health
-from stanchion.guards.injection import Injection
-from stanchion.guards.loops import Loops
-from stanchion.guards.output import Output
-from stanchion.guards.pii import Pii
-from stanchion.guards.presidio import Presidio
-from stanchion.guards.python import PythonGuard
-from stanchion.guards.queue import Queue
-from stanchion.guards.recovery import Recovery
-from stanchion.guards.safe_mode import SafeMode
-from stanchion.guards.schema import Schema
-from stanchion.guards.secrets import Secrets
-from stanchion.guards.shell import Shell
-from stanchion.guards.size_limits import SizeLimits
-from stanchion.guards.sql import Sql
-from stanchion.guards.step_limit import StepLimit
-from stanchion.guards.task_scope import TaskScope
-from stanchion.guards.time_limit import TimeLimit
-from stanchion.guards.tool_allowlist import ToolAllowlist
-from stanchion.guards.tool_denylist import ToolDenylist
+ROOM: Final = "stanchion.guards"
 
-SHIPPED: Final[dict[str, type[Any]]] = {
-    guard.name: guard
-    for guard in (
-        SafeMode,
-        ToolAllowlist,
-        ToolDenylist,
-        StepLimit,
-        Budget,
-        TimeLimit,
-        ErrorRate,
-        Queue,
-        Breaker,
-        Health,
-        Loops,
-        Recovery,
-        SizeLimits,
-        Schema,
-        Shell,
-        Sql,
-        Files,
-        Canary,
-        Secrets,
-        Injection,
-        EgressGuard,
-        Flow,
-        Pii,
-        Presidio,
-        Capabilities,
-        Authority,
-        TaskScope,
-        Output,
-        Evidence,
-        Clamp,
-        PythonGuard,
-    )
-}
+
+class Shipped(Mapping[str, type[Any]]):
+    """The guards of a room, each imported when somebody asks for it."""
+
+    def __init__(self, room: str) -> None:
+        self._room = room
+        self._names: tuple[str, ...] = ()
+        self._known: dict[str, type[Any]] = {}
+
+    def __getitem__(self, name: str) -> type[Any]:
+        """The class of a guard; `KeyError` where there is none of that name."""
+        found = self._known.get(name)
+        if found is None:
+            if name not in self.names():
+                raise KeyError(name)
+            found = self._known[name] = guard_in(f"{self._room}.{name}", name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all guards, in order; nothing is imported for them."""
+        if not self._names:
+            from pkgutil import iter_modules, resolve_name
+
+            modules = iter_modules(resolve_name(self._room).__path__)
+            self._names = tuple(sorted([module.name for module in modules if not module.name.startswith("_")]))
+        return self._names
+
+
+def guard_in(module: str, name: str) -> type[Any]:
+    """The guard that a module has: the class that says the module's name is its own."""
+    from pkgutil import resolve_name
+
+    for found in vars(resolve_name(module)).values():
+        if isinstance(found, type) and getattr(found, "name", None) == name and hasattr(found, "kind"):
+            return found
+    said = f"`{module}` has no guard: write a class with `name: ClassVar[str] = {name!r}` and a `kind` into it"
+    raise TypeError(f"{said}, or begin the module's name with `_`")
+
+
+SHIPPED: Final = Shipped(ROOM)

@@ -82,8 +82,16 @@ def sound_ruling(ruling: Any) -> Ruling:
     return ruling
 
 
+LATEST_MS: Final = 10**12
+"""The longest deadline that every host can wait for: some thirty years."""
+
+
 def sound_lookup(lookup: Any) -> Lookup:
     """The same for what an asking guard wants to know."""
-    if not isinstance(lookup, Lookup) or type(lookup.deadline_ms) is not int or lookup.deadline_ms < 0:
+    if (
+        not isinstance(lookup, Lookup)
+        or type(lookup.deadline_ms) is not int
+        or not 0 <= lookup.deadline_ms <= LATEST_MS
+    ):
         raise TypeError("an asking guard gives a Lookup or None, with a deadline in whole milliseconds")
     return lookup

@@ -9,11 +9,15 @@ from typing import Any, Final
 from stanchion.guards.python import PythonGuard
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Category
+from stanchion.kernel.contract.standing import stages_of
 from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat, place
 from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.foreign import is_foreign, name_of
 from stanchion.policy.importing import imported
+from stanchion.policy.placing import call_of, own_code, seat_of
+from stanchion.policy.scoping import beside
 
 Answerer = Callable[[Any], Any]
 BRAKE: Final = place(SafeMode(), "safe-mode-at-start")
@@ -27,7 +31,8 @@ def with_guards(
     A function of an event, or an object with a `judge(event)`, sync or async, is a guard. It may say where it
     stands with attributes: `id`, `stages`, `priority`, `category`, `deadline_ms`, `deep`, `fail_open`, `log_pass`,
     `mode`.
-    An object with a `kind` is one of the engine's own four protocols and judges inline. `brake` adds safe mode.
+    An object with a `kind` is one of the engine's own four protocols and judges inline, with every power of the
+    contract. `brake` adds safe mode.
     """
     answerers: dict[str, Answerer] = {}
     seats = [Seat(BRAKE, place="switched on at start")] if brake else []
@@ -37,35 +42,45 @@ def with_guards(
         if placed.id in taken:
             raise PolicyError([Fault(f"guard {placed.id}", "the id is taken: give the guard an `id` of its own")])
         taken.add(placed.id)
-        seats.append(Seat(placed, place=f"guard {placed.id}"))
+        seat = seat_of(placed, f"guard {placed.id}")
         if answerer is not None:
+            seats.append(seat)
             answerers[placed.id] = answerer
+            continue
+        for one in (seat, beside(seat)):
+            if one is not None:
+                seats.append(one)
+                call = call_of(one.placed.guard)
+                if isinstance(call, str):
+                    answerers[one.placed.id] = answerer_of(one.placed.id, call)
     answerers |= {guard_id: answerer_of(guard_id, call) for guard_id, call in policy.calls.items()}
     if not seats:
         return policy, answerers
     told = "".join(f"{seat.placed.id}={type(seat.placed.guard).__qualname__};" for seat in seats)
     digest = hashlib.sha256(f"{policy.hash};{told}".encode()).hexdigest()
-    whole = policy.seats + tuple(seats)
-    return CompiledPolicy(policy.file, whole, policy.calls, policy.undos, policy.files, digest), answerers
+    seated = policy.seats + tuple(seats)
+    whole = CompiledPolicy(policy.file, seated, policy.calls, policy.undos, policy.files, digest)
+    return whole, {**answerers, **own_code(whole)}
 
 
 def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
-    own = hasattr(guard, "kind")
+    own = is_foreign(guard)
     if getattr(guard, "isolated", False) and not own:
         hint = "name it in the policy, as `use: python` with its `call: module:name`"
         raise PolicyError([Fault("guards", f"`{guard!r}` was handed in and cannot be `isolated`: {hint}")])
     judge = None if own else _judgement(guard, "guards", f"`{guard!r}`")
-    name = getattr(guard, "id", None) or getattr(guard, "__name__", None) or type(guard).__name__
+    name = name_of(guard)
     kernel: Any = guard
     if not own:
-        kernel = PythonGuard(f"{name}", getattr(guard, "deadline_ms", 1_000), getattr(guard, "deep", False))
-    stages = frozenset(Stage(stage) for stage in getattr(guard, "stages", PythonGuard.stages))
+        kernel = PythonGuard(name, getattr(guard, "deadline_ms", 1_000), getattr(guard, "deep", False))
+    said = stages_of(guard) if own else getattr(guard, "stages", PythonGuard.stages)
+    stages = frozenset(Stage(stage) for stage in said)
     if Stage.MODEL_CHUNK in stages and kernel.kind is not Kind.PURE:
         hint = "`model_chunk` takes pure guards only: choose another stage"
         raise PolicyError([Fault(f"guard {name}", f"it keeps state or asks, and {hint}")])
     category = getattr(guard, "category", Category.QUALITY)
     placed = Placed(
-        str(name),
+        name,
         kernel,
         getattr(guard, "priority", PythonGuard.priority),
         Category[category.upper()] if isinstance(category, str) else category,

@@ -20,6 +20,7 @@ from stanchion.kernel.names import names
 from stanchion.policy.compiled import CompiledPolicy, Seat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.importing import imported
+from stanchion.policy.placing import own_code
 from stanchion.policy.schema import GUARDS, PolicyFile, use_of
 
 Where = Callable[..., str]
@@ -117,7 +118,7 @@ def with_tools(
     if tools.digest or told:
         digest = hashlib.sha256(";".join([policy.hash, tools.digest, *told]).encode()).hexdigest()
     made = CompiledPolicy(policy.file, tuple(seats), policy.calls, policy.undos, policy.files, digest)
-    return made, answerers
+    return made, {**own_code(made), **answerers}
 
 
 def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | None) -> Seat:

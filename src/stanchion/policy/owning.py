@@ -11,28 +11,34 @@ from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.scan_cache import ScanCache
 
 
-def owned(policy: CompiledPolicy, own: Places, kept: ScanCache) -> CompiledPolicy:
-    """The same policy, hash included, whose guards keep agents off these places and take compiled patterns from there.
+class Home:
+    """A shield's own places, and where it keeps compiled patterns."""
 
-    The places are no part of the hash: it says what a policy means, and that is the same on every host.
-    """
-    seats = tuple([_at_home(seat, own, kept) for seat in policy.seats])
-    made = CompiledPolicy(policy.file, seats, policy.calls, policy.undos, policy.files, policy.hash)
-    made.reader.prepare(kept)
-    return made
+    def __init__(self, own: Places, kept: ScanCache) -> None:
+        self._own = own
+        self._kept = kept
 
+    def policy(self, policy: CompiledPolicy) -> CompiledPolicy:
+        """The same policy, hash included, whose guards keep agents off these places and take what they compile from
+        there.
 
-def _at_home(seat: Seat, own: Places, kept: ScanCache) -> Seat:
-    guard = at_home(seat.placed.guard, own, kept)
-    if guard is seat.placed.guard:
-        return seat
-    return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=guard))
+        The places are no part of the hash: it says what a policy means, and that is the same on every host.
+        """
+        seats = tuple([self._seat(seat) for seat in policy.seats])
+        made = CompiledPolicy(policy.file, seats, policy.calls, policy.undos, policy.files, policy.hash)
+        made.reader.prepare(self._kept)
+        return made
 
+    def _seat(self, seat: Seat) -> Seat:
+        guard = self.guard(seat.placed.guard)
+        if guard is seat.placed.guard:
+            return seat
+        return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=guard))
 
-def at_home(guard: Any, own: Places, kept: ScanCache) -> Any:
-    """A guard that is prepared, and knows the shield's own places, where it wants to; others stay as they are."""
-    preparing = PREPARES.of(guard)
-    if preparing is not None:
-        preparing.prepare(kept)
-    wanting = TOLD_PLACES.of(guard)
-    return guard if wanting is None else wanting.told(own)
+    def guard(self, guard: Any) -> Any:
+        """A guard that is prepared, and knows these places, where it wants to; others stay as they are."""
+        preparing = PREPARES.of(guard)
+        if preparing is not None:
+            preparing.prepare(self._kept)
+        wanting = TOLD_PLACES.of(guard)
+        return guard if wanting is None else wanting.told(self._own)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from stanchion.kernel.actions import Action
@@ -12,7 +12,7 @@ from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import sensible
-from stanchion.policy.compiled import Seat
+from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.schema import AppliesTo
 
 Wrong = tuple[tuple[str, ...], str]
@@ -37,6 +37,12 @@ def call_of(guard: Any) -> Any:
         return None
     answered = CALLS.of(guard)
     return None if answered is None else answered.call
+
+
+def own_code(policy: CompiledPolicy) -> dict[str, Callable[..., Any]]:
+    """What answers guards that bring the code themselves, by their ids: that of the guards as they are now."""
+    found = {seat.placed.id: call_of(seat.placed.guard) for seat in policy.seats}
+    return {guard: call for guard, call in found.items() if callable(call)}
 
 
 def misplaced(guard: Any, name: str, stages: frozenset[Stage]) -> Iterator[Wrong]:

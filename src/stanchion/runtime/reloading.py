@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stanchion.policy.compiled import CompiledPolicy
+    from stanchion.policy.owning import Home
     from stanchion.runtime.ingesting import Ingesting
     from stanchion.runtime.isolated.isolation import Isolation
     from stanchion.runtime.resolving import Resolver, Resolving
@@ -31,8 +32,8 @@ RESOLVES: Final = "stanchion.runtime.resolving:addresses"
 OnReload = Callable[["CompiledPolicy | PolicyError"], None]
 """Told of every reload: the policy now in force, or what was wrong with the one that was refused."""
 
-Settle = Callable[["CompiledPolicy"], "CompiledPolicy"]
-"""Gives a policy whose guards know where a shield keeps what is its own."""
+Settle = Callable[["CompiledPolicy"], "Home"]
+"""Gives where a shield that has a policy in force keeps what is its own."""
 
 
 class Policies:
@@ -44,11 +45,12 @@ class Policies:
         brake: bool,
         ingesting: Ingesting | None = None,
         resolver: Resolver | None = None,
-        settle: Settle | None = None,
+        *,
+        settle: Settle,
     ) -> None:
         self._guards = guards
         self._settle = settle
-        self._settled: tuple[CompiledPolicy, CompiledPolicy] | None = None
+        self._settled: tuple[CompiledPolicy, CompiledPolicy, tuple[Any, ...]] | None = None
         self._resolver = resolver
         self._resolving: Resolving | None = None
         self._isolation: Isolation | None = None
@@ -61,8 +63,8 @@ class Policies:
         the policy to put in force."""
         from stanchion.policy.custom import with_guards
 
-        policy = self._at_home(policy)
-        whole, answerers = with_guards(policy, self._guards, self.brake)
+        policy, guards = self._at_home(policy)
+        whole, answerers = with_guards(policy, guards, self.brake)
         asking = [guard for guard, call in policy.calls.items() if call == RESOLVES]
         if asking:
             answerers |= dict.fromkeys(asking, self._resolves())
@@ -78,14 +80,18 @@ class Policies:
                 self._isolation.keep([code for known in self._known.values() for code in known[1].values()])
         return whole
 
-    def _at_home(self, policy: CompiledPolicy) -> CompiledPolicy:
-        """The policy whose guards know this shield's own places; one that is put in force again keeps what they had
-        worked out."""
-        if self._settle is None:
-            return policy
+    def _at_home(self, policy: CompiledPolicy) -> tuple[CompiledPolicy, tuple[Any, ...]]:
+        """The policy and the user's own guards, which know this shield's own places; those of one that is put in force
+        again keep what they had worked out."""
         if self._settled is None or self._settled[0] is not policy:
-            self._settled = (policy, self._settle(policy))
-        return self._settled[1]
+            home = self._settle(policy)
+            guards = self._guards
+            if guards:
+                from stanchion.policy.foreign import at_work
+
+                guards = at_work(policy, guards, home.guard)
+            self._settled = (policy, home.policy(policy), guards)
+        return self._settled[1:]
 
     def _isolated(self, policy: CompiledPolicy) -> dict[str, Answerer]:
         """What answers for the guards whose code has a process of its own."""

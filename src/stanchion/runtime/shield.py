@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stanchion.policy.compiled import CompiledPolicy
+    from stanchion.policy.owning import Home
     from stanchion.runtime.children import Carved
     from stanchion.runtime.resolving import Resolver
 
@@ -91,7 +92,7 @@ class Shield:
         self.store: Any = MemoryStore(clock) if store is None else store
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.anchored: Any = anchored(self.store, self.journal)
-        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver, self._at_home)
+        self._policies = Policies(tuple(guards), brake, self._ingesting, resolver, settle=self._at_home)
         self._bare = policy
         self._source, self.env = source, env
         self._watcher: Watcher | None = None
@@ -157,13 +158,13 @@ class Shield:
         kept.remember(shield.memory)
         return shield
 
-    def _at_home(self, policy: CompiledPolicy) -> CompiledPolicy:
-        from stanchion.policy.owning import owned
+    def _at_home(self, policy: CompiledPolicy) -> Home:
+        from stanchion.policy.owning import Home
         from stanchion.policy.scan_cache import ScanCache
         from stanchion.runtime.own_places import own_places, state_or_none
 
         own = own_places(self.store, self.journal, policy.files, os.environ)
-        return owned(policy, own, ScanCache(state_or_none(os.environ)))
+        return Home(own, ScanCache(state_or_none(os.environ)))
 
     @property
     def tenant(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from types import UnionType
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_hints
 
 from stanchion.kernel.contract import asking, content, counting, learning, linting, outward, standing
 from stanchion.kernel.contract.power import Power
@@ -121,6 +121,8 @@ def _fits(value: Any, hint: Any) -> bool:
     origin, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return not isinstance(value, Exception)
+    if origin is ClassVar:
+        return _fits(value, parts[0])
     if origin in (Union, UnionType):
         return any(_fits(value, one) for one in parts)
     if origin is None:
@@ -135,4 +137,6 @@ def _fits(value: Any, hint: Any) -> bool:
 
 def _shown(hint: Any) -> str:
     """A type as one writes it."""
+    if get_origin(hint) is ClassVar:
+        return _shown(get_args(hint)[0])
     return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint).replace("typing.", "")

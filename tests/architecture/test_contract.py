@@ -1,0 +1,130 @@
+"""Policy and runtime know no shipped guard by its class: they ask for powers, so that any guard can have them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stanchion.kernel.contract.checking import POWERS, members, wrong_in
+from stanchion.policy.load import load_policy
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("policy", "runtime")
+KERNEL = (*ROOMS, "kernel")
+
+
+def sources(rooms: tuple[str, ...]) -> list[Path]:
+    """Every source file of some rooms."""
+    return [file for room in rooms for file in sorted((ROOT / "src/stanchion" / room).rglob("*.py"))]
+
+
+def from_guards(tree: ast.AST) -> set[str]:
+    """The names that a file imports from the room of guards."""
+    imported = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {
+        alias.asname or alias.name
+        for node in imported
+        if (node.module or "").startswith("stanchion.guards")
+        for alias in node.names
+    }
+
+
+def known_by_class(source: str) -> Iterator[str]:
+    """Where a file asks whether something is of a class from the room of guards."""
+    tree = ast.parse(source)
+    guards = from_guards(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
+                asked = {one.id for one in ast.walk(kinds) if isinstance(one, ast.Name)}
+            case ast.MatchClass(cls=ast.Name(id=name)):
+                asked = {name}
+            case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=[ast.Name(id=name)]):
+                asked = {name}
+            case _:
+                continue
+        for name in sorted(asked & guards):
+            yield f"line {node.lineno}: it asks for `{name}`; ask for a power of `stanchion.kernel.contract` instead"
+
+
+def asked_by_name(source: str) -> Iterator[str]:
+    """Where a file asks a guard for a member of a power by its name."""
+    signs = {power.sign for power in POWERS}
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id="hasattr" | "getattr"), args=[_, ast.Constant(value=name), *_]) if (
+                name in signs
+            ):
+                yield f"line {node.lineno}: it asks for `{name}` by name; ask for its power instead"
+            case _:
+                pass
+
+
+OWN_WORDS = {
+    "src/stanchion/policy/custom.py": {"deep", "isolated"},
+    "src/stanchion/policy/foreign.py": {"recalls"},
+}
+"""What a user's function says of itself has the same names."""
+
+
+@pytest.mark.parametrize("file", sources(ROOMS), ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_no_shipped_guard_is_known_by_its_class(file: Path) -> None:
+    assert list(known_by_class(file.read_text("utf-8"))) == []
+
+
+def test_no_power_is_asked_for_by_name() -> None:
+    found: dict[str, list[str]] = {}
+    for file in sources(KERNEL):
+        path = file.relative_to(ROOT).as_posix()
+        lines = [
+            line
+            for line in asked_by_name(file.read_text("utf-8"))
+            if not any(f"`{name}`" in line for name in OWN_WORDS.get(path, ()))
+        ]
+        found |= {path: lines} if lines else {}
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "if isinstance(guard, Budget): ...",
+        "if isinstance(guard, Rule | Budget): ...",
+        "if isinstance(guard, (int, Budget)): ...",
+        "match guard:\n    case Budget(): ...",
+        "if type(guard) is Budget: ...",
+    ],
+)
+def test_a_guard_that_is_known_by_its_class_is_found(code: str) -> None:
+    (found,) = known_by_class(f"from stanchion.guards.budget import Budget\n{code}")
+    assert "it asks for `Budget`" in found
+    assert not list(known_by_class(f"from stanchion.policy.rules import Budget\n{code}"))
+
+
+def test_a_power_that_is_asked_for_by_name_is_found() -> None:
+    assert list(asked_by_name("hasattr(guard, 'settled')"))
+    assert list(asked_by_name("getattr(guard, 'lease_ms', 0)"))
+    assert not list(asked_by_name("getattr(event, 'duration_ms', 0)"))
+
+
+def test_every_power_says_when_it_is_asked_and_what_it_may_answer() -> None:
+    for power in POWERS:
+        assert power.sign in [member.name for member in members(power.protocol)]
+        assert power.protocol.__doc__
+        for member in members(power.protocol):
+            declared = vars(power.protocol)[member.name]
+            assert (declared.fget if isinstance(declared, property) else declared).__doc__, member.name
+
+
+def tables() -> list[Path]:
+    """The tables of cases, in which every shipped guard stands."""
+    return sorted((ROOT / "tests/tables").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", tables(), ids=lambda file: file.stem)
+def test_the_shipped_guards_keep_the_contract(file: Path) -> None:
+    policy = yaml.safe_load(file.read_text("utf-8")).get("policy")
+    for seat in load_policy(policy).seats if isinstance(policy, dict) else ():
+        assert wrong_in(seat.placed.guard) == [], seat.placed.id

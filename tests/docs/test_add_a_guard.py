@@ -1,0 +1,82 @@
+"""The three files of the page on adding a guard are all it takes: in a copy of the house every check finds it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import ROOT, blocks
+
+PAGE = ROOT / "docs/how-to/add-a-guard.md"
+FILES = {
+    "python": "src/stanchion/guards/recipients.py",
+    "markdown": "docs/guards/recipients.md",
+    "yaml": "tests/tables/recipients.yaml",
+}
+CHECKS = (
+    "tests/architecture/test_guards.py",
+    "tests/architecture/test_imports.py",
+    "tests/architecture/test_contract.py",
+)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the house, without the guard."""
+    copy = tmp_path_factory.mktemp("house")
+    for folder in ("src", "docs", "tools", "tests"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "corpora"))
+    for file in ("pyproject.toml", "README.md", "Makefile", "CHANGELOG.md"):
+        shutil.copy(ROOT / file, copy / file)
+    return copy
+
+
+def ran(house: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run something of the copy."""
+    places = {"PYTHONPATH": str(house / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", *command], cwd=house, env={**os.environ, **places}, capture_output=True, text=True
+    )
+
+
+def test_the_three_files_are_all_it_takes(house: Path) -> None:
+    page = blocks(PAGE.read_text("utf-8"))
+    written = {FILES[block.language]: block.text for block in page if block.language in FILES}
+    assert len(written) == len(page) == len(FILES)
+
+    (house / FILES["python"]).write_text(written[FILES["python"]], "utf-8")
+    said = ran(house, "tools.guard_files", "recipients").stdout
+    assert "guard `recipients` has no table; write `tests/tables/recipients.yaml`" in said
+    assert "guard `recipients` has no page; write `docs/guards/recipients.md`" in said
+
+    (house / FILES["yaml"]).write_text("policy: {name: few}\ncases: []\n", "utf-8")
+    text = written[FILES["markdown"]]
+    (house / FILES["markdown"]).write_text(
+        "\n".join([line for line in text.splitlines() if "| `" not in line]), "utf-8"
+    )
+    said = ran(house, "tools.guard_files", "recipients").stdout
+    assert "write `| `most` | type | `10` | meaning |` below `## Options`" in said
+    assert "write `| `recipients.many` | this message goes to … people, and … are the most |" in said
+    assert "write one with `expect: {code: recipients.many}` into `tests/tables/recipients.yaml`" in said
+
+    for file, content in written.items():
+        (house / file).write_text(content, "utf-8")
+    said = ran(house, "tools.guard_files", "recipients").stdout
+    assert said
+    assert all(line.endswith("is stale; run `make pages`") for line in said.splitlines()), said
+    assert ran(house, "tools.docs").returncode == 0
+    done = ran(house, "tools.guard_files")
+    assert (done.returncode, done.stdout) == (0, "nothing is missing\n")
+    pages = ("tests/guards/test_pages.py", "tests/test_tables.py", "tests/docs/test_snippets.py")
+    checked = ran(house, "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "recipients", *pages)
+    assert checked.returncode == 0, checked.stdout[-2_000:]
+    assert "| [`recipients`](recipients.md) | A message goes to so many people and no more |" in (
+        house / "docs/guards/index.md"
+    ).read_text("utf-8")
+    checked = ran(house, "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-x", *CHECKS)
+    assert checked.returncode == 0, checked.stdout[-2_000:]

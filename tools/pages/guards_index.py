@@ -1,0 +1,60 @@
+"""The front page of the guards: each with what its page says first, in the order in which they judge."""
+
+from pathlib import Path
+from typing import Any
+
+from stanchion.policy.schema import GUARDS
+
+PATH = "docs/guards/index.md"
+PAGES = Path(__file__).resolve().parents[2] / "docs/guards"
+
+INTRODUCTION = """\
+# Guards
+
+A guard judges one kind of hazard. It is pure: it sees the event and what it declared to need, and answers with
+a finding or with nothing. Each page here has the same five parts: what it does, usage, options, codes, and
+when not to use it.
+
+| guard | what it is for |
+|---|---|
+"""
+
+REST = """\
+
+They are listed in the order in which they judge unless a policy says otherwise.
+
+## What every entry may say
+
+A guard stands in a policy under `guards`, by its name after `use`. Besides its own options every entry takes:
+
+| key | default | meaning |
+|---|---|---|
+| `id` | the guard's name, with dashes | how findings and records call it; unique in a policy |
+| `enabled` | `true` | `false` leaves it out |
+| `priority` | the guard's own | lower judges earlier |
+| `category` | the guard's own | breaks ties: safety, compliance, budget, scope, quality |
+| `stages` | the guard's own | where it judges |
+| `mode` | `enforce` | `shadow`: judged, recorded and counted apart, and it changes nothing |
+| `applies_to` | everybody | `agents`, `tasks` and `tools` it concerns; a name is exact unless a glob is written |
+| `fail_open` | `false` | what it cannot judge proceeds, except for tools of critical risk; \
+without the store for a minute at most, and never past a halt |
+| `log_pass` | `false` | records name it where it was asked and found nothing; what it finds is always recorded |
+"""
+
+
+def render() -> str:
+    """Render one row for each guard that a policy can use."""
+    ordered = sorted(GUARDS.items(), key=lambda pair: _order(*pair))
+    return INTRODUCTION + "".join([f"| [`{name}`]({name}.md) | {said_of(name)} |\n" for name, _ in ordered]) + REST
+
+
+def said_of(name: str, pages: Path = PAGES) -> str:
+    """What the page of a guard says first, as it stands in a row; what to write where it says nothing."""
+    file = pages / f"{name}.md"
+    lines = file.read_text(encoding="utf-8").split("\n\n") if file.is_file() else []
+    said = " ".join(lines[1].split()) if len(lines) > 1 and not lines[1].startswith("#") else ""
+    return said.removesuffix(".") if said else "…"
+
+
+def _order(name: str, guard: type[Any]) -> tuple[int, int, str]:
+    return (guard.priority, guard.category, name)
