@@ -100,7 +100,7 @@ def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Par
     With `brief` that stands in the place of what it is about."""
     try:
         parts = _encode(entry, salt, brief)
-        if _fits(parts):
+        if len(parts.body) + len(parts.kept) <= LONGEST:
             return parts
         is_data = True
     except (UnicodeEncodeError, TypeError):

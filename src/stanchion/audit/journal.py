@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
+import msgspec
+
 from stanchion.audit import notes
 from stanchion.audit.apart import NO_SALT, Parts, encode, entry_from
 from stanchion.audit.record import GENESIS, Entry, Redact, entry_of
@@ -60,7 +62,7 @@ class Fact(NamedTuple):
     data: Mapping[str, Any] = NO_DATA
 
 
-class Kept(NamedTuple):
+class Kept(msgspec.Struct, frozen=True, gc=False):
     """A record as it is kept: its bytes, their hash, how long the decision took, and what stands apart of it."""
 
     body: bytes
@@ -262,5 +264,5 @@ class MemoryJournal:
 
     def _mend(self) -> None:
         """A record that was kept and not counted is none: who wrote it was cut off."""
-        if self._kept and self._kept[-1][1] != self._end[1]:
+        if self._kept and self._kept[-1].hash != self._end[1]:
             self._kept.pop()

@@ -155,7 +155,8 @@ _encoded = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
 
 def canonical(value: Any) -> bytes:
     """Canonical JSON in which nothing stands that a terminal would act upon: a trail can be looked at as it is."""
-    return json_safe(_encoded(value))
+    body = _encoded(value)
+    return body if body.isascii() and b"\x7f" not in body else json_safe(body)
 
 
 Redact = Callable[[Any], Any]
@@ -184,6 +185,7 @@ def entry_of(
     if decision.findings or decision.shadow or hide:
         content = patched(content, decision, hide)
     names = (*BESIDE[stage], "cleared") if event.cleared else BESIDE[stage]
+    beside = _beside(event, names) if names else {}
     return Entry(
         VERSION,
         prev,
@@ -204,7 +206,7 @@ def entry_of(
         RISKS[event.risk],
         event.traits,
         redact(content),
-        redact(_beside(event, names)) if names else {},
+        redact(beside) if beside else beside,
         _said(decision.findings, redact) if decision.findings else (),
         decision.skipped,
         _said(decision.shadow, redact) if decision.shadow else (),
@@ -241,7 +243,13 @@ def _judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ..
     if not inputs.records:
         return ()
     later = [name for name, _, _ in inputs.refused] if inputs.refused else ()
-    return _redacted([record for record in inputs.records if record[1] or record[0] in later], redact)
+    kept = []
+    for record in inputs.records:
+        name, version, value = record
+        if version or name in later:
+            shown = value if value is None else redact(value)
+            kept.append(record if shown is value else (name, version, shown))
+    return tuple(kept)
 
 
 def _redacted(records: Iterable[tuple[str, int, Any]], redact: Redact) -> tuple[tuple[str, int, Any], ...]:
@@ -261,8 +269,9 @@ def _answer(answer: Answer, redact: Redact) -> Answer:
 
 
 def _beside(event: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    usual = _usual(type(event))
-    said = {}
+    kind = type(event)
+    usual = _defaults[kind] if kind in _defaults else _usual(kind)
+    said: dict[str, Any] = {}
     for name in names:
         value = getattr(event, name)
         if value == usual.get(name) or (name == "args" and event.call):
@@ -277,11 +286,9 @@ _defaults: dict[type[Any], dict[str, Any]] = {}
 
 def _usual(kind: type[Event]) -> dict[str, Any]:
     """What an event's fields are where nobody says anything."""
-    known = _defaults.get(kind)
-    if known is None:
-        fields = msgspec.structs.fields(kind)
-        known = _defaults[kind] = {field.name: field.default for field in fields if not field.required}
-    return known
+    fields = msgspec.structs.fields(kind)
+    made = _defaults[kind] = {field.name: field.default for field in fields if not field.required}
+    return made
 
 
 def patched(content: Any, decision: Decision, hide: tuple[Patch, ...] = ()) -> Any:

@@ -35,7 +35,7 @@ def coerce(checker: Checker, value: Any, formats: bool, types: bool, drop: bool)
 
     `types` reads values as what they have to be, `drop` leaves out entries that nobody knows.
     """
-    changed: set[tuple[str | int, ...]] = set()
+    changed: dict[tuple[str | int, ...], None] = {}
     words: list[str] = []
     current = value
     for _ in range(ROUNDS):
@@ -44,7 +44,7 @@ def coerce(checker: Checker, value: Any, formats: bool, types: bool, drop: bool)
             if change is None:
                 return None
             current = apply(current, (change,))
-            changed.add(change.path)
+            changed[change.path] = None
             words.append(_said(problem, change))
         if checker.fits(current, formats):
             whole = [
