@@ -97,7 +97,7 @@ class Finder:
         ranks = self._ranks
         for spans in found:
             spans.sort(key=lambda span: (span.start, -span.end, ranks[span.kind]))
-        return found
+        return found if any(found) else None
 
     def look_in(self, leaves: Sequence[Leaf], decode: bool, most: int | None = None) -> list[list[Span]] | None:
         """The same for the texts of structured content, where names tell more."""
