@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from stanchion.guards.sql.lexing import PARSING
+from stanchion.readings.sql.lexing import PARSING
 
 
 class _NotWhileParsing(logging.Filter):
