@@ -6,11 +6,11 @@ import pytest
 
 from stanchion.guards.files import Files
 from stanchion.guards.files.globs import fault, matches, pattern
-from stanchion.guards.files.place import place_of
 from stanchion.guards.files.protected import FAMILIES, RULES
 from stanchion.guards.files.protected.rule import Use
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.readings import read
+from stanchion.readings.paths.place import place_of
 
 NOWHERE = Files(root=())
 TOOLS: dict[Use, str] = {"read": "read_file", "write": "write_file", "delete": "delete_file"}

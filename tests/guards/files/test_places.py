@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.guards.files.place import Place, inside, is_url, joined, place_of
-from stanchion.guards.files.spelling import LONGEST, LONGEST_NAME, spelling
+from stanchion.readings.paths.place import Place, inside, is_url, joined, place_of
+from stanchion.readings.paths.spelling import LONGEST, LONGEST_NAME, spelling
 
 
 def readings(text: str) -> list[str]:

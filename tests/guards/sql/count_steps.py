@@ -31,9 +31,9 @@ def main() -> None:
     import sqlglot.parser
     from sqlglot.errors import SqlglotError
 
-    from stanchion.guards.sql.comments import Unread
-    from stanchion.guards.sql.lexing import BREAKING, reader_of
-    from stanchion.guards.sql.limits import work_of
+    from stanchion.readings.sql.comments import Unread
+    from stanchion.readings.sql.lexing import BREAKING, reader_of
+    from stanchion.readings.sql.limits import work_of
 
     assert str(sqlglot.parser.__file__).endswith(".py")
     steps, limit = 0, sys.maxsize

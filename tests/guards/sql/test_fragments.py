@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from stanchion.guards.sql.fragments import MAX_CHARS, shape_of
+from stanchion.readings.sql.fragments import MAX_CHARS, shape_of
 from tests.guards.steps import steps_of
 
 HITS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stanchion.guards.sql import Does, classify
-from stanchion.guards.sql.dialect import dialect_said_by
+from stanchion.readings.sql.dialect import dialect_said_by
 
 HIDDEN = {
     "mysql": [

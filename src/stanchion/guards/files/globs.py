@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stanchion.guards.files.place import Place, place_of
 from stanchion.kernel.names import glob, is_glob
+from stanchion.readings.paths.place import Place, place_of
 
 
 class Pattern(NamedTuple):

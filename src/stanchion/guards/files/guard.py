@@ -11,11 +11,9 @@ import msgspec
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.files.codes import CODES
 from stanchion.guards.files.globs import Pattern, fault, pattern
-from stanchion.guards.files.place import Place, is_url, joined, place_of
 from stanchion.guards.files.protected import filled_in, shipped
 from stanchion.guards.files.protected.rule import CHANGES, Use
 from stanchion.guards.files.scope import FileScope, Folders, first_match, folders, listed
-from stanchion.guards.files.spelling import spelling
 from stanchion.guards.files.targets import Seeing, Target, contents, targets
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.learning import Beside, Said
@@ -26,6 +24,8 @@ from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
+from stanchion.readings.paths.place import Place, is_url, joined, place_of
+from stanchion.readings.paths.spelling import spelling
 
 __all__ = ["CODES", "Files"]
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from stanchion.guards.files.guard import Files, shown
-from stanchion.guards.files.place import is_url, place_of
 from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.scope import folders
 from stanchion.kernel.actions import Action, Category
@@ -17,6 +16,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
+from stanchion.readings.paths.place import is_url, place_of
 
 
 class Asked(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from stanchion.guards.files.globs import Pattern, matches, pattern
-from stanchion.guards.files.place import Place, inside, joined, place_of
+from stanchion.readings.paths.place import Place, inside, joined, place_of
 
 HARMLESS: Final = frozenset(
     Place("/", ("dev", name))

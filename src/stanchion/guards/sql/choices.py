@@ -6,24 +6,6 @@ from typing import Final, Literal
 
 from stanchion.kernel.actions import Action, Risk
 
-DialectName = Literal[
-    "bigquery",
-    "clickhouse",
-    "databricks",
-    "duckdb",
-    "hive",
-    "mysql",
-    "oracle",
-    "postgres",
-    "presto",
-    "redshift",
-    "snowflake",
-    "spark",
-    "sqlite",
-    "trino",
-    "tsql",
-]
-
 Level = Literal["guarded", "no_ddl", "read_only"]
 
 FOUND: Final = (

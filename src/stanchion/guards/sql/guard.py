@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards.sql.choices import BY_RISK, FOUND, REFUSED, DialectName, Level
+from stanchion.guards.sql.choices import BY_RISK, FOUND, REFUSED, Level
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import ToolCall
@@ -17,6 +17,7 @@ from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+from stanchion.readings.sql.dialect import DialectName
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge

@@ -8,11 +8,16 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from stanchion.guards.sql.choices import BY_RISK, FOUND
-from stanchion.guards.sql.classifying import REMEMBERED_CHARS, classify
-from stanchion.guards.sql.dialect import dialect_said_by
-from stanchion.guards.sql.fragments import shape_of
 from stanchion.guards.sql.judging import charges, function_charges, table_charges
-from stanchion.guards.sql.places import (
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.names import Names, glob, names
+from stanchion.kernel.option import ACTIONS
+from stanchion.readings.sql.classifying import REMEMBERED_CHARS, classify
+from stanchion.readings.sql.dialect import dialect_said_by
+from stanchion.readings.sql.fragments import shape_of
+from stanchion.readings.sql.places import (
     SAYING,
     USUAL,
     carries_texts,
@@ -22,13 +27,8 @@ from stanchion.guards.sql.places import (
     texts_in,
     values_named,
 )  # fmt: skip
-from stanchion.guards.sql.recognising import is_sql
-from stanchion.guards.sql.statement import Statement
-from stanchion.kernel.actions import Risk
-from stanchion.kernel.events import ToolCall
-from stanchion.kernel.findings import Finding
-from stanchion.kernel.names import Names, glob, names
-from stanchion.kernel.option import ACTIONS
+from stanchion.readings.sql.recognising import is_sql
+from stanchion.readings.sql.statement import Statement
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.guard import Sql

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from stanchion.guards.sql.functions import CHANGES
-from stanchion.guards.sql.statement import Does, Statement
 from stanchion.kernel.names import Names
+from stanchion.readings.sql.functions import CHANGES
+from stanchion.readings.sql.statement import Does, Statement
 
 _NAMED: Final = {
     Does.UPKEEP: "write",

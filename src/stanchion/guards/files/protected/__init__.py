@@ -6,10 +6,10 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from stanchion.guards.files.globs import Pattern, fits, matches, pattern
-from stanchion.guards.files.place import Place, place_of
 from stanchion.guards.files.protected import agents, credentials, environment, keys, system
 from stanchion.guards.files.protected.rule import Protected, Use
 from stanchion.kernel.names import glob, is_glob
+from stanchion.readings.paths.place import Place, place_of
 
 FAMILIES: Final = (environment, keys, credentials, system, agents)
 RULES: Final[tuple[Protected, ...]] = tuple([rule for family in FAMILIES for rule in family.RULES])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from stanchion.guards.sql.dialect import FLAT, HASH, NESTING, SLASHES
+from stanchion.readings.sql.dialect import FLAT, HASH, NESTING, SLASHES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,12 +6,12 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from stanchion.guards.sql.calls import CHANGING
-from stanchion.guards.sql.comments import Unread
-from stanchion.guards.sql.dialect import RARER, TRIED
-from stanchion.guards.sql.limits import MAX_CHARS
-from stanchion.guards.sql.reading import Reading, read
-from stanchion.guards.sql.statement import Statement, severity, unclear
+from stanchion.readings.sql.calls import CHANGING
+from stanchion.readings.sql.comments import Unread
+from stanchion.readings.sql.dialect import RARER, TRIED
+from stanchion.readings.sql.limits import MAX_CHARS
+from stanchion.readings.sql.reading import Reading, read
+from stanchion.readings.sql.statement import Statement, severity, unclear
 
 REMEMBERED_CHARS: Final = 4_096
 """Longer texts are read anew each time, so that what is remembered stays small."""

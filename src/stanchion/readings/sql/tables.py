@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.sql.lexing import NAME, Piece
-from stanchion.guards.sql.listed import listed
+from stanchion.readings.sql.lexing import NAME, Piece
+from stanchion.readings.sql.listed import listed
 
 _LEADING: Final = listed("INTO TABLE TABLES VIEW INDEX UPDATE TRUNCATE ON COPY DESCRIBE DESC ANALYZE VACUUM")
 _BETWEEN: Final = frozenset({"IF", "NOT", "EXISTS", "ONLY", "TABLE", "CONCURRENTLY", "FULL", "VERBOSE"})

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.sql.calls import CHANGING
-from stanchion.guards.sql.dialect import PRODUCTS, words_of
-from stanchion.guards.sql.verbs import BEYOND, KNOWN, OBJECTS, RIGHTS
+from stanchion.readings.sql.calls import CHANGING
+from stanchion.readings.sql.dialect import PRODUCTS, words_of
+from stanchion.readings.sql.verbs import BEYOND, KNOWN, OBJECTS, RIGHTS
 
 SAYING: Final = frozenset({"sql", "sql_query", "sql_text", "sql_statement", "sqlquery"})
 """Arguments whose names say that they are SQL, whichever tool has them."""

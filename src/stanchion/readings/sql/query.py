@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.guards.sql.calls import calls_at, changing_words
-from stanchion.guards.sql.comments import Unread
-from stanchion.guards.sql.lexing import BREAKING, Piece, Reader
-from stanchion.guards.sql.listed import listed
-from stanchion.guards.sql.pure import is_pure
-from stanchion.guards.sql.statement import HARMLESS, Does, Statement
-from stanchion.guards.sql.tables import named_tables, tables_after
-from stanchion.guards.sql.tree import look
-from stanchion.guards.sql.verbs import KNOWN, PARSED, WRITING, said_by
+from stanchion.readings.sql.calls import calls_at, changing_words
+from stanchion.readings.sql.comments import Unread
+from stanchion.readings.sql.lexing import BREAKING, Piece, Reader
+from stanchion.readings.sql.listed import listed
+from stanchion.readings.sql.pure import is_pure
+from stanchion.readings.sql.statement import HARMLESS, Does, Statement
+from stanchion.readings.sql.tables import named_tables, tables_after
+from stanchion.readings.sql.tree import look
+from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, said_by
 
 if TYPE_CHECKING:
     from sqlglot import Token

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.sql.listed import listed
-from stanchion.guards.sql.settings import reset_by, set_by
-from stanchion.guards.sql.statement import Does
+from stanchion.readings.sql.listed import listed
+from stanchion.readings.sql.settings import reset_by, set_by
+from stanchion.readings.sql.statement import Does
 
 Verdict = tuple[Does, str]
 """What a statement does, and how it is called."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.guards.sql.comments import Unread, running_comments, unwrapped
-from stanchion.guards.sql.limits import MAX_CHARS, work_of
+from stanchion.readings.sql.comments import Unread, running_comments, unwrapped
+from stanchion.readings.sql.limits import MAX_CHARS, work_of
 
 if TYPE_CHECKING:
     from sqlglot import Token, TokenType, exp

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from stanchion.guards.sql.dialect import DIALECTS
-from stanchion.guards.sql.functions import effect_of
+from stanchion.readings.sql.dialect import DIALECTS
+from stanchion.readings.sql.functions import effect_of
 
 _LISTED: Final = """
     age array_append array_cat array_dims array_fill array_lower array_ndims array_positions array_prepend

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.sql.listed import listed
-from stanchion.guards.sql.verbs import first_word, made_by
+from stanchion.readings.sql.listed import listed
+from stanchion.readings.sql.verbs import first_word, made_by
 
 BEGINNING: Final = listed(
     """

@@ -10,13 +10,13 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from stanchion.guards.sql.calls import spelled
-from stanchion.guards.sql.comments import Unread
-from stanchion.guards.sql.dialect import RARER, TRIED
-from stanchion.guards.sql.lexing import TEXT, Piece, Reader, pieces_of, reader_of
-from stanchion.guards.sql.listed import listed
-from stanchion.guards.sql.places import begins_as_sql, begins_with_verb
-from stanchion.guards.sql.verbs import BEYOND, OBJECTS, RIGHTS
+from stanchion.readings.sql.calls import spelled
+from stanchion.readings.sql.comments import Unread
+from stanchion.readings.sql.dialect import RARER, TRIED
+from stanchion.readings.sql.lexing import TEXT, Piece, Reader, pieces_of, reader_of
+from stanchion.readings.sql.listed import listed
+from stanchion.readings.sql.places import begins_as_sql, begins_with_verb
+from stanchion.readings.sql.verbs import BEYOND, OBJECTS, RIGHTS
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
-from stanchion.guards.sql.places import begins_as_sql
+from stanchion.readings.sql.places import begins_as_sql
 
 MAX_CHARS: Final = 2_048
 MAX_LINES: Final = 8

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.guards.sql.pure import is_pure
-from stanchion.guards.sql.rows import picks
-from stanchion.guards.sql.statement import Does
+from stanchion.readings.sql.pure import is_pure
+from stanchion.readings.sql.rows import picks
+from stanchion.readings.sql.statement import Does
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.sql.listed import listed
-from stanchion.guards.sql.statement import Does
 from stanchion.kernel.names import names
+from stanchion.readings.sql.listed import listed
+from stanchion.readings.sql.statement import Does
 
 Verdict = tuple[Does, str]
 

@@ -6,16 +6,16 @@ from typing import Final
 
 import msgspec
 
-from stanchion.guards.sql.calls import calls_in, changing_words, numbers_in, reads_file, spelled
-from stanchion.guards.sql.comments import Unread
-from stanchion.guards.sql.functions import REACHES, effect_of
-from stanchion.guards.sql.hidden import hidden_verb
-from stanchion.guards.sql.lexing import NAME, TEXT, Piece, Reader, pieces_of, reader_of
-from stanchion.guards.sql.pure import is_pure
-from stanchion.guards.sql.query import parsed, shown
-from stanchion.guards.sql.statement import Does, Effect, Statement, severity
-from stanchion.guards.sql.tables import named_tables, tables_after
-from stanchion.guards.sql.verbs import PARSED, first_word, said_by
+from stanchion.readings.sql.calls import calls_in, changing_words, numbers_in, reads_file, spelled
+from stanchion.readings.sql.comments import Unread
+from stanchion.readings.sql.functions import REACHES, effect_of
+from stanchion.readings.sql.hidden import hidden_verb
+from stanchion.readings.sql.lexing import NAME, TEXT, Piece, Reader, pieces_of, reader_of
+from stanchion.readings.sql.pure import is_pure
+from stanchion.readings.sql.query import parsed, shown
+from stanchion.readings.sql.statement import Does, Effect, Statement, severity
+from stanchion.readings.sql.tables import named_tables, tables_after
+from stanchion.readings.sql.verbs import PARSED, first_word, said_by
 
 MAX_INNER: Final = 2
 MAX_WITHIN: Final = 4

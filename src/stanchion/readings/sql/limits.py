@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from stanchion.guards.sql.comments import Unread
+from stanchion.readings.sql.comments import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

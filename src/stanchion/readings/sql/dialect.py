@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
-from stanchion.guards.sql.choices import DialectName
+DialectName = Literal[
+    "bigquery",
+    "clickhouse",
+    "databricks",
+    "duckdb",
+    "hive",
+    "mysql",
+    "oracle",
+    "postgres",
+    "presto",
+    "redshift",
+    "snowflake",
+    "spark",
+    "sqlite",
+    "trino",
+    "tsql",
+]
 
 DIALECTS: Final[tuple[DialectName, ...]] = get_args(DialectName)
 

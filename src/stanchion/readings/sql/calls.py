@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from stanchion.guards.sql.lexing import NAME, TEXT, Piece
-from stanchion.guards.sql.listed import listed
+from stanchion.readings.sql.lexing import NAME, TEXT, Piece
+from stanchion.readings.sql.listed import listed
 
 CHANGING: Final = listed(
     """
