@@ -110,7 +110,7 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
 
     def scoped(self, said: Said, /) -> Sql:
         """The same guard; what its parser logs of a text that it reads for the guard is written nowhere."""
-        from stanchion.guards.sql.lexing import PARSING
+        from stanchion.readings.sql.lexing import PARSING
 
         said.quiet("sqlglot", PARSING.get)
         return self
