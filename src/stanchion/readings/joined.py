@@ -41,4 +41,5 @@ def flat(text: str) -> bytes:
 
 def joined(reading: Any) -> Joined:
     """The texts of an event as one."""
-    return Joined([leaf.text for leaf in reading.leaves])
+    leaves = reading.leaves
+    return Joined([leaves[0].text] if len(leaves) == 1 else [leaf.text for leaf in leaves])

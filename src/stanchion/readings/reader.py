@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from stanchion.readings.reading import Reading
@@ -17,14 +18,14 @@ E = TypeVar("E")
 class Reader:
     """Reads events for one policy, whose guards seek something in texts. It remembers nothing of them."""
 
-    __slots__ = ("_together",)
+    __slots__ = ("_together", "read")
+
+    read: Callable[[Any], Reading[Any]]
+    """Gives the reading of an event; nothing of it is worked out yet."""
 
     def __init__(self, seeks: Iterable[Seek] = ()) -> None:
         self._together = Together(seeks)
-
-    def read(self, event: E) -> Reading[E]:
-        """The reading of an event; nothing of it is worked out yet."""
-        return Reading(event, self)
+        self.read = partial(Reading, reader=self)
 
     def prepare(self, kept: Kept) -> None:
         """Compile what is sought, or take it from where it is kept, so that no event has to wait for it."""

@@ -24,8 +24,6 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES, decide
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.guard import Placed, Reading
-from stanchion.kernel.judging import read_of
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake, StoreLost, key
@@ -136,26 +134,19 @@ def _found(plans: Plans, moment: Moment) -> tuple[str, ...]:
     lineup = plans.of(moment.events, NORMAL).lineup
     if not lineup.clearing or moment.events[0].stage is Stage.MODEL_CHUNK:
         return ()
-    reading = read_of(moment, plans.policy.read)[0]
-    for placed in lineup.bounding:
-        if _refuses_unread(placed, reading):
-            return ()
+    event, known = moment.events[0], moment.readings
+    reading = known[0] if known and known[0].event is event else plans.policy.read(event)
     found: dict[str, None] = {}
-    for placed in lineup.clearing:
-        try:
-            found |= dict.fromkeys(placed.guard.fingerprints(reading))
-        except Exception:  # noqa: BLE001 - a guard may raise anything: it does so again when it judges, and fails closed
-            return ()
-    return tuple(found)
-
-
-def _refuses_unread(placed: Placed, reading: Reading) -> bool:
-    """Whether a guard that bounds content (`bounds`) refuses an event; one that fails does so when it judges."""
     try:
-        finding = placed.guard.judge(reading)
-    except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
-        return True
-    return isinstance(finding, Finding) and not placed.shadow and unread((finding,))
+        for placed in lineup.bounding:
+            finding = placed.guard.judge(reading)
+            if isinstance(finding, Finding) and not placed.shadow and unread((finding,)):
+                return ()
+        for placed in lineup.clearing:
+            found |= dict.fromkeys(placed.guard.fingerprints(reading))
+    except Exception:  # noqa: BLE001 - a guard may raise anything: it does so again when it judges, and fails closed
+        return ()
+    return tuple(found)
 
 
 class Allowances:

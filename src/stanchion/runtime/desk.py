@@ -229,7 +229,7 @@ class Desk:
         events: tuple[Event, ...] = (event,)
         if self._charges and spent is not JUST_ONE and _costs(event.stage, spent):
             events = (event, self._charge(event, spent))
-        readings = tuple(map(self.plans.policy.read, events))
+        readings = tuple(map(self.shield.policy.read, events))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
             return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts, readings)
         late = [*refused, *[self._late.popleft() for _ in range(len(self._late))]]
