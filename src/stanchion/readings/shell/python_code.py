@@ -6,7 +6,7 @@ import ast
 import binascii
 from codecs import decode
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from stanchion.readings.shell.listing import listed
 
@@ -50,6 +50,14 @@ STARTS: Final = listed(
     """
 )
 """Functions that start a program; the first of their arguments that is no mode says which."""
+
+
+TELLING: Final = frozenset({ast.Import, ast.ImportFrom, ast.Attribute, ast.Call, ast.List, ast.Tuple})
+"""What names something."""
+MAKING: Final = frozenset({ast.Constant, ast.Name, ast.JoinedStr, ast.BinOp, ast.Subscript})
+"""What may make a text, beside calls."""
+LEAVES: Final = frozenset({ast.Constant, ast.Name, ast.Pass, ast.Break, ast.Continue, ast.alias})
+"""What has nothing in it that is asked for."""
 
 
 class Code(NamedTuple):
@@ -100,11 +108,12 @@ class _Reader:
         if self.depth > 3:
             return
         self.depth += 1
-        tree = ast.parse(code)
-        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        nodes = list(ast.walk(tree))
+        nodes = _nodes(ast.parse(code))
+        said: set[int] = set()
         for node in nodes:
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if isinstance(node, ast.Expr):
+                said.add(id(node.value))
+            elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 value = self.value(node.value)
                 if value is not None:
                     self.values[node.targets[0].id] = value
@@ -113,7 +122,11 @@ class _Reader:
             elif isinstance(node, ast.ImportFrom):
                 self.called.update({alias.asname: alias.name for alias in node.names if alias.asname is not None})
         for node in nodes:
-            self._note(node, id(node) in said)
+            kind = type(node)
+            if kind in TELLING:
+                self._note(node, id(node) in said)
+            elif kind in MAKING and not (kind is ast.Constant and id(node) in said):
+                self._text(node)
         self.depth -= 1
 
     def _note(self, node: ast.AST, alone: bool) -> None:
@@ -131,9 +144,12 @@ class _Reader:
             case ast.List() | ast.Tuple():
                 self._joined(node.elts)
         if isinstance(node, ast.expr) and not (alone and isinstance(node, ast.Constant)):
-            value = self.value(node)
-            if value is not None and len(value) > 2:
-                self.texts.append(value)
+            self._text(node)
+
+    def _text(self, node: Any) -> None:
+        value = self.value(node)
+        if value is not None and len(value) > 2:
+            self.texts.append(value)
 
     def _called(self, node: ast.Call) -> None:
         name = self.called.get(_name(node.func), _name(node.func))
@@ -254,6 +270,21 @@ class _Reader:
             except (ValueError, binascii.Error):
                 return None
         return known if name in SAME or name == "decode" else None
+
+
+def _nodes(tree: ast.AST) -> list[ast.AST]:
+    """All that a tree is made of, level by level; how things are used and joined is left out."""
+    found = [tree]
+    for node in found:
+        if type(node) in LEAVES:
+            continue
+        for name in node._fields:
+            item = getattr(node, name, None)
+            if isinstance(item, list):
+                found += [one for one in item if isinstance(one, ast.AST)]
+            elif isinstance(item, ast.AST) and name not in ("ctx", "op"):
+                found.append(item)
+    return found
 
 
 def _both(left: str | None, right: str | None, between: str) -> str | None:
