@@ -10,9 +10,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN, Share
-from stanchion.kernel.contract.content import VEILS
-from stanchion.kernel.contract.counting import HEARS_REFUSALS, VACATES, WATCHES
-from stanchion.kernel.contract.standing import ANSWERS, SWITCHES
+from stanchion.kernel.contract.powers import ANSWERS, HEARS_REFUSALS, SWITCHES, VACATES, VEILS, WATCHES
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED

@@ -20,7 +20,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.changing import LEFT, change
-from stanchion.kernel.contract.content import BOUNDS, FINGERPRINTS
+from stanchion.kernel.contract.powers import BOUNDS, FINGERPRINTS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES, decide
 from stanchion.kernel.events import Event, Moment

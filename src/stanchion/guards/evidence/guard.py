@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
@@ -15,7 +15,6 @@ from stanchion.guards.evidence.outcome import NONE, PASSED
 from stanchion.guards.evidence.steps import Known, ShellReader, Step, steps_of
 from stanchion.guards.evidence.work import TOLD, Work
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import Event, Failure, ModelReply, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
@@ -26,6 +25,9 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import say
 from stanchion.readings import Reading
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.learning import Said
 
 __all__ = ["CODES", "Evidence"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import msgspec
 
@@ -18,7 +18,7 @@ from stanchion.guards.files.scope import FileScope, Folders, first_match, folder
 from stanchion.guards.files.spelling import spelling
 from stanchion.guards.files.targets import Seeing, ShellReader, Target, contents, targets
 from stanchion.kernel.actions import STOPS, Action, Category
-from stanchion.kernel.contract.learning import Beside, Said
+from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -26,6 +26,9 @@ from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.learning import Said
 
 __all__ = ["CODES", "Files"]
 

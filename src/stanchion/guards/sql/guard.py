@@ -9,7 +9,6 @@ import msgspec
 
 from stanchion.guards.sql.choices import BY_RISK, FOUND, REFUSED, DialectName, Level
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -20,6 +19,7 @@ from stanchion.readings import Reading
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge
+    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {

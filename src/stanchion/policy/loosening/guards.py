@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.kernel.actions import STOPS, Action
-from stanchion.kernel.contract.counting import HEARS_REFUSALS
-from stanchion.kernel.contract.standing import answers_at
+from stanchion.kernel.contract.powers import HEARS_REFUSALS, answers_at
 from stanchion.kernel.guard import Kind, order
 from stanchion.kernel.names import Names
 from stanchion.kernel.option import ACTIONS as NAMED
