@@ -136,10 +136,19 @@ def _policy() -> msgspec.inspect.StructType:
 
 def every_option() -> str:
     """A policy with every option of every guard."""
-    guards = [
-        {str(one.tag_field): one.tag, **{field.encode_name: draw(field.type, chance) for field in one.fields}}
-        for one, chance in [(one, Random(str(one.tag))) for one in entries()]
-    ]
+    return _written([next(guard for seed in range(1_000) if _fits(guard := _entry(one, seed))) for one in entries()])
+
+
+def _entry(one: msgspec.inspect.StructType, seed: int) -> dict[str, Any]:
+    chance = Random(f"{one.tag} {seed}")
+    return {str(one.tag_field): one.tag, **{field.encode_name: draw(field.type, chance) for field in one.fields}}
+
+
+def _fits(guard: dict[str, Any]) -> bool:
+    return not faults_of(read_text(_written([guard]), FILE))
+
+
+def _written(guards: list[dict[str, Any]]) -> str:
     text: str = yaml.safe_dump({"name": "all", "guards": guards}, sort_keys=False)
     return text
 
