@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stanchion.kernel.contract.checking import POWERS, members, wrong_in
+from stanchion.kernel.contract.checking import POWERS, members, protocol_of, wrong_in
 from stanchion.policy.load import load_policy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,10 +111,10 @@ def test_a_power_that_is_asked_for_by_name_is_found() -> None:
 
 def test_every_power_says_when_it_is_asked_and_what_it_may_answer() -> None:
     for power in POWERS:
-        assert power.sign in [member.name for member in members(power.protocol)]
-        assert power.protocol.__doc__
-        for member in members(power.protocol):
-            declared = vars(power.protocol)[member.name]
+        assert power.sign in [member.name for member in members(protocol_of(power))]
+        assert protocol_of(power).__doc__
+        for member in members(protocol_of(power)):
+            declared = vars(protocol_of(power))[member.name]
             assert (declared.fget if isinstance(declared, property) else declared).__doc__, member.name
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -17,6 +16,9 @@ from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {

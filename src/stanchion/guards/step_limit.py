@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.linting import Point, Standing
+from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind

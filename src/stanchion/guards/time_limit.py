@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.linting import Point, Standing
+from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling

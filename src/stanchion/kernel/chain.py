@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.autonomy import Share
-from stanchion.kernel.contract.counting import HEARS_REFUSALS, VACATES, WATCHES
+from stanchion.kernel.contract.powers import HEARS_REFUSALS, VACATES, WATCHES
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED

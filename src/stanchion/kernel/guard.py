@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.standing import Switch
+from stanchion.kernel.contract.values import Switch
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Lookup

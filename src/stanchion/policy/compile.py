@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.learning import HOLDS_DEFINITIONS
-from stanchion.kernel.contract.linting import DEGRADES
-from stanchion.kernel.contract.standing import stages_of
+from stanchion.kernel.contract.powers import DEGRADES, HOLDS_DEFINITIONS, stages_of
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.stages import Stage
 from stanchion.policy import ladder, scoping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
@@ -13,10 +13,7 @@ from stanchion.guards.budget import Grant, Requests, grant_key, grants
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
-from stanchion.kernel.contract.asking import RECALLS, Recalls
-from stanchion.kernel.contract.content import FINGERPRINTS
-from stanchion.kernel.contract.counting import LEASES, SPENDS
-from stanchion.kernel.contract.standing import FOR_SAFE_MODE, TIGHTENS
+from stanchion.kernel.contract.powers import FINGERPRINTS, FOR_SAFE_MODE, LEASES, RECALLS, SPENDS, TIGHTENS
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.lineup import Lineups
@@ -29,6 +26,9 @@ from stanchion.policy.rules import STATIC
 from stanchion.policy.schema import AgentEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
 from stanchion.policy.veil import Veil
 from stanchion.readings import Reader
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.asking import Recalls
 
 ENGINE: Final = "1"
 """The engine's version: part of every policy's hash, because a decision depends on it."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from stanchion.guards.python import PythonGuard
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.standing import stages_of
+from stanchion.kernel.contract.powers import stages_of
 from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat, place

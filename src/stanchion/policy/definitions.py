@@ -14,7 +14,7 @@ from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.schema.guard import Memo
 from stanchion.guards.schema.hooks import HOOKS_ID, Hooked, ToolHooks
 from stanchion.guards.schema.tools import POLICY, Definition, Known, Tools
-from stanchion.kernel.contract.learning import HOLDS_DEFINITIONS, KNOWS_TOOLS
+from stanchion.kernel.contract.powers import HOLDS_DEFINITIONS, KNOWS_TOOLS
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import names
 from stanchion.policy.compiled import CompiledPolicy, Seat, closest

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stanchion.kernel.contract.checking import wrong_in
-from stanchion.kernel.contract.learning import HOLDS_DEFINITIONS
+from stanchion.kernel.contract.powers import HOLDS_DEFINITIONS
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stanchion.kernel.contract.linting import IDLE
+from stanchion.kernel.contract.powers import IDLE
 from stanchion.kernel.stages import Stage
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.linting import DEGRADES
-from stanchion.kernel.contract.standing import ANSWERS, ANSWERS_AT
+from stanchion.kernel.contract.powers import ANSWERS, ANSWERS_AT, DEGRADES
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.stages import Stage

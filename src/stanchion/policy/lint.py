@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from stanchion.kernel.contract.linting import Point, Sure
+from stanchion.kernel.contract.values import Point, Sure
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
 from stanchion.policy.compiled import CompiledPolicy, Seat

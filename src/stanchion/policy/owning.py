@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from stanchion.kernel.contract.learning import PREPARES, TOLD_PLACES, Places
+from stanchion.kernel.contract.powers import PREPARES, TOLD_PLACES
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.scan_cache import ScanCache
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.learning import Places
 
 
 class Home:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.asking import CALLS, RECALLS
-from stanchion.kernel.contract.standing import ANSWERS_AT, CONCERNS, NEEDS, answers_at
+from stanchion.kernel.contract.powers import ANSWERS_AT, CALLS, CONCERNS, NEEDS, RECALLS, answers_at
 from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.stages import Stage

@@ -10,8 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.actions import STOPS
-from stanchion.kernel.contract.linting import REACHES
-from stanchion.kernel.contract.standing import ANSWERS
+from stanchion.kernel.contract.powers import ANSWERS, REACHES
 from stanchion.kernel.guard import order
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.stages import Stage

@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.linting import ALWAYS_SPEAKS, POINTS, Point, Standing
-from stanchion.kernel.contract.standing import ANSWERS
+from stanchion.kernel.contract.powers import ALWAYS_SPEAKS, ANSWERS, POINTS
+from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import OF_STAGE, RunInfo
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.policy.compiled import Seat

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
 import msgspec
 
 from stanchion.guards import SHIPPED
-from stanchion.kernel.contract.learning import READS
+from stanchion.kernel.contract.powers import READS
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.rules import Rule

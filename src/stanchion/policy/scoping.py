@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion.guards._own import OwnPlaces
 from stanchion.guards.files.globs import fault
-from stanchion.kernel.contract.learning import BESIDE, SCOPED
+from stanchion.kernel.contract.powers import BESIDE, SCOPED
 from stanchion.policy.compiled import Seat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.ladder import lesser_at

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from stanchion.kernel.contract.content import NAMES_SECRETS
+from stanchion.kernel.contract.powers import NAMES_SECRETS
 from stanchion.kernel.events import Event, Prompt, RunInfo
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply

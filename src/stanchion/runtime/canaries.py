@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stanchion.kernel.contract.outward import PLANTS
+from stanchion.kernel.contract.powers import PLANTS
 
 if TYPE_CHECKING:
     from stanchion.runtime.run import Run

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, Action
-from stanchion.kernel.contract.content import SETTLES
+from stanchion.kernel.contract.powers import SETTLES
 from stanchion.kernel.events import ModelReply, RunInfo
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Placed

@@ -22,7 +22,7 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
 from stanchion.kernel.changing import LEFT, change as change_record
 from stanchion.kernel.content import content_of
-from stanchion.kernel.contract.asking import SHOWS
+from stanchion.kernel.contract.powers import SHOWS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import ASK, Finding

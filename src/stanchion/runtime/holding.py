@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Policy
-from stanchion.kernel.contract.content import SETTLES
+from stanchion.kernel.contract.powers import SETTLES
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.kernel.contract.asking import DEEP, ISOLATED
+from stanchion.kernel.contract.powers import DEEP, ISOLATED
 from stanchion.kernel.guard import Placed
 from stanchion.policy.errors import PolicyError, PolicyLoosens
 from stanchion.policy.locating import FOUND, own_policy, possible_policies

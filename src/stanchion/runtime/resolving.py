@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.kernel.contract.outward import JUDGES_HOSTS
+from stanchion.kernel.contract.powers import JUDGES_HOSTS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.stages import Stage

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from stanchion.guards._marks import mark, marks_of
 from stanchion.guards.budget.measures import ACTS, MEASURES, phrase
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.linting import Point, Standing
+from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import Unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 import msgspec
 
@@ -12,8 +12,7 @@ from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of,
 from stanchion.guards.budget import entry
 from stanchion.guards.budget.measures import ACTS, MEASURES, phrase, shown
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.learning import Beside, Said
-from stanchion.kernel.contract.linting import Point, Standing
+from stanchion.kernel.contract.values import Beside, Point, Standing
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -24,6 +23,9 @@ from stanchion.kernel.state import BUCKETS, IDLE_S, Line
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import MICRO, Unit, ceil_micro
 from stanchion.kernel.words import Words, declare
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {

@@ -13,7 +13,7 @@ from stanchion.guards.egress.logins import shown, unwritten
 from stanchion.guards.egress.names import METADATA, inside_name, written_in
 from stanchion.guards.egress.places import Place, places
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.learning import Beside
+from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import Egress, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind

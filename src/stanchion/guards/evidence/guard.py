@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
@@ -25,6 +25,9 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import say
 from stanchion.readings import Reading
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["CODES", "Evidence"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import msgspec
 
@@ -16,7 +16,7 @@ from stanchion.guards.files.protected.rule import CHANGES, Use
 from stanchion.guards.files.scope import FileScope, Folders, first_match, folders, listed
 from stanchion.guards.files.targets import Seeing, Target, contents, targets
 from stanchion.kernel.actions import STOPS, Action, Category
-from stanchion.kernel.contract.learning import Beside, Said
+from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -26,6 +26,9 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
 from stanchion.readings.paths.spelling import spelling
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.learning import Said
 
 __all__ = ["CODES", "Files"]
 

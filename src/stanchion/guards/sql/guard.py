@@ -9,7 +9,6 @@ import msgspec
 
 from stanchion.guards.sql.choices import BY_RISK, FOUND, REFUSED, Level
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -21,6 +20,7 @@ from stanchion.readings.sql.dialect import DialectName
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge
+    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {

@@ -6,5 +6,6 @@ never for a guard by its class, so that a foreign guard can do whatever a shippe
 
 `standing` says where a guard stands and what it answers, `content` how it treats texts, `counting` what it keeps in the
 store, `asking` what it asks the world, `learning` what it gets to know when it is put in force, `outward` what the
-runtime does in its name, `linting` what it says of its own entry. `checking` finds what is declared wrongly.
+runtime does in its name, `linting` what it says of its own entry. `powers` has what asks for
+each, `values` what guards hand over, and `checking` finds what is declared wrongly.
 """

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
-
-from stanchion.kernel.contract.power import Power
+from typing import Any, Protocol
 
 
 class Calls(Protocol):
@@ -57,10 +55,3 @@ class Shows(Protocol):
 
     def shown(self, value: Any, /) -> Mapping[str, str]:
         """What the person has to know, under the names by which it is shown."""
-
-
-CALLS: Final = Power[Calls](Calls, "call")
-ISOLATED: Final = Power[Isolated](Isolated, "isolated")
-DEEP: Final = Power[Deep](Deep, "deep")
-RECALLS: Final = Power[Recalls](Recalls, "recalls")
-SHOWS: Final = Power[Shows](Shows, "shown")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Protocol
-
-from stanchion.kernel.contract.power import Power
+from typing import Any, Protocol
 
 
 class Settles(Protocol):
@@ -51,10 +49,3 @@ class Bounds(Protocol):
     @property
     def bounds(self) -> bool:
         """Whether it does."""
-
-
-SETTLES: Final = Power[Settles](Settles, "settled")
-VEILS: Final = Power[Veils](Veils, "veils")
-NAMES_SECRETS: Final = Power[NamesSecrets](NamesSecrets, "in_name")
-FINGERPRINTS: Final = Power[Fingerprints](Fingerprints, "fingerprints")
-BOUNDS: Final = Power[Bounds](Bounds, "bounds")

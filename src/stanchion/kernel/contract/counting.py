@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from stanchion.kernel.contract.power import Power
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.units import Unit
@@ -54,10 +53,3 @@ class Spends(Protocol):
 
     def totals(self, run: RunInfo, /) -> Mapping[str, int]:
         """Counters of the run or its task that never start anew, by key, with their limits."""
-
-
-WATCHES: Final = Power[Watches](Watches, "watch")
-HEARS_REFUSALS: Final = Power[HearsRefusals](HearsRefusals, "refused")
-VACATES: Final = Power[Vacates](Vacates, "vacate")
-LEASES: Final = Power[Leases](Leases, "lease_ms")
-SPENDS: Final = Power[Spends](Spends, "limits")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
-from stanchion.kernel.contract.power import Power
+from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.stages import Stage
 
 
@@ -99,27 +99,8 @@ class HoldsDefinitions(Protocol):
         """The same guard that knows these tools, and remembers what it found in `memo`."""
 
 
-class Beside(NamedTuple):
-    """A guard that stands beside another in its name: its id is the other's with `suffix`; it stands where the other
-    does unless it has `stages`."""
-
-    suffix: str
-    guard: Any
-    stages: frozenset[Stage] | None = None
-    logs_pass: bool = True
-
-
 class HasBeside(Protocol):
     """Needs another guard to ask or to count on its behalf. Asked when it has been placed."""
 
     def beside(self, stages: frozenset[Stage], /) -> Beside | None:
         """That guard, for one that stands at these stages; `None` where there is nothing to ask or count."""
-
-
-READS: Final = Power[ReadsTables](ReadsTables, "reads")
-SCOPED: Final = Power[Scoped](Scoped, "scoped")
-TOLD_PLACES: Final = Power[ToldPlaces](ToldPlaces, "told")
-PREPARES: Final = Power[Prepares](Prepares, "prepare")
-KNOWS_TOOLS: Final = Power[KnowsTools](KnowsTools, "knowing")
-HOLDS_DEFINITIONS: Final = Power[HoldsDefinitions](HoldsDefinitions, "with_tools")
-BESIDE: Final = Power[HasBeside](HasBeside, "beside")

@@ -3,32 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from stanchion.kernel.contract.power import Power
+from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.stages import Stage
-
-Sure = Literal["certain", "likely", "info"]
-
-
-class Point(NamedTuple):
-    """Something about a guard's entry; `path` leads from the entry to it."""
-
-    code: str
-    sure: Sure
-    message: str
-    advice: str
-    path: tuple[str, ...] = ()
-
-
-class Standing(NamedTuple):
-    """A guard's place, as it is told when somebody looks its entry over; warning `last` of a task waits for a
-    person."""
-
-    id: str
-    stages: frozenset[Stage]
-    shadow: bool
-    last: int
 
 
 class HasIdle(Protocol):
@@ -76,11 +54,3 @@ class RisesWith(Protocol):
 
     def rises_with(self, table: str, key: str, old: Any, /) -> bool:
         """Whether it does, for a key of `roles`, `agents`, `tasks` or `tools` that said `old` before."""
-
-
-IDLE: Final = Power[HasIdle](HasIdle, "idle")
-POINTS: Final = Power[HasPoints](HasPoints, "points")
-ALWAYS_SPEAKS: Final = Power[AlwaysSpeaks](AlwaysSpeaks, "always_speaks")
-REACHES: Final = Power[Reaches](Reaches, "reaches")
-DEGRADES: Final = Power[Degrades](Degrades, "degrades")
-RISES_WITH: Final = Power[RisesWith](RisesWith, "rises_with")

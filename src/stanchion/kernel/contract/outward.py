@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
-
-from stanchion.kernel.contract.power import Power
+from typing import Protocol
 
 
 class JudgesHosts(Protocol):
@@ -20,7 +18,3 @@ class Plants(Protocol):
 
     def plant(self, tenant: str, owner: str, label: str, /) -> str:
         """A token with a label for a run (`owner`), or for the whole tenant where that is empty; always the same."""
-
-
-JUDGES_HOSTS: Final = Power[JudgesHosts](JudgesHosts, "takes_proxy")
-PLANTS: Final = Power[Plants](Plants, "plant")

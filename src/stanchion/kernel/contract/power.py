@@ -13,9 +13,10 @@ class Power(Generic[P]):
 
     __slots__ = ("protocol", "sign")
 
-    def __init__(self, protocol: Any, sign: str) -> None:
-        self.protocol = protocol
+    def __init__(self, sign: str, protocol: str) -> None:
         self.sign = sign
+        self.protocol = protocol
+        """Where the protocol stands: its module in this package, and its name."""
 
     def of(self, guard: Any) -> P | None:
         """The guard as one that has this power; `None` where it has not. A flag that is off, and what is `None`, is as

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol, Self
+from collections.abc import Mapping
+from typing import Any, Protocol, Self
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.power import Power
+from stanchion.kernel.contract.values import Switch
 from stanchion.kernel.stages import Stage
-
-Switch = tuple[Callable[[Any], Any], frozenset[Any]]
-"""What is asked of a reading, and the answers without which a pure guard certainly passes."""
 
 
 class StandsUsually(Protocol):
@@ -85,30 +82,3 @@ class ForSafeMode(Protocol):
     @property
     def for_safe_mode(self) -> bool:
         """Whether it does."""
-
-
-USUAL: Final = Power[StandsUsually](StandsUsually, "default_stages")
-ANSWERS: Final = Power[Answers](Answers, "actions")
-ANSWERS_BY_STAGE: Final = Power[AnswersByStage](AnswersByStage, "actions_at")
-ANSWERS_AT: Final = Power[AnswersOnlyAt](AnswersOnlyAt, "answers_at")
-NEEDS: Final = Power[Needs](Needs, "needs")
-CONCERNS: Final = Power[Concerns](Concerns, "concerns")
-SWITCHES: Final = Power[Switches](Switches, "switches")
-TIGHTENS: Final = Power[Tightens](Tightens, "tightened")
-FOR_SAFE_MODE: Final = Power[ForSafeMode](ForSafeMode, "for_safe_mode")
-
-
-def answers_at(guard: Any, stage: Stage) -> tuple[Action, ...]:
-    """What a guard can answer at a stage, as far as it says it."""
-    by_stage = ANSWERS_BY_STAGE.of(guard)
-    if by_stage is not None:
-        return tuple(by_stage.actions_at(stage))
-    always = ANSWERS.of(guard)
-    return () if always is None else tuple(always.actions())
-
-
-def stages_of(guard: Any) -> frozenset[Stage]:
-    """Where a guard stands unless a policy says otherwise."""
-    usual = USUAL.of(guard)
-    stages: frozenset[Stage] = guard.stages if usual is None else usual.default_stages
-    return stages

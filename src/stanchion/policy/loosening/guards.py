@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.kernel.actions import STOPS, Action
-from stanchion.kernel.contract.counting import HEARS_REFUSALS
-from stanchion.kernel.contract.standing import answers_at
+from stanchion.kernel.contract.powers import HEARS_REFUSALS, answers_at
 from stanchion.kernel.guard import Kind, order
 from stanchion.kernel.names import Names
 from stanchion.kernel.option import ACTIONS as NAMED
@@ -39,8 +38,9 @@ class _Guard:
         """The most severe of what it answers in its place of the chain. What a guard says of refusals it says wherever
         they come from, so nothing in front hides that."""
         if HEARS_REFUSALS.of(self.placed.guard) is not None:
-            named = [name for name, stricter in OPTIONS[self.use].items() if stricter is Direction.ACTION]
-            return max(NAMED[getattr(self.entry, name)] for name in named)
+            known = OPTIONS.get(self.use, {})
+            named = [NAMED[getattr(self.entry, name)] for name, way in known.items() if way is Direction.ACTION]
+            return max([*named, *(action for some in self.answers().values() for action in some if not known)])
         return max(self.answers().get(stage, ()), default=Action.ALLOW)
 
     def standing(self) -> dict[str, Any]:

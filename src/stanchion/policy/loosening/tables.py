@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from stanchion.kernel.contract.linting import RISES_WITH, RisesWith
+from stanchion.kernel.contract.powers import RISES_WITH
 from stanchion.kernel.names import is_glob
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.conditions import Condition, compile_expression
@@ -15,6 +15,9 @@ from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.rules import Rule
 from stanchion.policy.schema import AgentEntry, RoleEntry, TaskEntry, TaskFiles, ToolEntry, readers
 from stanchion.policy.sequences import Sequence
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.linting import RisesWith
 
 RISKS: Final = ("low", "medium", "high", "critical")
 UNREAD: Final = ("allow", "media", "block")

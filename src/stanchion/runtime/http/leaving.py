@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.guards.egress.logins import unwritten
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.outward import JUDGES_HOSTS
+from stanchion.kernel.contract.powers import JUDGES_HOSTS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Egress, Event
 from stanchion.kernel.findings import Finding

@@ -1,0 +1,44 @@
+"""What guards hand over under the contract: switches, guards beside them, and points about their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from stanchion.kernel.stages import Stage
+
+Switch = tuple[Callable[[Any], Any], frozenset[Any]]
+"""What is asked of a reading, and the answers without which a pure guard certainly passes."""
+
+
+class Beside(NamedTuple):
+    """A guard that stands beside another in its name: its id is the other's with `suffix`; it stands where the other
+    does unless it has `stages`."""
+
+    suffix: str
+    guard: Any
+    stages: frozenset[Stage] | None = None
+    logs_pass: bool = True
+
+
+Sure = Literal["certain", "likely", "info"]
+
+
+class Point(NamedTuple):
+    """Something about a guard's entry; `path` leads from the entry to it."""
+
+    code: str
+    sure: Sure
+    message: str
+    advice: str
+    path: tuple[str, ...] = ()
+
+
+class Standing(NamedTuple):
+    """A guard's place, as it is told when somebody looks its entry over; warning `last` of a task waits for a
+    person."""
+
+    id: str
+    stages: frozenset[Stage]
+    shadow: bool
+    last: int
