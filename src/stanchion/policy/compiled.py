@@ -13,7 +13,7 @@ from stanchion.guards.budget import Grant, Requests, grant_key, grants
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
-from stanchion.kernel.contract.powers import FINGERPRINTS, FOR_SAFE_MODE, LEASES, RECALLS, SPENDS, TIGHTENS
+from stanchion.kernel.contract.powers import FINGERPRINTS, FOR_SAFE_MODE, LEASES, RECALLS, SEEKS, SPENDS, TIGHTENS
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.lineup import Lineups
@@ -134,7 +134,9 @@ class CompiledPolicy:
         self._everybody = {stage: tuple([seat.placed for seat in open_]) for stage, open_ in everybody}
         self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
         self.lineups = Lineups()
-        self.reader = Reader([seek for seat in seats for seek in getattr(seat.placed.guard, "seeks", ())])
+        self.reader = Reader(
+            [seek for guard in SEEKS.among([seat.placed.guard for seat in seats]) for seek in guard.seeks]
+        )
         self.read = self.reader.read
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:

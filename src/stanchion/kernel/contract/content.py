@@ -49,3 +49,12 @@ class Bounds(Protocol):
     @property
     def bounds(self) -> bool:
         """Whether it does."""
+
+
+class Seeks(Protocol):
+    """Looks for patterns in texts. Asked when the policy is put in force: what all guards seek is found in one scan of an
+    event, and each asks `reading.of(seek)` for its own."""
+
+    @property
+    def seeks(self) -> tuple[Any, ...]:
+        """The patterns, each as a `stanchion.readings.scan.Seek`."""

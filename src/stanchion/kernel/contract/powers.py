@@ -10,7 +10,7 @@ from stanchion.kernel.contract.power import Power
 if TYPE_CHECKING:
     from stanchion.kernel.actions import Action
     from stanchion.kernel.contract.asking import Calls, Deep, Isolated, Recalls, Shows
-    from stanchion.kernel.contract.content import Bounds, Fingerprints, NamesSecrets, Settles, Veils
+    from stanchion.kernel.contract.content import Bounds, Fingerprints, NamesSecrets, Seeks, Settles, Veils
     from stanchion.kernel.contract.counting import HearsRefusals, Leases, Spends, Vacates, Watches
     from stanchion.kernel.contract.learning import (
         HasBeside,
@@ -51,6 +51,7 @@ VEILS: Final[Power[Veils]] = Power("veils", "content.Veils")
 NAMES_SECRETS: Final[Power[NamesSecrets]] = Power("in_name", "content.NamesSecrets")
 FINGERPRINTS: Final[Power[Fingerprints]] = Power("fingerprints", "content.Fingerprints")
 BOUNDS: Final[Power[Bounds]] = Power("bounds", "content.Bounds")
+SEEKS: Final[Power[Seeks]] = Power("seeks", "content.Seeks")
 
 WATCHES: Final[Power[Watches]] = Power("watch", "counting.Watches")
 HEARS_REFUSALS: Final[Power[HearsRefusals]] = Power("refused", "counting.HearsRefusals")
