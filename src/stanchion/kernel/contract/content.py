@@ -52,8 +52,8 @@ class Bounds(Protocol):
 
 
 class Seeks(Protocol):
-    """Looks for patterns in texts. Asked when the policy is put in force: what all guards seek is found in one scan of an
-    event, and each asks `reading.of(seek)` for its own."""
+    """Looks for patterns in texts. Asked when the policy is put in force: what all guards seek is found in one scan of
+    an event, and each asks `reading.of(seek)` for its own."""
 
     @property
     def seeks(self) -> tuple[Any, ...]:
