@@ -397,6 +397,27 @@ def test_calls_that_mean_the_same_have_one_fingerprint(one: dict[str, Any], othe
     assert fingerprint("t", one) == fingerprint("t", other)
 
 
+def test_hashes_of_calls_are_kept_and_not_made_again() -> None:
+    """A call is hashed once, however many calls are before it and whoever asks for its hash."""
+    played = Played()
+    for number in range(9):
+        played.call("t", {"q": number % 3}, f"result {number}")
+    reading = read(ToolCall(id="again", at=0, run=RUN, tool="t", args={"q": 1}))
+    made: list[str] = []
+
+    def note(frame: FrameType, what: str, _arg: object) -> None:
+        if what == "call" and frame.f_code is fingerprint.__code__:
+            made.append(what)
+
+    sys.setprofile(note)
+    try:
+        played.guard.judge(reading, played.value, 0)
+        played.guard.judge(reading, played.value, 0)
+    finally:
+        sys.setprofile(None)
+    assert made == ["call"]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
