@@ -82,7 +82,12 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _named(self) -> re.Pattern[str]:
-        return _one_of(self._names)
+        """Finds one of the names; everything where there is none though a place is known."""
+        return _one_of(self._names) if self._names or not self else re.compile("")
+
+    def is_named(self, low: str) -> bool:
+        """Whether a text in lower case, which has nothing in it that may stand for a name, may lead into a place."""
+        return self._named.search(low) is not None
 
     @cached_property
     def _names(self) -> tuple[str, ...]:

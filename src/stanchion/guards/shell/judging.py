@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule, only_asks
-from stanchion.guards.shell.rules import BY_NAME, FEW, narrowed
+from stanchion.guards.shell.rules import BY_NAME, rules_for
 from stanchion.guards.shell.rules.own import WRITES_DANGER, WRITES_DOUBT, broken
 from stanchion.guards.shell.rules.tampering import FAMILY
 from stanchion.guards.shell.writing import written
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.opening import Open
-
-NONE: Final[tuple[tuple[Family, Rule], ...]] = ()
 
 
 class Danger(NamedTuple):
@@ -28,10 +26,8 @@ class Danger(NamedTuple):
 def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger]:
     """The rules that a command breaks; those for what is ours even where it only asks, because its words may be another
     program's."""
-    found = BY_NAME.get(command.name, NONE)
+    found = rules_for(command)
     ours = [Danger(command, rule, FAMILY) for rule in broken(command, roots)]
-    if len(found) >= FEW:
-        found = narrowed(command.name, command.operands[0].lower() if command.operands else "")
     if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
         found += BY_NAME[">"]
     if command.settings:

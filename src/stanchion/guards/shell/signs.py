@@ -32,7 +32,7 @@ def has_sign(command: Command, own: OwnPlaces) -> bool:
     for sign in SIGNS:
         if sign in low:
             return True
-    if own and own.may_lead(low, ""):
+    if own.is_named(low):
         return True
     name = command.name
     if runs_code(name):
