@@ -25,6 +25,17 @@ class Walker(Control):
     def whole(self, text: str) -> None:
         """Follow a whole text, functions that nobody calls included."""
         self.text(text)
+        self._uncalled()
+
+    def plain(self, words: list[str]) -> None:
+        """Follow a whole text that is one command of plain words, which need neither be read nor expanded."""
+        self.meter.down()
+        self.meter.step(2 + len(words))
+        self.run(Call(tuple(words)))
+        self.meter.up()
+        self._uncalled()
+
+    def _uncalled(self) -> None:
         for name in [name for name in self.functions if name not in self.called]:
             self.called.add(name)
             self.under(f"function {name}", partial(self.node, self.functions[name], None))
