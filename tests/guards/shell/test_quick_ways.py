@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.guards.shell.places import roots_of
@@ -11,12 +12,21 @@ from stanchion.guards.shell.rules import BY_NAME, MODULES, own, rules_for
 from stanchion.readings.shell import analyse
 from stanchion.readings.shell.analysis import PLAIN, Analysis, analysed
 from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.quick import quickly
+from stanchion.readings.shell.reading import Reader
 from stanchion.readings.shell.unfolding import UNFOLD
 from stanchion.readings.shell.walking import Walker
 
 KNOWN: Final = tuple(dict.fromkeys([text for one in (own, *MODULES) for text in (*one.HITS, *one.MISSES)]))
 WORDS: Final = sorted({word for text in KNOWN for word in text.split() if PLAIN.fullmatch(word) is not None})
 FIRST: Final = sorted(name for name in UNFOLD if PLAIN.fullmatch(name) is not None)
+
+TOKENS: Final = (
+    "a", "ls", "-l", "x=1", "1", "2", "12", ".", "/", "~", "*.py", "a?", "[b]", "{a,b}", "'a b'", "''", '"c d"', '""',
+    '"$e"', "'", '"', "&&", "||", "|", "|&", ";", ";;", "&", "&>", ">", ">>", "2>", "2>&1", ">&2", "<", "<<", ">|", "(",
+    ")", "!", "#", "if", "fi", "time", "in", "do", "{", "}", "[[", "]]", " ", "  ", "\t", "\n", "\r", "\\", "`", "$",
+    "^", "=", "@", "%", ":", "é", "\u00a0", "\x0b",
+)  # fmt: skip
 
 
 def _generally(text: str) -> Analysis:
@@ -41,6 +51,42 @@ def _quickly(text: str) -> Analysis:
 def test_plain_words_are_followed_as_any_text_is(first: str, folder: str, words: list[str], between: str) -> None:
     text = between.join((folder + first, *words))
     assert _quickly(text) == _generally(text)
+
+
+def _as_the_reader_does(text: str) -> bool:
+    """Whether a text is read quickly, and then as the reader reads it: the same tree by the same number of steps."""
+    quick, general = Meter(len(text)), Meter(len(text))
+    script = quickly(text, quick)
+    if script is None:
+        assert quick.steps == 0
+        return False
+    reader = Reader(text, general)
+    assert script == reader.read(), text
+    assert (quick.steps, reader.broken) == (general.steps, ""), text
+    return True
+
+
+def test_known_texts_are_read_quickly_as_the_reader_reads_them() -> None:
+    assert sum(_as_the_reader_does(text) for text in KNOWN) > len(KNOWN) // 3
+
+
+@given(st.lists(st.sampled_from(TOKENS), max_size=12), st.sampled_from(("", " ")))
+def test_drawn_texts_are_read_quickly_as_the_reader_reads_them(tokens: list[str], between: str) -> None:
+    _as_the_reader_does(between.join(tokens))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["echo $HOME", "a (b)", "A=1 b", "if true", "> x", "a | ", "a &&", "a # b", "a <<E\nE", "a\nb", "'a'b", "a;;b"],
+)
+def test_what_is_not_simple_is_left_to_the_reader(text: str) -> None:
+    assert quickly(text, Meter(len(text))) is None
+
+
+def test_a_text_over_its_limit_is_left_to_the_reader() -> None:
+    meter = Meter(0)
+    meter.steps = meter.left - 2
+    assert quickly("ls -l a b", meter) is None
 
 
 def test_every_rule_that_a_command_breaks_is_found_for_it() -> None:
