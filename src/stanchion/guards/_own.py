@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Final, Literal
@@ -22,7 +22,7 @@ POLICY: Final = "the policy by which calls are judged"
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))|%(\w+)%")
 _PWD: Final = re.compile(r"\$\(pwd…?\)|`pwd`")
 _FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
-_OPEN: Final = frozenset("*?[$%`")
+_OPEN: Final = re.compile(r"[*?\[$%`]")
 _LIVE: Final = frozenset("*?[")
 _PROCESS: Final = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/(root|cwd)(?=/|\Z)")
 
@@ -76,6 +76,20 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
         return ""
 
     @cached_property
+    def spelled(self) -> re.Pattern[str]:
+        """Finds, in a text in lower case, how one of the places is called without the folders it is in."""
+        return _one_of([path.rpartition("/")[2].lower() for path in (*self.closed, *self.policies)])
+
+    @cached_property
+    def _named(self) -> re.Pattern[str]:
+        """Finds one of the names; everything where there is none though a place is known."""
+        return _one_of(self._names) if self._names or not self else re.compile("")
+
+    def is_named(self, low: str) -> bool:
+        """Whether a text in lower case, which has nothing in it that may stand for a name, may lead into a place."""
+        return self._named.search(low) is not None
+
+    @cached_property
     def _names(self) -> tuple[str, ...]:
         """The last names of own places, one of which is in every path that leads into one; none where the agent works
         in an own place, or its home is one."""
@@ -86,9 +100,7 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
     def may_lead(self, path: str, base: str) -> bool:
         """Whether a path can lead into an own place at all: told without working it out."""
         text = f"{base}/{path}".casefold() if base else path.casefold()
-        if not self._names or not _OPEN.isdisjoint(text):
-            return True
-        return any(name in text for name in self._names)
+        return not self._names or _OPEN.search(text) is not None or self._named.search(text) is not None
 
     def holds(self, path: str, base: str = "") -> bool:
         """Whether something of ours is in a folder, apart from the folders in which everything is."""
@@ -174,6 +186,11 @@ def split(path: str) -> Parts:
     if len(kept) > 1 and kept[0] == "private" and kept[1] in ("etc", "var", "tmp"):
         del kept[0]
     return tuple(kept)
+
+
+def _one_of(names: Sequence[str]) -> re.Pattern[str]:
+    """Finds any of the names; nothing where there is none."""
+    return re.compile("|".join([re.escape(name) for name in dict.fromkeys(names)]) if names else r"(?!)")
 
 
 def _each(paths: Iterable[str]) -> tuple[Parts, ...]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule, only_asks
-from stanchion.guards.shell.rules import BY_NAME, FEW, narrowed
-from stanchion.guards.shell.rules.own import WRITES_DANGER, WRITES_DOUBT, concerns
+from stanchion.guards.shell.rules import BY_NAME, rules_for
+from stanchion.guards.shell.rules.own import WRITES_DANGER, WRITES_DOUBT, broken
 from stanchion.guards.shell.rules.tampering import FAMILY
 from stanchion.guards.shell.writing import written
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.opening import Open
-
-NONE: Final[tuple[tuple[Family, Rule], ...]] = ()
-OWN: Final = BY_NAME["@"]
-"""Rules for every command, which hold even where it only asks: its words may be another program's."""
 
 
 class Danger(NamedTuple):
@@ -28,13 +24,10 @@ class Danger(NamedTuple):
 
 
 def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger]:
-    """The rules that a command breaks."""
-    found = BY_NAME.get(command.name, NONE)
-    ours: list[Danger] = []
-    if concerns(command, roots):
-        ours = [Danger(command, rule, family) for family, rule in OWN if rule.holds(command, roots)]
-    if len(found) >= FEW:
-        found = narrowed(command.name, command.operands[0].lower() if command.operands else "")
+    """The rules that a command breaks; those for what is ours even where it only asks, because its words may be another
+    program's."""
+    found = rules_for(command)
+    ours = [Danger(command, rule, FAMILY) for rule in broken(command, roots)]
     if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
         found += BY_NAME[">"]
     if command.settings:
@@ -45,10 +38,10 @@ def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger
         found += BY_NAME["$"]
     if not found:
         return ours
-    broken = [pair for pair in found if (strict or not pair[1].strict) and pair[1].holds(command, roots)]
-    if not broken or (command.argv and only_asks(command)):
+    held = [pair for pair in found if (strict or not pair[1].strict) and pair[1].holds(command, roots)]
+    if not held or (command.argv and only_asks(command)):
         return ours
-    return [*[Danger(command, rule, family) for family, rule in broken], *ours]
+    return [*[Danger(command, rule, family) for family, rule in held], *ours]
 
 
 def writing(wrote: tuple[tuple[str, str], ...], commands: Sequence[Command], roots: Roots) -> list[Danger]:

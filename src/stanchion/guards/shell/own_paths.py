@@ -27,6 +27,8 @@ IN_PLACE: Final = frozenset({"-i", "--in-place", "--inplace", "-w", "--write", "
 SHORT: Final = tuple([word for word in sorted(IN_PLACE) if len(word) == 2])
 CHANGERS: Final = DELETERS | MAKERS | frozenset(SPECIAL) | EDITS | MOVES | listed("git gfind fd bfs")
 """Programs that change the files they name."""
+DELETES: Final = DELETERS | listed("mv rsync find gfind fd bfs chmod chown chgrp")
+"""Those by which a whole folder may be lost, whatever is in it."""
 GIT: Final = listed("checkout restore rm mv apply")
 
 _PARTED: Final = re.compile(r"[\s'\"`;,()<>|&]+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
@@ -70,8 +71,16 @@ def plain(path: str, cwd: str = "") -> str:
     return lead + "/".join(kept) if kept or lead else "."
 
 
+@lru_cache(64)
+def _insides(folders: tuple[str, ...]) -> tuple[str, ...]:
+    """How everything in the folders begins."""
+    return tuple([f"{folder}/" for folder in folders])
+
+
 def under(path: str, folders: tuple[str, ...]) -> str:
     """The folder that a path is in or is; empty where it is in none."""
+    if not f"{path}/".startswith(_insides(folders)):
+        return ""
     for folder in folders:
         if path == folder or path.startswith(folder + "/"):
             return folder

@@ -29,9 +29,18 @@ _HINTS: Final = ("stan", "chion", "decode", "fromhex", "unhex", "chr(", "[::-1]"
 """One of these is in every text that could name us, as far as it can be read."""
 _WORDS: Final = (*READS, *sorted(ALONE), "shield", "safe_mode", "reset_tool", "accept_store", "enroll")
 """One of these is in every text that could do what only a person may do, whatever it says of our name."""
+_ALL_HINTS: Final = tuple(dict.fromkeys((*_HINTS, *_WORDS)))
 _OURS: Final = listed("Shield approve resume reset_tool accept_store allow_secret safe_mode enroll")
 _WORKED_OUT: Final = re.compile(r"\b(?:exec\w*|system|spawn\w*|popen\w*|require|import)\s*\(\s*[^'\"`\s)]")
 """In another language: what is started or imported is no plain text."""
+
+
+def may_reach(low: str, own: OwnPlaces = NOWHERE) -> bool:
+    """Whether code, given in lower case, can reach for it at all."""
+    for hint in _ALL_HINTS:
+        if hint in low:
+            return True
+    return own.spelled.search(low) is not None
 
 
 @lru_cache(1_024)
@@ -63,9 +72,7 @@ def written_reach(code: str, own: OwnPlaces = NOWHERE) -> Reach:
 
 
 def _read(code: str, own: OwnPlaces) -> Code | None:
-    low = code.lower()
-    names = [path.rpartition("/")[2].lower() for path in (*own.closed, *own.policies)]
-    if not any(hint in low for hint in (*_HINTS, *_WORDS, *names)):
+    if not may_reach(code.lower(), own):
         return None
     read = python_code(code)
     return read if read is not None else _roughly(code)

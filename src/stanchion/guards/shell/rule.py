@@ -121,7 +121,12 @@ def _piece(text: str) -> Piece:
 
 def _begins(operands: tuple[str, ...], pieces: tuple[Piece, ...], anywhere: bool) -> bool:
     last = len(operands) - len(pieces)
-    for at in range(min(5, last + 1) if anywhere else min(1, last + 1)):
-        if all(piece.fits(operands[at + place]) for place, piece in enumerate(pieces)):
+    for begin in range(min(5 if anywhere else 1, last + 1)):
+        at = begin
+        for piece in pieces:
+            if not piece.fits(operands[at]):
+                break
+            at += 1
+        else:
             return True
     return False

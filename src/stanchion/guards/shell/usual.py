@@ -20,7 +20,7 @@ USUAL: Final = OwnPlaces(
 )
 """Where it is without settings: a home folder like any other."""
 
-_OPEN: Final = frozenset("*?[$")
+_OPEN: Final = re.compile(r"[*?\[$]")
 _HOMES: Final = re.compile(r"/(?:home/[^/]+|users/[^/]+|root)(?=/|\Z)", re.IGNORECASE)
 _CLOSED: Final = re.compile(
     r"(?:^|/)(?:"
@@ -67,7 +67,7 @@ def runs_first(path: str, base: str = "") -> bool:
 def may_lead(path: str, base: str) -> bool:
     """Whether a path can lead to us at all: our name is in it, or something that may stand for our name."""
     text = f"{base}/{path}" if base else path
-    return not _OPEN.isdisjoint(text) or "stanchion" in text.lower()
+    return _OPEN.search(text) is not None or "stanchion" in text.lower()
 
 
 def seen_from(path: str, base: str) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import written_reach
-from stanchion.guards.shell.rules.own import DEEPEST, RULES
+from stanchion.guards.shell.rules.own import DEEPEST, candidates
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.listing import listed
 from stanchion.readings.shell.ours import Reach, told_in
@@ -129,7 +129,7 @@ def script_reach(script: str, roots: Roots) -> Reach:
     found = analysed(script)
     worst: Reach = ""
     for command in found.commands:
-        for rule in RULES:
+        for rule in candidates(command, roots):
             if rule.level == "danger" and rule.holds(command, roots):
                 return "danger"
             if not worst and rule.level == "doubt" and rule.holds(command, roots):

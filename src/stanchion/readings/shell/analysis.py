@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from shlex import quote
 from typing import Final
@@ -11,13 +12,14 @@ import msgspec
 from stanchion.readings.shell import shells, wrappers
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.limits import MAX_CHARS, Meter, TooMuch
+from stanchion.readings.shell.reading import RESERVED
 from stanchion.readings.shell.unfolding import UNFOLD
 from stanchion.readings.shell.walking import Walker
 
 KEPT: Final = 1_024
 """How many analysed texts are kept, so that a repeated one costs a look."""
 
-PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_./:,@%+")
+PLAIN: Final = re.compile(r"[A-Za-z0-9 _./:,@%+-]*")
 """Characters none of which means anything to a shell; a text of these alone is split at its blanks."""
 
 LOADED: Final = (shells, wrappers)
@@ -58,15 +60,17 @@ def analysed_words(words: tuple[str, ...]) -> Analysis:
 
 @lru_cache(maxsize=KEPT)
 def _kept(text: str) -> Analysis:
-    if PLAIN.issuperset(text):
-        words = text.split()
-        if words and words[0].lower() not in UNFOLD and "/" not in words[0]:
-            return Analysis((Command(tuple(words)),), steps=len(words))
+    words = text.split() if PLAIN.fullmatch(text) is not None else []
+    if words and words[0].lower() not in UNFOLD and "/" not in words[0]:
+        return Analysis((Command(tuple(words)),), steps=len(words))
     meter = Meter(len(text))
     walker = Walker(meter)
     unclear = ""
     try:
-        walker.whole(text)
+        if words and words[0] not in RESERVED:
+            walker.plain(words)
+        else:
+            walker.whole(text)
     except TooMuch as error:
         unclear = str(error)
     except RecursionError:

@@ -43,6 +43,7 @@ ALONE: Final = listed("resume operators broker approve grant trust")
 _LOOSE: Final = re.compile(r"[^\w./@\[\]~$%*?{}-]+")
 _MODULE: Final = re.compile(r"-[A-Za-z]*m(.*)", re.DOTALL)
 _SPELLED: Final = re.compile(r"stanchion(?:\.(?:exe|cmd|bat|py|pyz))?(?:\[[^\]]*\])?(?:(?:@|==|>=|~=).*)?")
+_LIVE: Final = re.compile(r"[*?\[]")
 _INSIDE: Final = ("/stanchion/__main__.py", "/stanchion/cli/main.py", "/stanchion/cli/__init__.py")
 
 
@@ -79,11 +80,14 @@ def starts(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def is_ours(word: str) -> bool:
     """Whether a word names our program: by its name, in a folder, with a version, or by a pattern that fits it."""
-    low = word.lower().replace("\\", "/")
+    low = word.lower()
+    if NAME not in low and _LIVE.search(low) is None:
+        return False
+    low = low.replace("\\", "/")
     base = low.rstrip("/").rpartition("/")[2].rpartition(":")[2]
     if _SPELLED.fullmatch(base) is not None or low.endswith(_INSIDE):
         return True
-    live = any(char in base for char in "*?[")
+    live = _LIVE.search(base) is not None
     known = sum(char.isalnum() for char in base)
     return live and known >= 2 and "/" in low and fnmatchcase(NAME, base)
 
@@ -98,7 +102,7 @@ def _names(word: str) -> bool:
     if NAME in word or (len(word) >= 4 and word in NAME):
         return True
     base = word.rpartition("/")[2]
-    live = any(char in base for char in "*?[")
+    live = _LIVE.search(base) is not None
     return live and sum(char.isalnum() for char in base) >= 4 and fnmatchcase(NAME, base)
 
 

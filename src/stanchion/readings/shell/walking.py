@@ -14,6 +14,7 @@ from stanchion.readings.shell.limits import TooMuch
 from stanchion.readings.shell.opening import Open, joined, origin_of
 from stanchion.readings.shell.ours import stand_in
 from stanchion.readings.shell.outputs import output_of
+from stanchion.readings.shell.quick import quickly
 from stanchion.readings.shell.reading import Reader
 from stanchion.readings.shell.tree import Function, Node, Param, Pipe, Script, Simple, Stream, Turned
 from stanchion.readings.shell.unfolding import UNFOLD, likely
@@ -25,14 +26,34 @@ class Walker(Control):
     def whole(self, text: str) -> None:
         """Follow a whole text, functions that nobody calls included."""
         self.text(text)
+        self._uncalled()
+
+    def plain(self, words: list[str]) -> None:
+        """Follow a whole text that is one command of plain words, which need neither be read nor expanded."""
+        self.meter.down()
+        self.meter.step(2 + len(words))
+        self.run(Call(tuple(words)))
+        self.meter.up()
+        self._uncalled()
+
+    def _uncalled(self) -> None:
         for name in [name for name in self.functions if name not in self.called]:
             self.called.add(name)
             self.under(f"function {name}", partial(self.node, self.functions[name], None))
 
     def text(self, text: str, given: str | None = None) -> str:
         """Follow a text that runs as a script; what it prints."""
-        reader = Reader(text, self.meter)
         self.meter.down()
+        script = quickly(text, self.meter)
+        if script is None:
+            script = self._read(text, given)
+        printed = self.script(script, given)
+        self.meter.up()
+        return printed
+
+    def _read(self, text: str, given: str | None) -> Script:
+        """Read a text; where that is too much, what was read is followed before it says so."""
+        reader = Reader(text, self.meter)
         depth = self.meter.depth
         try:
             script = reader.read()
@@ -42,9 +63,7 @@ class Walker(Control):
             raise
         if reader.broken and not self.broken:
             self.broken = reader.broken
-        printed = self.script(script, given)
-        self.meter.up()
-        return printed
+        return script
 
     def under(self, via: str, follow: Callable[[], str], privileged: bool = False) -> str:
         """Follow something that a command starts; the commands in it say so."""

@@ -7,35 +7,19 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.guards.shell.covering import COPIES, PACKS, SEARCHES, UNPACKS, covers
-from stanchion.guards.shell.own_paths import CHANGERS, MOVES, TALKS, begins, changes, links, opens
+from stanchion.guards.shell.launching import FOLLOWED, LAUNCHES, runs_code
+from stanchion.guards.shell.own_paths import CHANGERS, DELETES, MOVES, TALKS, begins, changes, links, opens
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.reaching import reach_of
 from stanchion.guards.shell.rule import Rule
+from stanchion.guards.shell.signs import has_sign
 from stanchion.guards.shell.stopping import ATTACHES, STOPS, attaches, removes, stops
 from stanchion.guards.shell.usual import may_lead
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.inline import LANGUAGES
 from stanchion.readings.shell.listing import listed
 from stanchion.readings.shell.opening import Open, origin_of
 from stanchion.readings.shell.ours import MARK, Reach, is_ours, starts, takes, told_in
-from stanchion.readings.shell.shells import SHELLS
-from stanchion.readings.shell.wrappers import PREFIXES
 
-LAUNCHES: Final = (
-    listed(
-        """
-        uv uvx pipx poetry pdm hatch rye pixi conda mamba micromamba expect socat tmux screen script ssh mosh parallel
-        xargs watch flock su runuser docker podman nerdctl kubectl oc lxc nix nix-shell tox nox invoke inv make just
-        task npx bunx pnpm npm yarn at batch crontab find fd sh bash dash zsh ksh ash fish eval source . cmd wsl vim
-        nvim ncat nc coverage kernprof py-spy viztracer chronic ts unbuffer py pythonw
-        """
-    )
-    | frozenset(PREFIXES)
-    | frozenset(LANGUAGES)
-)
-"""Programs that start others."""
-FOLLOWED: Final = frozenset({*SHELLS, "eval", "source", "."})
-"""Those whose texts have been followed already."""
 SETS: Final = listed(
     "env export unset declare typeset local readonly read printf set setenv unsetenv setx launchctl systemctl mapfile"
 )
@@ -49,7 +33,6 @@ DEEPEST: Final = 6
 COVERING: Final = COPIES | PACKS | SEARCHES | UNPACKS
 EARLY: Final = SETS | ATTACHES | STOPS | {"alias", "sed", "perl"}
 
-_PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*w?|ipython\d?|py")
 _VARIABLE: Final = re.compile(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
 _EXECUTES: Final = re.compile(r"(?:^|[\d;{}$/])\s*e\s|/[a-z]*e[a-z]*\s*(?:;|\Z)")
 _HINT: Final = re.compile(r"tanchion|tickets|operators|safe.mode|^\S*[*?\[]", re.IGNORECASE)
@@ -65,13 +48,13 @@ def _takes(command: Command, roots: Roots) -> Reach:
     starts is made of ours by another program.
     """
     argv, name = command.argv, command.name
-    if not argv or not (name in LAUNCHES or _runs_code(name) or _HINT.search(_all(command)) is not None):
+    if not argv or not (name in LAUNCHES or runs_code(name) or _HINT.search(_all(command)) is not None):
         return ""
     if is_ours(argv[0]):
         return takes(argv[1:])
     if any(told_in(value) == "danger" for _, value in command.settings):
         return "doubt"
-    runs = _runs_code(name)
+    runs = runs_code(name)
     if runs:
         reach = _by_code(command, roots)
         if reach:
@@ -112,10 +95,39 @@ def _made_of_ours(argv: tuple[str, ...], launches: bool) -> bool:
     return any(takes(words) == "danger" or (bool(words) and isinstance(words[0], Open)) for words in behind)
 
 
+def candidates(command: Command, roots: Roots) -> tuple[Rule, ...]:
+    """The rules that a command may break: told quickly, because most commands break none."""
+    return RULES if has_sign(command, roots.own) else SILENT.get(command.name, ())
+
+
+def broken(command: Command, roots: Roots) -> list[Rule]:
+    """The rules that a command breaks."""
+    rules = candidates(command, roots)
+    if rules is not RULES:
+        return [rule for rule in rules if rule.holds(command, roots)] if rules else []
+    if not concerns(command, roots):
+        return []
+    reach = _takes(command, roots)
+    held: list[Rule] = []
+    for rule in RULES:
+        if rule is TAKES_DANGER or rule is TAKES_DOUBT:
+            holds = rule.level == reach
+        else:
+            holds = rule.holds(command, roots)
+        if holds:
+            held.append(rule)
+    return held
+
+
+def _by_name(*kinds: tuple[Rule, frozenset[str]]) -> dict[str, tuple[Rule, ...]]:
+    names = frozenset().union(*[names for _, names in kinds])
+    return {name: tuple([rule for rule, names in kinds if name in names]) for name in names}
+
+
 def concerns(command: Command, roots: Roots) -> bool:
-    """Whether a command may break one of these rules at all: told quickly, because most do not."""
+    """Whether a command with a sign of us may be meant for us, rather than one that only looks or talks."""
     name = command.name
-    if name in LAUNCHES or name in CHANGERS or command.settings or command.opens or _runs_code(name):
+    if name in LAUNCHES or name in CHANGERS or command.settings or command.opens or runs_code(name):
         return True
     if name in COVERING and covers(command, roots):
         return True
@@ -138,10 +150,6 @@ def _in_text(text: str, roots: Roots) -> Reach:
         return "doubt"
     reach = reach_of(text, roots.own)
     return reach if reach == "danger" else script_reach(text, roots._replace(depth=roots.depth + 1)) or reach
-
-
-def _runs_code(name: str) -> bool:
-    return name in LANGUAGES or _PYTHON.fullmatch(name) is not None
 
 
 def _by_code(command: Command, roots: Roots) -> Reach:
@@ -213,21 +221,30 @@ def _asks(command: Command) -> bool:
     return command.name not in TALKS and any(_OURS.search(word) is not None for word in command.argv[1:])
 
 
+CHANGES: Final = Rule("@", "changes a file of Stanchion", check=changes)
+COVERS: Final = Rule("@", "takes or fills a folder in which Stanchion keeps its files", check=covers, level="doubt")
+LINKS: Final = Rule("@", "links to where Stanchion keeps its files", check=links, level="doubt")
+TAKES_DANGER: Final = Rule("@", "does what only a person may do", check=lambda c, r: _takes(c, r) == "danger")
+TAKES_DOUBT: Final = Rule(
+    "@", "may do what only a person may do", check=lambda c, r: _takes(c, r) == "doubt", level="doubt"
+)
 RULES: Final = (
-    Rule("@", "does what only a person may do", check=lambda c, r: _takes(c, r) == "danger"),
+    TAKES_DANGER,
     Rule("@", "sets or unsets a variable of Stanchion", check=lambda c, _: _sets(c)),
     Rule("@", "reaches for what Stanchion keeps for itself", check=opens),
-    Rule("@", "changes a file of Stanchion", check=changes),
-    Rule("@", "may do what only a person may do", check=lambda c, r: _takes(c, r) == "doubt", level="doubt"),
+    CHANGES,
+    TAKES_DOUBT,
     Rule("@", "gives Stanchion's program another name", check=lambda c, _: _another_name(c), level="doubt"),
     Rule("@", "stops what Stanchion runs in", check=stops),
     Rule("@", "removes Stanchion", check=removes),
     Rule("@", "looks into what Stanchion runs in", check=attaches, level="doubt"),
     Rule("@", "writes what Python runs before any program", check=begins, level="doubt"),
-    Rule("@", "takes or fills a folder in which Stanchion keeps its files", check=covers, level="doubt"),
-    Rule("@", "links to where Stanchion keeps its files", check=links, level="doubt"),
+    COVERS,
+    LINKS,
     Rule("@", "uses where Stanchion keeps its files", check=lambda c, _: _asks(c), level="doubt"),
 )
+SILENT: Final = _by_name((CHANGES, DELETES), (COVERS, COVERING | {"mv"}), (LINKS, frozenset({"ln"})))
+"""The rules that a command may break without a sign of us in it, by the name of its program."""
 WRITES_DANGER: Final = Rule("@", "writes what does what only a person may do")
 WRITES_DOUBT: Final = Rule("@", "writes what may do what only a person may do", level="doubt")
 
