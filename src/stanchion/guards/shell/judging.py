@@ -38,7 +38,12 @@ def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger
         found += BY_NAME["$"]
     if not found:
         return ours
-    held = [pair for pair in found if (strict or not pair[1].strict) and pair[1].holds(command, roots)]
+    line, cwd = command.line, command.cwd
+    held = [
+        pair
+        for pair in found
+        if (cwd or pair[1].hint in line) and (strict or not pair[1].strict) and pair[1].holds(command, roots)
+    ]
     if not held or (command.argv and only_asks(command)):
         return ours
     return [*[Danger(command, rule, family) for family, rule in held], *ours]

@@ -49,16 +49,19 @@ def roots_of(given: tuple[str, ...], own: OwnPlaces = NOWHERE) -> Roots:
 
 def plain(path: str, cwd: str = "") -> str:
     """A path as it is compared: home is `~`, `.` and `..` are carried out, a relative one stands behind `cwd`."""
-    for name in ("$HOME", "${HOME}", "%USERPROFILE%"):
-        if path.startswith(name):
-            path = "~" + path[len(name) :]
-    for name in ("$PWD", "$(pwd)", "$(pwd…)"):
-        if path.startswith(name):
-            path = "." + path[len(name) :]
+    if path[:1] in ("$", "%"):
+        for name in ("$HOME", "${HOME}", "%USERPROFILE%"):
+            if path.startswith(name):
+                path = "~" + path[len(name) :]
+        for name in ("$PWD", "$(pwd)", "$(pwd…)"):
+            if path.startswith(name):
+                path = "." + path[len(name) :]
     if "\\" in path:
         path = path.replace("\\", "/")
     if cwd and not path.startswith(("/", "~", "$")) and path[1:2] != ":":
         path = f"{plain(cwd)}/{path}"
+    if path and path[0] != "." and path[-1] != "/" and "//" not in path and "/." not in path:
+        return path
     lead = "/" if path.startswith("/") else ""
     kept: list[str] = []
     for piece in path.split("/"):

@@ -81,8 +81,11 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
             return False
         if self.words and not _begins(command.operands, self._pieces, self.words[:2] == "**"):
             return False
-        if self.flags and any(command.flags.isdisjoint(group) for group in self._wants):
-            return False
+        if self.flags:
+            flags = command.flags
+            for group in self._wants:
+                if flags.isdisjoint(group):
+                    return False
         if self.lacks and not command.flags.isdisjoint(self._bars):
             return False
         return self.check is None or self.check(command, roots)

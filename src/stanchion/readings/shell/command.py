@@ -49,7 +49,7 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     @Once
     def line(self) -> str:
         """Its words and the targets of its redirections in one text."""
-        return " ".join([*self.argv, *[target for _, target in self.opens]])
+        return " ".join([*self.argv, *[target for _, target in self.opens]] if self.opens else self.argv)
 
     @property
     def flags(self) -> frozenset[str]:
