@@ -133,10 +133,12 @@ def _with(own: Any) -> Secrets:
 
 def test_a_stream_of_twice_as_many_pieces_costs_twice_as_much() -> None:
     pieces = [f"word {number} of a long answer, with a path/to/file_{number}.py and a token\n" for number in range(128)]
-    streamed(GUARD, pieces)
+    # What scans is shared by guards that look for the same, and may be replaced beside by what is faster: not here.
+    guard = Secrets(without=("jwt", "private-key"))
+    streamed(guard, pieces)
 
     def steps(count: int) -> int:
-        return steps_of(lambda: streamed(GUARD, pieces[:count]))
+        return steps_of(lambda: streamed(guard, pieces[:count]))
 
     # What stands before a piece is read with it, up to a limit: from there on each piece costs the same.
     assert steps(128) - steps(96) <= 1.2 * (steps(96) - steps(64)) + 400
