@@ -25,7 +25,7 @@ def masked(value: Any) -> Any:
             elif type(item) is int:
                 continue
             elif type(item) is str:
-                new = without_told(item, MASK)
+                new = without_told(item, MASK) if " " in item else item
             else:
                 new = masked(item)
             if new is not item:

@@ -59,6 +59,8 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
         event = reading.event
         run = event.run
         own, shared, tool = run.allowed_tools, self._names, event.tool
+        if own is None and shared is None and self.undeclared == "allow":
+            return None
         if own is not None and (tool in own.exact or tool in own):
             return None
         if shared is not None and tool in shared:
@@ -66,8 +68,6 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
         if tool in run.additional_tools:
             return None
         if own is None and shared is None:
-            if self.undeclared == "allow":
-                return None
             return Finding(ACTIONS[self.action], "tool.undeclared_agent", (run.agent,))
         return Finding(ACTIONS[self.action], "tool.not_allowed", (tool, run.agent))
 

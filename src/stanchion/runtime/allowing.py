@@ -76,7 +76,9 @@ def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Deci
     """
     tried = 0
     while True:
-        judged = yield from _cleared(desk, plans, moment)
+        judged, found = moment, _found(plans, moment)
+        if found or moment.events[0].cleared:
+            judged = yield from _cleared(desk, moment, found)
         decision = yield from decide(plans, judged, desk.shield.records)
         tried += 1
         taken = decision.inputs.taken
@@ -84,13 +86,12 @@ def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Deci
             return judged, decision
 
 
-def _cleared(desk: Desk, plans: Plans, moment: Moment) -> Flow[Moment]:
-    """A moment whose event says what is allowed of what is found in it; the same one where nothing is."""
+def _cleared(desk: Desk, moment: Moment, found: tuple[str, ...]) -> Flow[Moment]:
+    """A moment whose event says what is allowed of what is found in it, and nothing of what was found before."""
     event = moment.events[0]
     if event.cleared:
         event = msgspec.structs.replace(event, cleared=())
         moment = msgspec.structs.replace(moment, events=(event, *moment.events[1:]))
-    found = _found(plans, moment)
     if not found:
         return moment
     tenant = event.run.tenant
