@@ -100,7 +100,7 @@ def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Par
     With `brief` that stands in the place of what it is about."""
     try:
         parts = _encode(entry, salt, brief)
-        if len(parts.body) + len(parts.kept) <= LONGEST:
+        if _fits(parts):
             return parts
         is_data = True
     except (UnicodeEncodeError, TypeError):

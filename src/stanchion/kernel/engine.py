@@ -24,6 +24,7 @@ from stanchion.kernel.judging import (
     note,
     patches_of,
     reached,
+    read_of,
     settle_known,
     with_late,
 )
@@ -67,9 +68,7 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
     events = moment.events
     first = events[0]
     read = plans.policy.read
-    readings = moment.readings
-    if not readings or readings[0].event is not first:
-        readings = tuple([read(event) for event in events])
+    readings = read_of(moment, read)
     now = first.at
     mode = NORMAL
     judged: Plan | None = None

@@ -25,15 +25,11 @@ Read = Callable[[Any], Reading]
 
 
 def read_of(moment: Moment, read: Read) -> tuple[Reading, ...]:
-    """What a moment's events say. What is known of other events than these is left alone."""
-    events, known = moment.events, moment.readings
-    if len(known) == len(events):
-        for one, event in zip(known, events, strict=True):
-            if one.event is not event:
-                break
-        else:
-            return known
-    return tuple([read(event) for event in events])
+    """What a moment's events say. What is known of another first event is left alone: they are replaced together."""
+    known = moment.readings
+    if known and known[0].event is moment.events[0]:
+        return known
+    return tuple([read(event) for event in moment.events])
 
 
 def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:

@@ -24,6 +24,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES, decide
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.judging import read_of
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake, StoreLost, key
@@ -135,8 +136,7 @@ def _found(plans: Plans, moment: Moment) -> tuple[str, ...]:
     lineup = plans.of(moment.events, NORMAL).lineup
     if not lineup.clearing or moment.events[0].stage is Stage.MODEL_CHUNK:
         return ()
-    event, known = moment.events[0], moment.readings
-    reading = known[0] if known and known[0].event is event else plans.policy.read(event)
+    reading = read_of(moment, plans.policy.read)[0]
     found: dict[str, None] = {}
     try:
         for placed in lineup.bounding:

@@ -124,12 +124,12 @@ class _Reader:
         for node in nodes:
             kind = type(node)
             if kind in TELLING:
-                self._note(node, id(node) in said)
+                self._note(node)
             elif kind in MAKING and not (kind is ast.Constant and id(node) in said):
                 self._text(node)
         self.depth -= 1
 
-    def _note(self, node: ast.AST, alone: bool) -> None:
+    def _note(self, node: ast.AST) -> None:
         match node:
             case ast.Import():
                 self.modules.update(alias.name for alias in node.names)
@@ -143,7 +143,7 @@ class _Reader:
                 self._called(node)
             case ast.List() | ast.Tuple():
                 self._joined(node.elts)
-        if isinstance(node, ast.expr) and not (alone and isinstance(node, ast.Constant)):
+        if isinstance(node, ast.expr):
             self._text(node)
 
     def _text(self, node: Any) -> None:
