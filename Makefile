@@ -1,8 +1,14 @@
 # Each target prepares .venv by itself from python3 alone; stamp files make the second time fast.
 
 PYTHON ?= python3
-WORKERS ?= auto
+# Many tests wait for a server or for another process: two workers on each core keep it busy.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+# Seconds after which a test is taken to hang: it fails by name, and does not hold up the others for ever.
+HANGS ?= 600
 SOAK_EXAMPLES ?= 100000
+SOAK_REST ?= 2000
+# Where a soak draws SOAK_EXAMPLES; everywhere else it plays what `make test` leaves out, and draws SOAK_REST.
+LONG := tests/properties tests/stores tests/audit tests/faults tests/e2e tests/guards/test_isolated.py
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
@@ -14,16 +20,16 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check format bench bench-peers docs pages wheel test-sdks soak faults mutants clean
+.PHONY: help demo test check format bench bench-peers docs pages wheel test-sdks test-frameworks soak faults mutants clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/.core ## watch a scripted agent being kept safe
 	@$(BIN)/stanchion demo
 
 test: check ## check, then run every test
-	@$(BIN)/python -m pytest -n $(WORKERS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --timeout=$(HANGS) --timeout-method=thread
 
 check: .venv/.dev ## format, lint and strict types
 	@$(BIN)/ruff format --check --quiet . || { echo 'run `make format`'; exit 1; }
@@ -35,10 +41,10 @@ format: .venv/.dev ## rewrite the code in the house format
 	@$(BIN)/ruff check --quiet --fix .
 
 bench: .venv/.dev ## measure decisions beside the floor
-	@$(BIN)/python -m stanchion.lab.bench
+	@$(BIN)/python -m stanchion_lab.bench
 
 bench-peers: .venv/.dev ## the same calls through others' libraries
-	@$(BIN)/python -m stanchion.lab.bench.peers
+	@$(BIN)/python -m stanchion_lab.bench.peers
 
 pages: .venv/.docs ## write the generated pages of the docs and the index of secret rules
 	@$(BIN)/python -m tools.secret_rules
@@ -48,9 +54,9 @@ docs: pages ## generate the reference, build the site into build/docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'open build/docs/index.html'
 
-wheel: .venv/.made ## build the wheel into dist
+wheel: .venv/.made ## build both wheels into dist
 	@rm -rf dist
-	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-input --no-deps --wheel-dir dist .
+	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-input --no-deps --wheel-dir dist . ./lab
 	@ls dist/*.whl
 
 test-sdks: .venv-sdks/.made ## check replies of real SDKs, in an environment of their own
@@ -62,9 +68,18 @@ test-sdks: .venv-sdks/.made ## check replies of real SDKs, in an environment of 
 	@.venv-sdks/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[testing,sdks]'
 	@touch $@
 
-soak: .venv/.dev ## long property runs, 500 kills and every mutant
-	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) \
-		$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/stores tests/audit tests/faults tests/e2e tests/guards/test_isolated.py
+test-frameworks: .venv-frameworks/.made ## run the recipes for agent frameworks, in an environment of their own
+	@.venv-frameworks/bin/python -m pytest -rs -W ignore::DeprecationWarning tests/docs/test_snippets.py -k use-with
+
+.venv-frameworks/.made: pyproject.toml
+	@echo 'installing stanchion and the frameworks into .venv-frameworks'
+	@$(PYTHON) -m venv .venv-frameworks
+	@.venv-frameworks/bin/python -m pip install -qq --disable-pip-version-check --no-input -e '.[testing,frameworks]'
+	@touch $@
+
+soak: .venv/.dev ## long property runs, 500 kills, every case of every test and every mutant
+	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(LONG)
+	@STANCHION_SOAK=1 STANCHION_SOAK_EXAMPLES=$(SOAK_REST) $(BIN)/python -m pytest -n $(WORKERS) $(LONG:%=--ignore=%) tests
 	@$(BIN)/python -m model.mutants
 
 faults: .venv/.dev ## measure what comes of each fault anew, and write its page
@@ -74,8 +89,8 @@ mutants: .venv/.dev ## show that each seeded fault is caught
 	@$(BIN)/python -m model.mutants
 
 clean: ## remove everything that make created
-	rm -rf .venv .venv-sdks build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find src model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf .venv .venv-sdks .venv-frameworks build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find src lab model tests tools -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 .venv/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Stanchion needs Python 3.11 or later; name one with `make PYTHON=python3.12`")'
@@ -87,12 +102,12 @@ clean: ## remove everything that make created
 	@$(PIP) -e .
 	@touch $@
 
-.venv/.dev: pyproject.toml | .venv/.made
+.venv/.dev: pyproject.toml lab/pyproject.toml | .venv/.made
 	@echo 'installing stanchion and its development tools into .venv'
-	@$(PIP) -e '.[dev]'
+	@$(PIP) -e '.[dev]' -e './lab[agentdojo]'
 	@touch .venv/.core $@
 
-.venv/.docs: pyproject.toml | .venv/.made
+.venv/.docs: pyproject.toml lab/pyproject.toml | .venv/.made
 	@echo 'installing the documentation tools into .venv'
-	@$(PIP) -e '.[docs]'
+	@$(PIP) -e '.[docs]' -e ./lab
 	@touch .venv/.core $@

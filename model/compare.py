@@ -33,7 +33,9 @@ def compare(decision: Decision, expected: Expected, where: object) -> None:
     )
     for name, is_, should in zip(Expected._fields, got, expected, strict=True):
         if is_ != should:
-            raise AssertionError(f"{where}: `{name}` is\n  {is_!r}\nand should be\n  {should!r}\nin {decision!r}")
+            raise AssertionError(
+                f"{where}: `{name}` is\n  {is_!r}\nand should be\n  {should!r}\nin {msgspec.structs.asdict(decision)}"
+            )
 
 
 def compare_replay(policy: DrawnPolicy, step: Step, decision: Decision) -> None:
@@ -42,7 +44,7 @@ def compare_replay(policy: DrawnPolicy, step: Step, decision: Decision) -> None:
     inputs = msgspec.json.decode(msgspec.json.encode(decision.inputs), type=Inputs)
     again = replay(policy, step.moment.events[0].run, step.moment, inputs, policy.can)
     if msgspec.json.encode(again, order="deterministic") != written:
-        raise AssertionError(f"replay gives\n  {again!r}\nand should give\n  {decision!r}")
+        raise AssertionError(f"replay gives\n  {msgspec.structs.asdict(again)}\nand should give\n  {written.decode()}")
 
 
 def compare_state(store: Store, history: History, where: object) -> None:

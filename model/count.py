@@ -33,10 +33,15 @@ class Count:
         for pos in range(-1, len(self.sitting.chain)):
             known = [finding for place, finding in self.sitting.found if place == pos]
             self.found += [(pos, finding) for finding in known]
+            counted = self.sitting.tallied(pos)
             if pos >= 0 and not known and self.sitting.chain[pos][0].kind == Kind.METER:
                 known = self._meter(pos)
+                counted = (
+                    counted and bool(known) and (self.sitting.policy.count_marks or self.sitting.warns_at_limit(pos))
+                )
             for finding in known:
-                if finding.action == Action.WARN and self.sitting.tallied(pos) and not self._stopped():
+                told = "tell" in finding.effects and not (pos >= 0 and self.sitting.chain[pos][0].kind == Kind.METER)
+                if finding.action == Action.WARN and not told and counted and not self._stopped():
                     self._tally(pos, finding)
             if any(stops(finding) for place, finding in self.found if place == pos):
                 break

@@ -94,7 +94,18 @@ class Sitting:
 
     def tallied(self, pos: int) -> bool:
         """Whether warnings of the guard at that place are counted: an action's once, when it is judged first."""
-        return self.event_at(pos).stage not in UNTALLIED and (pos < 0 or not self.moment.again)
+        if pos < 0:
+            return self.first.stage not in UNTALLIED
+        quiet = getattr(self.chain[pos][0].guard, "only_marks", False) and not self.policy.count_marks
+        return self.event_at(pos).stage not in UNTALLIED and not self.moment.again and not quiet
+
+    def warns_at_limit(self, pos: int) -> bool:
+        """Whether a line of the meter at that place warns where it ends, rather than at a mark below a severer band."""
+        ends = [
+            max([(limit, self.carried(pos, action)) for limit, action in line.bands], default=(0, Action.ALLOW))
+            for line in self.own_lines(pos)
+        ]
+        return any(action == Action.WARN for _, action in ends)
 
     def event_at(self, pos: int) -> Event:
         """The event that the guard at that place judges."""

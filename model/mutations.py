@@ -19,12 +19,15 @@ CELLS = "kernel/cells.py"
 CHAIN = "kernel/chain.py"
 AUTONOMY = "kernel/autonomy.py"
 ENGINE = "kernel/engine.py"
+RESOLUTION = "kernel/resolution.py"
+WITHOUT = "kernel/without_store.py"
+CASE = "kernel/case.py"
 EPOCHS = "kernel/epoch.py"
 GATES = "kernel/gates.py"
 STATES = "kernel/states.py"
 GUARD = "kernel/guard.py"
 HOLDS = "kernel/holds.py"
-JUDGING = "kernel/judging.py"
+JUDGING = "kernel/judgement.py"
 LAYOUT = "kernel/layout.py"
 LINEUP = "kernel/lineup.py"
 MEMORY = "stores/memory.py"
@@ -40,29 +43,34 @@ ORDER: Final = (
     _M("switched guards not judged", JUDGING, "if plan.switches:", "if False:"),
     _M("stop at ESCALATE", JUDGING, "return pos if action >= STOPS and", "return pos if action >= Action.ESCALATE and"),
     _M("lines behind a stop are judged", CARRY, "if stop >= 0 or refused.get(", "if refused.get("),
-    _M("skipped guards not told", ENGINE, "plan.guards[cut + 1 :]", "plan.guards[cut:]"),
-    _M("a guard that was not asked has passed", ENGINE, "asked = plan.guards[: cut + 1]", "asked = plan.guards"),
-    _M("a guard that spoke has passed", ENGINE, "if guard not in loud]", "]"),
-    _M("passes are told for all guards", ENGINE, "if placed.log_pass and not (lost", "if not (lost"),
-    _M("counting guards pass without the store", ENGINE, "not (lost and placed.kind", "not (False and placed.kind"),
+    _M("skipped guards not told", RESOLUTION, "plan.guards[cut + 1 :]", "plan.guards[cut:]"),
+    _M("a guard that was not asked has passed", RESOLUTION, "asked = plan.guards[: cut + 1]", "asked = plan.guards"),
+    _M("a guard that spoke has passed", RESOLUTION, "if guard not in loud]", "]"),
+    _M("passes are told for all guards", RESOLUTION, "if placed.log_pass and not (lost", "if not (lost"),
+    _M("counting guards pass without the store", RESOLUTION, "not (lost and placed.kind", "not (False and placed.kind"),
     _M(
         "mildest finding wins",
-        ENGINE,
+        RESOLUTION,
         "max([finding.action for finding in real], default",
         "min([finding.action for finding in real], default",
     ),
     _M("action × stage table ignored", JUDGING, "action = cells[finding.action]", "action = finding.action"),
-    _M("effects twice", ENGINE, "tuple(dict.fromkeys(effect for", "tuple(list(effect for"),
+    _M("effects twice", RESOLUTION, "tuple(dict.fromkeys(effect for", "tuple(list(effect for"),
 )
 
 PATCHING: Final = (
     _M(
         "patch lost",
-        ENGINE,
+        RESOLUTION,
         "patches_of(ordered) if action <= PROCEEDS",
         "patches_of(ordered) if action <= Action.REDACT",
     ),
-    _M("patches of refused calls", ENGINE, "patches_of(ordered) if action <= PROCEEDS else ()", "patches_of(ordered)"),
+    _M(
+        "patches of refused calls",
+        RESOLUTION,
+        "patches_of(ordered) if action <= PROCEEDS else ()",
+        "patches_of(ordered)",
+    ),
     _M("a host that cannot patch goes ahead", JUDGING, "not plan.redacts and", "plan.redacts and"),
     _M("patched content not judged", JUDGING, "read(patched), *readings[1:]", "*readings"),
     _M("patch that must be made again", JUDGING, "_changes(patched, finding.patches):", "False:"),
@@ -72,8 +80,8 @@ PATCHING: Final = (
         "return reached(found, cut), cut, False",
         "return reached(found, cut), cut, True",
     ),
-    _M("a degraded first attempt takes", ENGINE, "PROCEEDS if moment.attempt > 1 else UNCHANGED", "PROCEEDS"),
-    _M("a second attempt takes nothing", ENGINE, "PROCEEDS if moment.attempt > 1 else UNCHANGED", "UNCHANGED"),
+    _M("a degraded first attempt takes", CASE, "PROCEEDS if moment.attempt > 1 else UNCHANGED", "PROCEEDS"),
+    _M("a second attempt takes nothing", CASE, "PROCEEDS if moment.attempt > 1 else UNCHANGED", "UNCHANGED"),
     _M("nested span leaks", PATCHES, "end = done = max(end, span.end)", "end = done = span.end"),
     _M(
         "shadow patches",
@@ -94,19 +102,19 @@ FAILING: Final = (
     _M(
         "record guard's error swallowed",
         ENGINE,
-        "cut = note(plan, pos, failed(plan, pos, first, error), found, cut)",
+        "cut = note(plan, pos, failed(plan, pos, case.first, error), found, cut)",
         "str(error)",
     ),
     _M(
-        "store loss swallowed", ENGINE, "    return [(-1, _refused(code, args, plan))], -1\n", "    return found, cut\n"
+        "store loss swallowed", WITHOUT, "    return [(-1, refused(code, args, plan))], -1\n", "    return found, cut\n"
     ),
     _M(
         "store loss opens for critical",
-        ENGINE,
+        WITHOUT,
         "for placed in enforced) and event.risk < Risk.CRITICAL",
         "for placed in enforced)",
     ),
-    _M("store loss opens for one guard", ENGINE, "and all(placed.fail_open", "and any(placed.fail_open"),
+    _M("store loss opens for one guard", WITHOUT, "and all(placed.fail_open", "and any(placed.fail_open"),
     _M("late deep guard lets high risk go", JUDGING, "guard.deep and event.risk <= Risk.MEDIUM", "guard.deep"),
     _M("any late guard lets go", JUDGING, "guard.deep and event.risk <= Risk.MEDIUM", "event.risk <= Risk.MEDIUM"),
     _M(
@@ -133,7 +141,7 @@ FAILING: Final = (
 SHADOW: Final = (
     _M(
         "shadow leaks into the decision",
-        ENGINE,
+        RESOLUTION,
         "for _, finding in ordered if not finding.shadow)",
         "for _, finding in ordered)",
     ),
@@ -176,12 +184,20 @@ STATE: Final = (
     ),
     _M("partial take left standing", CARRY, "_take_back(bound.steps[: len(values)], amounts, now)", "pass"),
     _M("looks take", CARRY, "outcome < 0 or line.when == When.LOOK:", "outcome < 0:"),
-    _M("put behind a stop written", CARRY, "and (stop < 0 or at <= stop)", "and True"),
+    _M("put behind a stop written", CARRY, "and (said.stop < 0 or at <= said.stop)", "and True"),
     _M("put behind a known stop written", LAYOUT, "if pos <= cut and (when", "if (when"),
-    _M("put of a refused call written", CARRY, "((go and shadow not in refused) or when == When.JUDGED)", "True"),
+    _M(
+        "put of a refused call written",
+        CARRY,
+        "(said.go and shadow not in said.refused) or when == When.JUDGED",
+        "True",
+    ),
     _M("tally behind the stop counts", LAYOUT, "while warned and warned[0][0] < pos:", "while warned:"),
     _M("follows ignored", CARRY, "elif line.follows and max(said[-line.follows :]) != WARN:", "elif False:"),
+    _M("what only tells is counted", LAYOUT, "if f.counts and plan", "if f.action == Action.WARN and plan"),
     _M("third warning comes fourth", CHAIN, "band = (self.warnings - 1,", "band = (self.warnings,"),
+    _M("marks counted", CHAIN, "return any(warned) if count_marks else", "return any(warned) if True else"),
+    _M("watching counted", CHAIN, "(self.count_marks or not only_marks(", "(True or not only_marks("),
     _M("warnings of a lesser request counted", LAYOUT, "if tallied and again:", "if False:"),
     _M("warnings of a lesser request counted, known", LAYOUT, "    if again:\n", "    if False:\n"),
     _M("late warnings of a lesser request lost", LAYOUT, "in warned if pos < 0]", "in warned if False]"),
@@ -236,8 +252,8 @@ TRIPS: Final = (
         "(0 if cell is None else cell[0]) < hi:\n            return _stale",
         "(0 if cell is None else cell[0]) <= hi:\n            return _stale",
     ),
-    _M("records not expected", ENGINE, "            expects.append((name, version, version + 1))\n", ""),
-    _M("span of a ruling not expected", ENGINE, "if since > 0 or until < FOREVER:", "if False:"),
+    _M("records not expected", ENGINE, "        expects.append((name, version, version + 1))\n", ""),
+    _M("span of a ruling not expected", ENGINE, "if case.since > 0 or case.until < FOREVER:", "if False:"),
     _M(
         "cache trusts its own version",
         LAYOUT,
@@ -260,17 +276,17 @@ TRIPS: Final = (
     _M(
         "no retry",
         ENGINE,
-        "            continue\n\n        plans.confirmed, ",
-        "            break\n\n        plans.confirmed, ",
+        "            continue\n        # 10.",
+        "            break\n        # 10.",
     ),
-    _M("stale count unbounded", ENGINE, "for stale in range(TRIES):", "for stale in iter(int, 1):"),
+    _M("stale count unbounded", ENGINE, "for _ in range(TRIES):", "for _ in iter(int, 1):"),
     _M("stale values not taken over", ENGINE, "records[fresh.key] = (fresh.number, fresh.value)", "pass"),
-    _M("store's time not taken over", ENGINE, "            now = reply.now\n", ""),
-    _M("lookups made again", JUDGING, "if pos > cut or question.name in answers:", "if pos > cut:"),
-    _M("lookups behind a stop", JUDGING, "if pos > cut or question.name in answers:", "if question.name in answers:"),
+    _M("store's time not taken over", ENGINE, "    case.now = reply.now\n", ""),
+    _M("lookups made again", JUDGING, "if pos > cut or (answers and Lookup", "if pos > cut or (None and Lookup"),
+    _M("lookups behind a stop", JUDGING, "if pos > cut or (answers and Lookup", "if (answers and Lookup"),
     _M("one answer for two events", ENGINE, "zip([lookup.name for", "zip([lookup.guard for"),
-    _M("gate ignored", ENGINE, "found, cut = [(-1, gate.finding)], -1", "pass"),
-    _M("mode ignored", ENGINE, "            mode = gate.mode\n", "            mode = NORMAL\n"),
+    _M("gate ignored", ENGINE, "= [(-1, closed)], -1, True", "= case.before, case.before_cut, True"),
+    _M("mode ignored", ENGINE, "mode, closed = gate.mode,", "mode, closed = NORMAL,"),
     _M("ancestors ignored", GATES, "for r in (run.id, *run.parents)]\n    return", "for r in (run.id,)]\n    return"),
     _M("quarantine a tick too long", STATES, "if now < mark.until:", "if now <= mark.until:"),
     _M("no warning behind a quarantine", STATES, "if mark.state == QUARANTINE and now < ends:", "if False:"),
@@ -285,14 +301,14 @@ TRIPS: Final = (
     _M("lockdown warns", LINEUP, "if mode not in (LOCKDOWN, EXHAUSTED):", "if True:"),
     _M("knowledge never ages", ENGINE, " <= first.at - plans.confirmed <= plans.max_age_ms", " <= 0"),
     _M("what is known of the future is young", ENGINE, "not 0 <= first.at - plans", "not -FOREVER <= first.at - plans"),
-    _M("opens on what nobody confirmed lately", ENGINE, "Risk.CRITICAL and recent", "Risk.CRITICAL"),
-    _M("opens on what the future confirmed", ENGINE, "0 <= event.at - plans", "-FOREVER <= event.at - plans"),
-    _M("an isolation ends by the host's clock", ENGINE, "event, plans.told).finding", "event, event.at).finding"),
-    _M("another epoch is as good", ENGINE, "if not takes_over(before[EPOCH], fresh):", "if False:"),
-    _M("an operator's word counts for nothing", ENGINE, "if not takes_over(before[EPOCH], fresh):", "if True:"),
-    _M("a state may go backwards", ENGINE, "if fresh.number < before.get(fresh.key, ABSENT)[0]", "if False"),
-    _M("a store that forgot stops reads", ENGINE, "reads and not moment.stakes", "False"),
-    _M("a store that forgot lets all through", ENGINE, "reads and not moment.stakes", "True"),
+    _M("opens on what nobody confirmed lately", WITHOUT, "Risk.CRITICAL and recent", "Risk.CRITICAL"),
+    _M("opens on what the future confirmed", WITHOUT, "0 <= event.at - plans", "-FOREVER <= event.at - plans"),
+    _M("an isolation ends by the host's clock", WITHOUT, "event, plans.told).finding", "event, event.at).finding"),
+    _M("another epoch is as good", WITHOUT, "if not takes_over(before[EPOCH], fresh):", "if False:"),
+    _M("an operator's word counts for nothing", WITHOUT, "if not takes_over(before[EPOCH], fresh):", "if True:"),
+    _M("a state may go backwards", WITHOUT, "if fresh.number < before.get(fresh.key, ABSENT)[0]", "if False"),
+    _M("a store that forgot stops reads", WITHOUT, "reads and not moment.stakes", "False"),
+    _M("a store that forgot lets all through", WITHOUT, "reads and not moment.stakes", "True"),
     _M("a store is never expected in its epoch", CHAIN, "else [expectation(epoch[0])]", "else []"),
     _M(
         "an older copy is the same epoch", EPOCHS, "return EPOCH, number, (", "return EPOCH, number // MARKS * MARKS, ("
@@ -318,7 +334,7 @@ REFUSING: Final = (
     ),
     _M("a refusal goes along and is not kept", ENGINE, "else puts + entry.puts", "else puts"),
     _M("a refusal goes along unexpected", ENGINE, "else (*expects, *entry.expects)", "else tuple(expects)"),
-    _M("a refusal goes along before it is known", ENGINE, "and not go and not lines and", "and not go and"),
+    _M("a refusal goes along before it is known", ENGINE, "if case.lines or case.cut >=", "if case.cut >="),
     _M("what is said of a refusal does not count", REFUSALS, "*[finding.action for finding in real]]", "]"),
     _M(
         "a watcher in shadow is real",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from stanchion.approvals import key_making
+from stanchion.approvals import new_key as key_making
 
 # What is made while tests are collected keeps out of the developer's own folders, too.
 os.environ["STANCHION_STATE_DIR"] = tempfile.mkdtemp(prefix="stanchion-tests-")

@@ -59,8 +59,8 @@ class Cutter:
 
 
 def files(*names: str) -> tuple[str, ...]:
-    """The folders and files of Stanchion with those names, `stores` or `runtime/turns.py`, as `everywhere` takes
-    them."""
+    """The folders and files of Stanchion with those names, `stores` or `runtime/driving/turns.py`, as `everywhere`
+    takes them."""
     found = [ROOT / name for name in names]
     missing = [str(path) for path in found if not path.exists()]
     assert not missing, f"no such files: {missing}"

@@ -14,6 +14,7 @@ import msgspec
 
 from stanchion.guards import SHIPPED
 from stanchion.kernel.words import Words
+from stanchion.policy.meanings import meaning_of
 from stanchion.testing import read_table
 from tools.docs import ROOT, complaints
 from tools.pages import discover
@@ -49,8 +50,13 @@ def lacking(name: str, root: Path) -> list[str]:
 def _options(name: str, guard: type[Any], root: Path) -> Iterator[str]:
     listed = rows(root / f"docs/guards/{name}.md", "Options")
     for field in msgspec.structs.fields(guard):
-        row = f"| `{field.name}` | type | {written(field)} | meaning |"
-        if len(listed.get(field.name, ())) != 3 or listed[field.name][1] != written(field):
+        try:
+            meaning = meaning_of(name, field.name, field.type)
+        except KeyError:
+            yield f"option `{field.name}` has no meaning; give its type a `msgspec.Meta(description=…)`"
+            continue
+        row = f"| `{field.name}` | type | {written(field)} | {meaning} |"
+        if listed.get(field.name, ())[1:] != [written(field), meaning]:
             yield f"`docs/guards/{name}.md` has no row of option `{field.name}`; write `{row}` below `## Options`"
 
 

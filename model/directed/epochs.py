@@ -11,8 +11,8 @@ import msgspec
 from model.directed.scene import Scene, same
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.epoch import MARKS, Epoch
+from stanchion.kernel.epoch_change import begin, learn, mark
 from stanchion.kernel.gates import standing_key
-from stanchion.kernel.remembering import begin, learn, mark
 from stanchion.kernel.state import EPOCH, Batch, Reply
 from stanchion.stores.memory import MemoryStore
 

@@ -35,12 +35,14 @@ class Scene:
         can: tuple[Action, ...] = EVERY_ACTION,
         shadow: bool = False,
         max_age_ms: int = 1_000,
+        count_marks: bool = False,
         store: MemoryStore | None = None,
         clock: FakeClock | None = None,
     ) -> None:
         self.hash = "scene"
         self.shadow = shadow
         self.warnings = 3
+        self.count_marks = count_marks
         self.lineups = Lineups()
         self.modes: dict[str, tuple[Placed, ...]] = {"": guards}
         self.clock = clock if clock is not None else FakeClock()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.directed.scene import RUN, Scene, said, same, watcher
-from model.drawn.guards import Meter
+from model.drawn.guards import Meter, Watcher
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import HandoffDone, ModelChunk, Moment
 from stanchion.kernel.findings import Finding
@@ -26,6 +26,33 @@ def case_the_third_warning_spends_nothing() -> None:
     scene = Scene(Placed("m", Meter((Line("task/n", ((0, Action.WARN),)),))))
     same([scene.judge().action for _ in range(4)], [Action.WARN, Action.WARN, Action.ESCALATE, Action.ESCALATE])
     same((scene.total(key("default", "task", "t1", "n")), scene.total(_tally("m"))), (2, 4))
+
+
+def case_a_warning_that_only_tells_does_not_count() -> None:
+    """However often it is said, nobody is asked; another guard's warnings beside it count."""
+    scene = Scene(watcher("t", Action.WARN, effects=("tell",)), watcher("w", Action.WARN))
+    same([scene.judge().action for _ in range(3)], [Action.WARN, Action.WARN, Action.ESCALATE])
+    same([scene.total(_tally(guard)) for guard in ("t", "w")], [0, 3])
+
+
+def case_a_mark_warns_until_the_limit() -> None:
+    """A warning below a severer band counts towards nothing, unless marks are counted."""
+    for count_marks, third in ((False, Action.WARN), (True, Action.ESCALATE)):
+        meter = Placed("m", Meter((Line("task/n", ((0, Action.WARN), (4, Action.BLOCK))),)))
+        scene = Scene(meter, count_marks=count_marks)
+        same([scene.judge().action for _ in range(3)], [Action.WARN, Action.WARN, third])
+        same(scene.total(_tally("m")), 3 if count_marks else 0)
+    scene = Scene(Placed("m", Meter((Line("task/n", ((0, Action.WARN), (4, Action.BLOCK))),))))
+    same([scene.judge().action for _ in range(5)], [Action.WARN] * 4 + [Action.BLOCK])
+
+
+def case_a_guard_that_only_marks_warns_on() -> None:
+    """What it tells is told every time, and asks nobody, unless marks are counted."""
+    for count_marks, third in ((False, Action.WARN), (True, Action.ESCALATE)):
+        told = watcher("w", Action.WARN)
+        quiet = Placed("w", Watcher(told.guard.rules, only_marks=True))
+        scene = Scene(quiet, count_marks=count_marks)
+        same([scene.judge().action for _ in range(3)], [Action.WARN, Action.WARN, third])
 
 
 def case_a_degraded_action_warns_once() -> None:

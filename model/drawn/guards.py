@@ -112,6 +112,7 @@ class Watcher(msgspec.Struct, frozen=True):
     kind: ClassVar[Kind] = Kind.PURE
     rules: tuple[Rule, ...] = ()
     switched: bool = False
+    only_marks: bool = False
 
     @property
     def switches(self) -> tuple[Switch, ...]:

@@ -50,6 +50,7 @@ class DrawnPolicy:
         self.entries = [_entry(case, number, self.shadow) for number in range(case.guards)]
         drawn.shuffle(self.entries)
         self._budgets = _budgets(case, drawn) if case.has(Feature.MODES) and not self.shadow else []
+        self.count_marks = drawn.random() < 0.5
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply, in any order."""
@@ -107,7 +108,7 @@ def _entry(case: Case, number: int, shadow: bool) -> Entry:
 
 
 def _finding(drawn: random.Random, code: str) -> Finding:
-    effects = tuple(drawn.sample(("page", "log", "mail"), drawn.choice((0, 0, 1, 2))))
+    effects = tuple(drawn.sample(("page", "log", "mail", "tell"), drawn.choice((0, 0, 1, 2))))
     return Finding(drawn.choice(ACTIONS), f"drawn.{code}", (drawn.randint(0, 3),), effects=effects)
 
 
@@ -128,7 +129,7 @@ def _rules(case: Case, drawn: random.Random) -> tuple[Rule, ...]:
 
 
 def _watcher(case: Case, number: int, drawn: random.Random) -> Any:
-    return Watcher(_rules(case, drawn), drawn.random() < 0.6)
+    return Watcher(_rules(case, drawn), drawn.random() < 0.6, number % 4 == 3)
 
 
 def _asker(case: Case, number: int, drawn: random.Random) -> Any:

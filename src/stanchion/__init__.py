@@ -1,15 +1,32 @@
-"""Stanchion: a runtime safety layer for LLM agents."""
+"""Stanchion: a runtime safety layer for LLM agents.
 
-from stanchion.kernel.actions import Action, Category, Risk
-from stanchion.kernel.decision import Decision
-from stanchion.kernel.findings import Finding, Patch
-from stanchion.kernel.stages import Stage
-from stanchion.policy.errors import PolicyError, PolicyLoosens
-from stanchion.runtime.errors import DeadlineExceeded, NoRun, NoTenant, Refused, StanchionError, StateError, ToolFailed
-from stanchion.runtime.holding import Piece
-from stanchion.runtime.run import Run, current_run
-from stanchion.runtime.shield import Shield
-from stanchion.runtime.tool import NothingDone, Tool
+The names below are found when they are asked for, so that a program pays for those it uses.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would cost most of this import
+
+if TYPE_CHECKING:
+    from stanchion.kernel.actions import Action, Category, Risk
+    from stanchion.kernel.decision import Decision
+    from stanchion.kernel.findings import Finding, Patch
+    from stanchion.kernel.stages import Stage
+    from stanchion.policy.errors import PolicyError
+    from stanchion.policy.loosens import PolicyLoosens
+    from stanchion.runtime.calling.tool import NothingDone, Tool
+    from stanchion.runtime.errors import (
+        DeadlineExceeded,
+        NoRun,
+        NoTenant,
+        Refused,
+        StanchionError,
+        StateError,
+        ToolFailed,
+    )
+    from stanchion.runtime.run import Run, current_run
+    from stanchion.runtime.shield import Shield
+    from stanchion.runtime.streams.holdback import Piece
 
 __version__ = "0.1.0"
 
@@ -38,3 +55,42 @@ __all__ = [
     "__version__",
     "current_run",
 ]
+
+_HOMES = {
+    "kernel.actions": ("Action", "Category", "Risk"),
+    "kernel.decision": ("Decision",),
+    "kernel.findings": ("Finding", "Patch"),
+    "kernel.stages": ("Stage",),
+    "policy.errors": ("PolicyError",),
+    "policy.loosens": ("PolicyLoosens",),
+    "runtime.calling.tool": ("NothingDone", "Tool"),
+    "runtime.errors": (
+        "DeadlineExceeded",
+        "NoRun",
+        "NoTenant",
+        "Refused",
+        "StanchionError",
+        "StateError",
+        "ToolFailed",
+    ),
+    "runtime.run": ("Run", "current_run"),
+    "runtime.shield": ("Shield",),
+    "runtime.streams.holdback": ("Piece",),
+}
+"""Where each public name lives."""
+
+
+if not TYPE_CHECKING:  # a checker that saw it would take every name for one of ours
+
+    def __getattr__(name: str) -> object:
+        for home, names in _HOMES.items():
+            if name in names:
+                from importlib import import_module
+
+                found = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+                return found
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,8 +1,6 @@
 """`python -m stanchion` is the `stanchion` command."""
 
-import sys
-
-from stanchion.cli.main import main
+from stanchion.cli.process import process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    process()

@@ -12,7 +12,7 @@ import msgspec
 
 from stanchion import Refused
 from stanchion.approvals.act import Answer, Way
-from stanchion.approvals.answering import Person, Signer
+from stanchion.approvals.answerers import Person, Signer
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.scope import Scope, said
 from stanchion.approvals.ticket import Ticket, wish_of

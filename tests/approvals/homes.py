@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tests.cli.terminals import person
 
-CODE = r"Type ([A-Z0-9]{6}) to go on"
+CODE = r"Type ([A-Z0-9]{6}) to continue"
 MAIN = "import sys\nfrom stanchion.cli.main import main\nsys.exit(main({!r}))\n"
 
 POLICY = """\

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from stanchion import PolicyLoosens, Refused, Shield
 from stanchion.approvals import State
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.answering import By, Signer
+from stanchion.approvals.answerers import By, Signer
 from stanchion.approvals.operators import Operator
 from stanchion.approvals.request import Request
 from stanchion.audit.retention import Keep
@@ -18,11 +18,11 @@ from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import EPOCH, key
 from stanchion.policy.load import policy_hash
-from stanchion.runtime.allowing import Allowances
-from stanchion.runtime.drivers import drive
-from stanchion.runtime.enrolling import enrol
-from stanchion.runtime.retaining import RETENTION, SUBJECT, permitted
-from stanchion.runtime.starting import START_MS
+from stanchion.runtime.deciding.start import START_MS
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.operating.allowances import Allowances
+from stanchion.runtime.operating.retention import RETENTION, SUBJECT, permitted
+from stanchion.runtime.people.enrol import enrol
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock

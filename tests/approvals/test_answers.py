@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion import Refused, Run
 from stanchion.approvals.act import Way
-from stanchion.approvals.answering import By
+from stanchion.approvals.answerers import By
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.rules import Answering, Asked, refusal
 from stanchion.kernel.shown import UNSEEN
@@ -55,7 +55,7 @@ def test_a_code_typed_at_a_terminal_starts_what_it_may_and_nothing_else() -> Non
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]), "NO_COLOR": "1"}
     with person() as somebody:
         made = somebody.begin(AT_A_TERMINAL, env=environ, cwd=root)
-        while code := somebody.reads(r"Type ([A-Z0-9]{6}) to go on", until=made):
+        while code := somebody.reads(r"Type ([A-Z0-9]{6}) to continue", until=made):
             somebody.screen = ""
             somebody.types(f"{code}\n")
         out, err = made.communicate()

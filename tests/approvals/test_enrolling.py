@@ -10,10 +10,10 @@ import pytest
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.keys import make_key_file
 from stanchion.approvals.operators import RECORD
-from stanchion.approvals.proving import rostered
+from stanchion.approvals.proof import rostered
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When
-from stanchion.runtime.authority import pinned_by
+from stanchion.runtime.people.authority import pinned_by
 from stanchion.testing.operators import operator
 from tests.approvals.homes import Home
 from tests.approvals.test_honest_ways import WORDS, asked, enrolled, paid, with_fd

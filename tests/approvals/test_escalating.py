@@ -38,7 +38,7 @@ def test_a_call_waits_for_a_ticket_and_goes_ahead_once_it_is_approved() -> None:
     error = refused(shield, paid)
     assert error.waits
     assert error.ticket is not None
-    assert "a person was asked" in str(error)
+    assert "a person has been asked" in str(error)
     assert error.ticket not in f"{error} {error!r}"
     assert "repeat the same call" in str(error)
     shield.approve(error.ticket, by="ann")
@@ -196,7 +196,7 @@ def test_an_approval_that_is_not_used_in_time_is_worth_nothing() -> None:
     clock.advance(60_000)
     error = refused(shield, paid)
     assert error.decision.code == "approval.expired"
-    assert "what was agreed to was not used within 60 s" in str(error)
+    assert "the yes was not used within 60 s" in str(error)
     assert paid.amounts == []
     assert refused(shield, paid).waits
 
@@ -329,7 +329,7 @@ def test_whatever_waits_at_any_stage_is_let_through_when_it_is_reported_again(st
     assert waits.action == Action.ESCALATE
     (ticket,) = shield.tickets()
     assert (ticket.id, ticket.stage) == (run.ticket(waits), stage)
-    assert "hello" in str(ticket)
+    assert "hello" in str((ticket.content, ticket.beside))
     shield.approve(ticket.id, by="ann")
     assert run.judge(stage, **REPORTS[stage]).proceeds
     assert shield.ticket(ticket.id).state is State.USED
@@ -409,10 +409,10 @@ def test_errors_of_answers() -> None:
     with pytest.raises(TicketError, match="asked for it"):
         shield.approve(first, by="bot")
     for for_s in (0, -1, 86_401):
-        with pytest.raises(TicketError, match="cannot stand for"):
+        with pytest.raises(TicketError, match="cannot be valid for"):
             shield.approve(first, by="ann", for_s=for_s)
     shield.approve(first[:4], by="ann")
-    with pytest.raises(TicketClosed, match="approved already, by `ann`"):
+    with pytest.raises(TicketClosed, match="already approved, by `ann`"):
         shield.approve(first, by="carl")
     assert [ticket.id for ticket in shield.tickets(state="approved")] == [first]
     assert shield.tickets(tenant="elsewhere") == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from stanchion.approvals.keeping import all_in
+from stanchion.approvals.shelf import all_in
 from stanchion.stores.protocol import Store
 from stanchion.testing import shield_for
 from tests.approvals.asking import Paid, policy

@@ -14,7 +14,7 @@ from stanchion.approvals.act import Act, Answer, Purpose, Way
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.grants import grants_key
 from stanchion.approvals.operators import RECORD, Change, Operator
-from stanchion.approvals.proving import doubt, rostered
+from stanchion.approvals.proof import doubt, rostered
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Ticket, key_of

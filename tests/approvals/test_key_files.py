@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.approvals.keys import KeyFile, OperatorKeyError, Place, PublicKey, make_key_file, public_of, verify
+from stanchion.approvals.keys import KeyFile, KeyOwner, OperatorKeyError, PublicKey, make_key_file, public_of, verify
 
-OURS = Place(shields_own=True)
-APART = Place(shields_own=False)
+OURS = KeyOwner(shields_own=True)
+APART = KeyOwner(shields_own=False)
 WORDS = b"correct horse"
 
 
@@ -90,7 +90,9 @@ def test_a_key_without_passphrase_signs_only_apart_from_the_shield(tmp_path: Pat
     keygen("-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "k")
     apart = KeyFile(tmp_path / "k", None, APART)
     assert verify(apart.public, b"yes", apart.sign(b"yes"))
-    with pytest.raises(OperatorKeyError, match=r"an agent of this user could sign with it: .*ssh-keygen -p -f"):
+    with pytest.raises(
+        OperatorKeyError, match=r"an agent that runs as this user could sign with it: .*ssh-keygen -p -f"
+    ):
         KeyFile(tmp_path / "k", None, OURS).sign(b"yes")
     with pytest.raises(OperatorKeyError, match="has no passphrase"):
         KeyFile(tmp_path / "k", None).public  # noqa: B018 # reading it is what is refused
@@ -126,12 +128,12 @@ def test_what_is_no_key_file_is_refused(tmp_path: Path) -> None:
     for name, says in {
         "none": "cannot be read",
         "big": "too large",
-        "pipe": "is no file",
-        "text": "no private",
+        "pipe": "is not a file",
+        "text": "not an OpenSSH private",
     }.items():
         with pytest.raises(OperatorKeyError, match=says):
             KeyFile(tmp_path / name, None, OURS).sign(b"yes")
-    with pytest.raises(OperatorKeyError, match="is no file"):
+    with pytest.raises(OperatorKeyError, match="is not a file"):
         KeyFile(tmp_path, None, OURS).sign(b"yes")
     with pytest.raises(OperatorKeyError, match="cannot be read"):
         KeyFile(tmp_path / "a\0b", None, OURS).sign(b"yes")
@@ -182,8 +184,8 @@ def test_a_file_whose_halves_differ_is_refused(tmp_path: Path) -> None:
         (b"x" * 1024, "ann", "more than 1023 bytes"),
         (b"a\nb", "ann", "line break"),
         (b"a\0b", "ann", "zero byte"),
-        (WORDS, "ann\nssh-ed25519 AAAA", "no single line"),
-        (WORDS, "\x1b[2J", "no single line"),
+        (WORDS, "ann\nssh-ed25519 AAAA", "not a single line"),
+        (WORDS, "\x1b[2J", "not a single line"),
     ],
 )
 def test_bad_input_makes_no_file(passphrase: bytes, comment: str, says: str, tmp_path: Path) -> None:
@@ -198,7 +200,7 @@ def test_what_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "ann.pub").write_text("kept")
     for name in ("real", "link", "ann"):
-        with pytest.raises(OperatorKeyError, match="exists: name another file"):
+        with pytest.raises(OperatorKeyError, match="exists: use another file"):
             make_key_file(tmp_path / name, WORDS, "ann")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ann.pub", "link", "real"]
     assert (tmp_path / "real").read_text() == (tmp_path / "ann.pub").read_text() == "kept"

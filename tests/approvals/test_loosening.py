@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from stanchion import Shield
-from stanchion.approvals.answering import By, Signer
+from stanchion.approvals.answerers import By, Signer
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import RECORD, Change
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When
-from stanchion.runtime.enrolling import enrol
+from stanchion.runtime.people.enrol import enrol
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore

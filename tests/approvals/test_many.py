@@ -12,8 +12,8 @@ import pytest
 
 from stanchion import Refused, Shield
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.filing import ON_A_PAGE
-from stanchion.approvals.keeping import all_in
+from stanchion.approvals.pages import ON_A_PAGE
+from stanchion.approvals.shelf import all_in
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.seen import Hold, Seen

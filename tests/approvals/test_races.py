@@ -12,7 +12,7 @@ import pytest
 from stanchion import Action, Decision, Shield
 from stanchion.approvals import State, Ticket, TicketClosed
 from stanchion.kernel.units import JUST_ONE
-from stanchion.runtime.reports import check
+from stanchion.runtime.calling.reports import check
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore
@@ -99,7 +99,7 @@ def test_one_of_two_answers_counts(store: Store) -> None:
     ticket = ticket_of(store, 1)
     assert [shield.ticket(ticket.id).state for shield in shields] == [State.OPEN, State.OPEN]
     shields[0].deny(ticket.id, by=ANN)
-    with pytest.raises(TicketClosed, match="denied already, by `ann`"):
+    with pytest.raises(TicketClosed, match="already denied, by `ann`"):
         shields[1].approve(ticket.id, by=BOB)
     (decision,) = interleave([asked(store, 1)], store, lambda _: 0).decisions
     assert (decision.action, decision.code) == (Action.BLOCK, "approval.denied")

@@ -130,12 +130,12 @@ def test_only_text_fits(value: Any) -> None:
         ({"x": " * * "}, {"x": " a b "}, "would let any `x` through"),
         ({"x": ".*"}, {"x": ".a"}, "would let any `x` through"),
         ({"x": "/*"}, {"x": "/etc"}, "would let any `x` through"),
-        ({"x": "b*"}, {"x": "a"}, "does not fit"),
-        ({"y": "b*"}, {"x": "a"}, "name some of `x`"),
-        ({}, {"x": "a"}, "name some of `x`"),
-        ({"x": "b*"}, "text", "name some of none"),
-        ({"x": "rm *"}, {"x": "rm a; b"}, "does not fit"),
-        ({"x": "1*"}, {"x": 12}, "is no text"),
+        ({"x": "b*"}, {"x": "a"}, "does not match"),
+        ({"y": "b*"}, {"x": "a"}, "give one or more of `x`"),
+        ({}, {"x": "a"}, "give one or more of `x`"),
+        ({"x": "b*"}, "text", "give one or more of none"),
+        ({"x": "rm *"}, {"x": "rm a; b"}, "does not match"),
+        ({"x": "1*"}, {"x": 12}, "is not text"),
     ],
 )
 def test_a_pattern_that_makes_no_sense_is_refused(pattern: dict[str, str], args: Any, says: str) -> None:

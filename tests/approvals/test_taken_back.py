@@ -12,10 +12,10 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.approvals import State, TicketError
 from stanchion.approvals.act import Answer, Way
-from stanchion.approvals.answering import Signer
+from stanchion.approvals.answerers import Signer
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.approvals.filing import ON_A_PAGE
 from stanchion.approvals.grants import grants_key
+from stanchion.approvals.pages import ON_A_PAGE
 from stanchion.approvals.ticket import key_of, wish_of
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact, MemoryJournal

@@ -24,7 +24,7 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """
-CODE = r"Type ([A-Z0-9]{6}) to go on"
+CODE = r"Type ([A-Z0-9]{6}) to continue"
 
 
 @pytest.mark.parametrize("typed", ["{}", "  {} ", "{}\t"])
@@ -84,7 +84,7 @@ def test_a_terminal_that_was_left_raw_is_asked_all_the_same_and_left_so() -> Non
 def test_a_pipe_is_no_person() -> None:
     with person() as ann:
         said = ann.start(ASK, stdin=b"yes\n" * 100, belongs=False)
-    assert said == "NotATerminal there is no terminal to ask a person at: run this in one, or use a key\n"
+    assert said == "NotATerminal there is no terminal to ask a person in: run this in a terminal, or use a key\n"
 
 
 def test_a_terminal_on_standard_input_is_not_enough() -> None:
@@ -115,7 +115,7 @@ def test_the_end_of_input_is_no_answer() -> None:
         program = ann.begin(ASK)
         ann.reads(CODE)
         ann.types("\x04")
-        assert program.communicate()[0].startswith(b"NotConfirmed that is no answer")
+        assert program.communicate()[0].startswith(b"NotConfirmed that is not an answer")
 
 
 def test_too_much_is_no_answer() -> None:
@@ -123,7 +123,7 @@ def test_too_much_is_no_answer() -> None:
         program = ann.begin(ASK)
         ann.reads(CODE)
         ann.types("x" * (LONGEST + 1) + "\n")
-        assert program.communicate()[0].startswith(b"NotConfirmed that is no answer")
+        assert program.communicate()[0].startswith(b"NotConfirmed that is not an answer")
 
 
 def test_a_terminal_that_is_closed_confirms_nothing() -> None:
@@ -139,7 +139,7 @@ def test_a_terminal_that_is_closed_confirms_nothing() -> None:
 def test_nobody_waits_for_ever() -> None:
     with person() as ann:
         said = ann.start(ASK.replace('"1"})', '"1"}, within_s=0)'))
-    assert said.startswith("NotConfirmed nobody answered in 0 s")
+    assert said.startswith("NotConfirmed nobody answered within 0 s")
 
 
 SECRET = """
@@ -156,7 +156,7 @@ def test_a_passphrase_is_typed_unseen() -> None:
         before = termios.tcgetattr(ann.terminal)
         ann.types("typed ahead\n")
         program = ann.begin(SECRET)
-        ann.reads(r"the passphrase of `ann` \(it is not shown\):\r\n")
+        ann.reads(r"the passphrase of `ann` \(not shown\):\r\n")
         ann.types(" correct hörse \n")
         assert program.communicate()[0].decode() == f"{' correct hörse '.encode()!r}\n"
         assert termios.tcgetattr(ann.terminal) == before
@@ -193,7 +193,7 @@ def test_the_first_line_of_a_descriptor_is_the_passphrase(line: bytes, end: byte
 @pytest.mark.parametrize("given", [b"", b"\n", b"\r\nx", b"x" * (LONGEST + 1)])
 def test_a_descriptor_without_passphrase_is_refused(given: bytes, tmp_path: Path) -> None:
     (tmp_path / "words").write_bytes(given)
-    with open(tmp_path / "words", "rb") as file, pytest.raises(BadInput, match="gives no passphrase"):
+    with open(tmp_path / "words", "rb") as file, pytest.raises(BadInput, match="has no passphrase"):
         from_fd(file.fileno())
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from stanchion.approvals.errors import TicketClosed, UnknownTicket
-from stanchion.approvals.finding import named
+from stanchion.approvals.lookup import named
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import MOST_ASKERS, State, Ticket, as_of, is_over, joined, key_of, reopen, use
 from tests.approvals.samples import asked, said
@@ -70,7 +70,7 @@ def test_an_answer_says_who_when_why_as_what_and_until_when() -> None:
 @pytest.mark.parametrize("generation", [0, 1, 3])
 def test_an_answer_is_for_one_asking(yes: bool, generation: int) -> None:
     with pytest.raises(
-        TicketClosed, match=rf"the answer is to request {generation}, and now it is request 2; look at it again"
+        TicketClosed, match=rf"the answer is for request {generation}, and this is request 2; look at the ticket again"
     ):
         said(reopen(OPEN, use(APPROVED, "r1.9"), T0, 500), T0, yes=yes, generation=generation)
 
@@ -142,7 +142,7 @@ def test_it_is_kept_whole_under_its_tenant() -> None:
 
 def test_one_ticket_is_found_and_none_is_guessed() -> None:
     assert named([OPEN], OPEN.id[:4]) is OPEN
-    with pytest.raises(UnknownTicket, match=r"could be 2 tickets, such as .*: write more of it"):
+    with pytest.raises(UnknownTicket, match=r"matches 2 tickets, such as .*: write more digits of it"):
         named([OPEN, OPEN], "3f2a")
     with pytest.raises(UnknownTicket, match="no ticket `3f2a`: see `stanchion tickets list --all`"):
         named([], "3f2a")

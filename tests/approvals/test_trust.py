@@ -9,15 +9,15 @@ import pytest
 
 from stanchion import PolicyLoosens, Shield
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.answering import Signer
+from stanchion.approvals.answerers import Signer
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.request import Request
 from stanchion.audit.retention import Keep
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When
 from stanchion.policy.load import policy_hash
-from stanchion.runtime.retaining import RETENTION, SUBJECT, permitted
-from stanchion.runtime.trust import TRUSTED
+from stanchion.runtime.operating.retention import RETENTION, SUBJECT, permitted
+from stanchion.runtime.people.trust import TRUSTED
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
 

@@ -9,26 +9,35 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from tests.sources import tree_of
+
 SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
 INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy"})
-OUTER = INNER | SIDE | {"locks", "runtime", "root"}
+OUTER = INNER | SIDE | {"folders", "locks", "runtime", "root"}
 
-# Room → rooms it may import besides itself. `root` is `stanchion/__init__.py`.
+LAB = "stanchion_lab"
+
+# Room → rooms it may import besides itself. `root` is `stanchion/__init__.py`; the lab is a distribution of its own.
 ALLOWED: dict[str, frozenset[str]] = {
     "kernel": frozenset(),
     "readings": frozenset({"kernel"}),
     "guards": frozenset({"kernel", "readings"}),
     "tutor": frozenset({"kernel", "readings"}),
-    "policy": frozenset({"kernel", "readings", "guards", "tutor"}),
+    "policy": frozenset({"kernel", "readings", "guards", "tutor", "folders"}),
+    "folders": frozenset(),
     "locks": frozenset(),
     **dict.fromkeys(SIDE, frozenset({"kernel", "locks"})),
-    "runtime": INNER | SIDE | {"locks"},
-    "dialects": OUTER,
-    "adapters": OUTER - {"guards"},
-    "service": OUTER,
-    "lab": OUTER,
+    "audit": frozenset({"kernel", "folders", "locks"}),
+    "runtime": INNER | SIDE | {"folders", "locks"},
+    "hosting": OUTER - {"guards"},
+    "views": OUTER - {"root"},
+    "dialects": OUTER | {"hosting"},
+    "adapters": (OUTER | {"hosting"}) - {"guards"},
+    "service": OUTER | {"hosting", "views"},
+    "demo": OUTER | {"hosting", "views"},
     "testing": frozenset({"approvals", "kernel", "policy", "runtime", "stores"}),
-    "cli": OUTER | {"dialects", "adapters", "service", "lab"},
+    "cli": OUTER | {"hosting", "views", "dialects", "adapters", "service", "demo"},
+    LAB: OUTER | {"hosting", "views", "cli"},
     "root": INNER | {"runtime"},
     "__main__": frozenset({"cli"}),
 }
@@ -93,6 +102,8 @@ def imports(path: PurePosixPath, tree: ast.AST) -> Iterator[Import]:
 
 def room_of(path: PurePosixPath) -> str:
     """Name the room a file belongs to."""
+    if path.parts[0] == LAB:
+        return LAB
     if len(path.parts) > 2:
         return path.parts[1]
     return "root" if path.stem == "__init__" else path.stem
@@ -103,7 +114,7 @@ def violations(path: PurePosixPath, source: str) -> list[str]:
     room = room_of(path)
     if room not in ALLOWED:
         return [f"src/{path}: `{room}` is no room of the design; move the file into one"]
-    tree = ast.parse(source)
+    tree = tree_of(source)
     found = []
     for each in imports(path, tree):
         complaint = _between_rooms(path, room, each)
@@ -118,6 +129,8 @@ def violations(path: PurePosixPath, source: str) -> list[str]:
 
 def _between_rooms(path: PurePosixPath, room: str, each: Import) -> str | None:
     parts = each.full.split(".")
+    if parts[0] == LAB and room != LAB:
+        return f"`{each.full}` is of the lab, which is not installed everywhere; move what you need into a room"
     if parts[0] != "stanchion":
         return None
     target = parts[1] if len(parts) > 1 and parts[1] in ALLOWED else "root"

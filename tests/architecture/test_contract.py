@@ -9,6 +9,7 @@ import yaml
 
 from stanchion.kernel.contract.checking import POWERS, members, protocol_of, wrong_in
 from stanchion.policy.load import load_policy
+from tests.sources import tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("policy", "runtime")
@@ -33,7 +34,7 @@ def from_guards(tree: ast.AST) -> set[str]:
 
 def known_by_class(source: str) -> Iterator[str]:
     """Where a file asks whether something is of a class from the room of guards."""
-    tree = ast.parse(source)
+    tree = tree_of(source)
     guards = from_guards(tree)
     for node in ast.walk(tree):
         match node:
@@ -52,7 +53,7 @@ def known_by_class(source: str) -> Iterator[str]:
 def asked_by_name(source: str) -> Iterator[str]:
     """Where a file asks a guard for a member of a power by its name."""
     signs = {power.sign for power in POWERS}
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree_of(source)):
         match node:
             case ast.Call(func=ast.Name(id="hasattr" | "getattr"), args=[_, ast.Constant(value=name), *_]) if (
                 name in signs

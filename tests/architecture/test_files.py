@@ -12,13 +12,13 @@ LONGEST = 400
 def faults(root: Path) -> list[str]:
     """Say which Python files have an empty name, and which of the source are too long."""
     found = []
-    for folder in ("src", "model", "tools", "tests"):
+    for folder in ("src", "lab/src", "model", "tools", "tests"):
         for file in sorted((root / folder).rglob("*.py")):
             path = file.relative_to(root).as_posix()
             if EMPTY_NAMES & {part.strip("_") for part in Path(path).with_suffix("").parts}:
                 found.append(f"`{path}` is named for nothing; name it for the one thing it holds")
             count = len(file.read_text(encoding="utf-8").splitlines())
-            if folder == "src" and count > LONGEST:
+            if folder in ("src", "lab/src") and count > LONGEST:
                 found.append(f"`{path}` has {count} lines, more than {LONGEST}; split it by concept")
     return found
 

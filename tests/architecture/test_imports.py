@@ -6,14 +6,16 @@ import pytest
 
 from tests.architecture.import_rules import violations
 
-SRC = Path(__file__).resolve().parents[2] / "src"
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = [ROOT / "src" / "stanchion", ROOT / "lab" / "src" / "stanchion_lab"]
 
 
 def test_every_source_file_keeps_the_import_rule() -> None:
     found = []
-    for file in sorted((SRC / "stanchion").rglob("*.py")):
-        path = PurePosixPath(file.relative_to(SRC).as_posix())
-        found += violations(path, file.read_text(encoding="utf-8"))
+    for package in PACKAGES:
+        for file in sorted(package.rglob("*.py")):
+            path = PurePosixPath(file.relative_to(package.parent).as_posix())
+            found += violations(path, file.read_text(encoding="utf-8"))
     assert not found, "\n" + "\n".join(found)
 
 
@@ -29,7 +31,17 @@ def test_every_source_file_keeps_the_import_rule() -> None:
         ("policy/a.py", "from stanchion.runtime.shield import Shield", "room `policy`"),
         ("policy/a.py", "import importlib\nimportlib.import_module('stanchion.cli')", "policy/a.py:2: "),
         ("runtime/a.py", "from stanchion.adapters import x", "turn the dependency round"),
-        ("lab/a.py", "from stanchion.service import x", "room `lab`"),
+        ("runtime/run.py", "from stanchion.adapters.http.opening import x", "turn the dependency round"),
+        ("runtime/run.py", "def f():\n    from stanchion.adapters.http import x", "turn the dependency round"),
+        ("runtime/a.py", "def f():\n    from stanchion.adapters.http.opening import x", "turn the dependency round"),
+        ("runtime/a.py", "from stanchion.hosting import Host", "turn the dependency round"),
+        ("hosting/a.py", "from stanchion.guards.shell import x", "room `hosting`"),
+        ("hosting/a.py", "from stanchion.adapters.http import x", "room `hosting`"),
+        ("demo/a.py", "from stanchion.service import x", "room `demo`"),
+        ("cli/a.py", "from stanchion_lab.bench import x", "is of the lab"),
+        ("cli/a.py", "import importlib\nimportlib.import_module('stanchion_lab')", "cli/a.py:2: "),
+        ("views/a.py", "from stanchion.cli.table import table", "room `views`"),
+        ("runtime/a.py", "from stanchion.views import tools", "turn the dependency round"),
         ("adapters/a.py", "from stanchion.guards.shell import x", "room `adapters`"),
         ("cli/a.py", "from stanchion.testing import x", "`stanchion.testing` is for tests"),
         ("testing/a.py", "from stanchion.cli import x", "room `testing`"),
@@ -70,8 +82,10 @@ def test_a_broken_rule_is_named(path: str, source: str, says: str) -> None:
         ("guards/__init__.py", "from stanchion.guards.a import A"),
         ("policy/a.py", "import os\nfrom stanchion.guards.a import A\nfrom stanchion.tutor import law"),
         ("runtime/a.py", "import asyncio\nimport time\nfrom stanchion.stores.memory import Memory\nopen('x')"),
+        ("hosting/a.py", "from stanchion.runtime.run import Run\nfrom stanchion.kernel.stages import Stage"),
         ("adapters/a.py", "from stanchion import Shield\nfrom stanchion.runtime import run"),
-        ("cli/a.py", "from stanchion.lab import bench\nfrom stanchion.service import app"),
+        ("adapters/a.py", "from stanchion.hosting import Host\nfrom stanchion.readings import logins"),
+        ("cli/a.py", "from stanchion.demo import play\nfrom stanchion.service import app"),
         ("testing/a.py", "from stanchion.stores import memory\nfrom stanchion.testing.clock import Clock"),
         ("__init__.py", "from stanchion.runtime.shield import Shield"),
         ("__main__.py", "from stanchion.cli.main import main"),
@@ -79,3 +93,12 @@ def test_a_broken_rule_is_named(path: str, source: str, says: str) -> None:
 )
 def test_what_the_design_allows_passes(path: str, source: str) -> None:
     assert violations(PurePosixPath("stanchion") / path, source) == []
+
+
+def test_the_lab_uses_stanchion_and_its_command_line() -> None:
+    source = (
+        "from stanchion.cli.parser import Parser\nfrom stanchion.runtime import run\nfrom stanchion_lab import bench"
+    )
+    assert violations(PurePosixPath("stanchion_lab/bench/a.py"), source) == []
+    (found,) = violations(PurePosixPath("stanchion_lab/a.py"), "from stanchion.service import x")
+    assert "room `stanchion_lab`" in found

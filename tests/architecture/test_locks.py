@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import tree_of
+
 ROOT = Path(__file__).resolve().parents[2] / "src"
 KINDS = {"Lock", "Reentrant", "Condition"}
 RESTS = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
@@ -17,7 +19,7 @@ OWN_FRAME = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp
 def trees(root: Path) -> dict[str, ast.Module]:
     """Every module that has a lock, makes one or takes one, by its path."""
     texts = {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.py"))}
-    return {path: ast.parse(text) for path, text in texts.items() if "with " in text or "stanchion.locks" in text}
+    return {path: tree_of(text) for path, text in texts.items() if "with " in text or "stanchion.locks" in text}
 
 
 def locks(tree: ast.Module) -> set[str]:

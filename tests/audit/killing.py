@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from stanchion import Shield
-from stanchion.audit.keys import load_key
+from stanchion.audit.key_file import load_key
 from stanchion.audit.options import Options
 from stanchion.audit.ratchet import make_key
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
 from stanchion.policy.load import load_policy
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 from tests.audit.written import Record, of_kind, whole
 
 POLICY: dict[str, Any] = {

@@ -16,9 +16,9 @@ from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed, verdict, verify
 from stanchion.cli.main import main
 from stanchion.kernel.state import Batch
-from stanchion.runtime.anchoring import EVERY_S, Anchored
+from stanchion.runtime.standing.anchors import EVERY_S, Anchored
 from stanchion.stores.memory import MemoryStore
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 from tests.audit.written import allowed, moment
 
 POLICY: dict[str, Any] = {
@@ -162,4 +162,4 @@ def test_the_command_asks_the_projects_own_store(
     shutil.rmtree(tmp_path / "state" / "trail")
     (tmp_path / "state" / "trail").mkdir()
     assert main(["audit", "verify"]) == 1
-    assert "is gone: the store names it" in capsys.readouterr().out.replace("\n             ", " ")
+    assert "is gone: the store lists it" in capsys.readouterr().out.replace("\n             ", " ")

@@ -12,7 +12,7 @@ from stanchion.audit.anchors import anchors_of
 from stanchion.audit.layout import chains
 from stanchion.audit.ratchet import make_key
 from stanchion.audit.verify import Deed, Report, verify
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 
 POLICY = {"name": "p", "guards": [{"use": "step_limit", "max_steps": 1_000}]}
 
@@ -79,7 +79,7 @@ def test_a_key_that_was_put_back_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     key.write_bytes(before)
     work(tmp_path, "second", 1)
     said = [remark.sentence for remark in verified(tmp_path, proof).remarks]
-    assert any("the key was put back to an earlier one, as epoch 0 begins more than once" in one for one in said)
+    assert any("the key was put back to an earlier one, because epoch 0 begins more than once" in one for one in said)
 
 
 def test_a_link_to_a_key_stays_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,8 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.kernel.state import key
-from stanchion.lab.bench.guards import Tokens
-from stanchion.runtime.under_way import NOT_BEGUN
+from stanchion.runtime.deciding.under_way import NOT_BEGUN
+from stanchion_lab.bench.guards import Tokens
 from tests.audit.disks import Disk
 from tests.audit.written import allowed, ids, moment, of_kind, one, whole
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from stanchion.audit import notes
-from stanchion.audit.erasing import blank, count_of, erase, meant_in, undone
+from stanchion.audit.erasure import blank, count_of, erase, meant_in, undone
 from stanchion.audit.journal import Fact, Finish
 from stanchion.audit.layout import segment_file
 from stanchion.audit.meant import Meant
 from stanchion.audit.options import Options
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.retention import DAY_MS, Keep
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed, Report, verify
@@ -67,7 +67,7 @@ def test_what_a_run_said_is_gone_and_the_rest_is_as_it_was(tmp_path: Path) -> No
     fill(trail)
     trail.close()
     report = whole(tmp_path)
-    assert any("what was said in 4 records was erased" in one.sentence for one in report.remarks)
+    assert any("the content of 4 records was erased" in one.sentence for one in report.remarks)
     assert all(path.stat().st_size > size for path, size in sizes.items())
     after = {found.stub.seq: found for found in Reader(tmp_path).forwards()}
     for found in before:
@@ -153,7 +153,7 @@ def test_what_an_interruption_left_is_done_by_the_next(tmp_path: Path) -> None:
     [
         (b"null", Deed.DELETED, "is gone, and no record says that it was erased"),
         (b"", Deed.DELETED, "is gone, and no record says that it was erased"),
-        (b'{"salt":"x"}', Deed.EDITED, "was changed: it does not have the hash"),
+        (b'{"salt":"x"}', Deed.EDITED, "was changed: it does not match the hash"),
     ],
 )
 def test_content_that_goes_without_a_word_is_a_fault(tmp_path: Path, new: bytes, deed: Deed, words: str) -> None:

@@ -15,7 +15,7 @@ import pytest
 from stanchion import Stage
 from stanchion.audit import export
 from stanchion.audit.export import NoParquet, columns, line_of, write_jsonl, write_parquet
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail
 from stanchion.testing import FakeClock, shield_for
 from tests.audit.test_reading import Written

@@ -25,7 +25,7 @@ def former(tmp_path: Path) -> Path:
 
 
 def test_it_is_not_written(former: Path) -> None:
-    with pytest.raises(TrailError, match="former name, and nothing is migrated before"):
+    with pytest.raises(TrailError, match="former name, and there are no migrations before"):
         Trail(former)
     assert [entry.name for entry in former.iterdir()] == [CHAIN]
 

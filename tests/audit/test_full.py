@@ -19,7 +19,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.kernel.events import Moment
-from stanchion.runtime.unwritten import LATE
+from stanchion.runtime.deciding.unwritten import LATE
 from tests.audit.disks import Disk
 from tests.audit.written import AT, allowed, ids, moment, of_kind, one, outcome
 
@@ -63,7 +63,7 @@ def test_no_half_line_stays(tmp_path: Path, more: int) -> None:
         with pytest.raises(AuditLost):
             write(trail, "e2")
         assert segment(tmp_path).stat().st_size == size
-        assert "the file may not get larger" in trail.trouble
+        assert "the file has reached its size limit" in trail.trouble
     write(trail, "e3")
     trail.probe()
     assert not trail.trouble

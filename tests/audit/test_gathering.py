@@ -13,14 +13,14 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion.audit.journal import Finish, Start
 from stanchion.audit.options import Options
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.runs import newest_runs, run_detail
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
 from stanchion.kernel.actions import NAMES
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, RunInfo, ToolCall
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 from stanchion.testing.clock import FakeClock
 
 RUN = RunInfo("r", "ann", task="t1")

@@ -23,8 +23,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.keys import Key, load_key
-from stanchion.audit.opening import open_trail
+from stanchion.audit.key_file import load_key
+from stanchion.audit.keys import Key
+from stanchion.audit.open_trail import open_trail
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
@@ -140,7 +141,7 @@ BAD = {
     "empty": (b"", "a key of 0 bytes is too short"),
     "no PEM": (b"-----BEGIN NONSENSE-----\n", "cannot be used"),
     "encrypted": (pem(PRIVATE, BestAvailableEncryption(b"x")), "cannot be used"),
-    "RSA": (pem(generate_private_key(65537, 1024)), "is no Ed25519 private key: make one with `openssl genpkey`"),
+    "RSA": (pem(generate_private_key(65537, 1024)), "is not an Ed25519 private key: make one with `openssl genpkey`"),
     "public": (
         PRIVATE.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
         "cannot be used",
@@ -162,7 +163,9 @@ def test_a_key_that_cannot_be_used_is_a_clear_error(tmp_path: Path, data: bytes,
 
 def test_a_key_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
     """It says which, and what to do."""
-    with pytest.raises(TrailError, match=r"`.*gone` cannot be read: No such file or directory; name a file that can"):
+    with pytest.raises(
+        TrailError, match=r"`.*gone` cannot be read: No such file or directory; give the path of a readable key file"
+    ):
         load_key(tmp_path / "gone")
 
 

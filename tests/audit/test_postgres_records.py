@@ -14,9 +14,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from stanchion.audit.chain_lock import take
 from stanchion.audit.errors import TrailError
 from stanchion.audit.lines import line_of
-from stanchion.audit.locking import take
 from stanchion.audit.options import Options
 from stanchion.audit.postgres import (
     PostgresTrail,

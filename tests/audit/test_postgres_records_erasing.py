@@ -8,10 +8,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from stanchion.audit.erasing import erase, meant_in
+from stanchion.audit.erasure import erase, meant_in
 from stanchion.audit.meant import Meant
 from stanchion.audit.postgres import ship_trail
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed
 from stanchion.kernel.names import names

@@ -15,7 +15,7 @@ from stanchion.audit import notes
 from stanchion.audit.chain import Chain
 from stanchion.audit.options import Options
 from stanchion.audit.postgres import PostgresTrail, Shipping, ship_trail, verify_database
-from stanchion.audit.postgres.landing import Landing
+from stanchion.audit.postgres.arrival import Landing
 from stanchion.audit.postgres.rounds import Manner, Rounds
 from stanchion.audit.retention import DAY_MS, Keep, retire
 from stanchion.audit.trail import Trail

@@ -12,11 +12,11 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from stanchion.audit.chain_lock import take
 from stanchion.audit.errors import TrailError
-from stanchion.audit.locking import take
 from stanchion.audit.options import Options
 from stanchion.audit.postgres import PostgresTrail, export_trail, ship_trail, verify_database
-from stanchion.audit.postgres.landing import Cursor, Landing
+from stanchion.audit.postgres.arrival import Cursor, Landing
 from stanchion.audit.postgres.rounds import Manner, Rounds
 from stanchion.audit.retention import Keep
 from stanchion.audit.verify import CannotVerify, Deed, Report, verify
@@ -139,7 +139,7 @@ DEEDS: dict[str, tuple[tuple[str, ...], Deed, int | None, str]] = {
         ("INSERT INTO {}.audit_head SELECT '../../x', 1, shipped_hash, 1, 1 FROM {}.audit_head",),
         Deed.INSERTED,
         None,
-        "a name that no chain has",
+        "an impossible name",
     ),
 }
 

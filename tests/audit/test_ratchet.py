@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.keys import load_key
+from stanchion.audit.key_file import load_key
 from stanchion.audit.options import Options
 from stanchion.audit.ratchet import make_key, read_key
 from stanchion.audit.trail import Trail
@@ -167,13 +167,13 @@ def test_with_a_pair_what_stood_behind_the_head_is_not_proven(tmp_path: Path) ->
     chain = killed(folder, tmp_path / "key", "e1", "e2")
     behind = len(lines(chain)) - 1
     said = [remark.sentence for remark in verify(folder, tmp_path / "key").remarks]
-    assert f"not proven: records 1 to {behind} stand behind the last seal" in said
+    assert f"not proven: records 1 to {behind} come after the last seal" in said
     trail = opened(folder, tmp_path / "key")
     write(trail, "e3")
     trail.close()
     report = verify(folder, tmp_path / "key")
     assert report.whole
-    expected = f"not proven: records 1 to {behind} stood behind the head when the next process went on from them"
+    expected = f"not proven: records 1 to {behind} came after the head when the next process continued from them"
     assert expected in [remark.sentence for remark in report.remarks]
 
 
@@ -248,15 +248,15 @@ def test_a_key_that_cannot_be_replaced_seals_nothing(
 )
 def test_a_file_that_is_no_key(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "key").write_bytes(content)
-    with pytest.raises(TrailError, match="is no key: make one with `stanchion audit key new FILE`"):
+    with pytest.raises(TrailError, match="is not a key: make one with `stanchion audit key new FILE`"):
         load_key(tmp_path / "key")
     (tmp_path / "trail" / ("a" * 16)).mkdir(parents=True)
-    with pytest.raises(CannotVerify, match="is no key"):
+    with pytest.raises(CannotVerify, match="is not a key"):
         verify(tmp_path / "trail", tmp_path / "key")
 
 
 def test_the_key_that_verifies_seals_nothing(tmp_path: Path, key: Path) -> None:
-    with pytest.raises(TrailError, match="only verifies: name the file that seals"):
+    with pytest.raises(TrailError, match="can only verify: give the file that seals"):
         load_key(tmp_path / "key.verify")
 
 
@@ -264,10 +264,10 @@ def test_the_command_makes_both_and_says_what_belongs_where(tmp_path: Path, caps
     """It never writes over a key."""
     assert main(["audit", "key", "new", str(tmp_path / "mine")]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "does not belong on this machine" in said
+    assert "do not keep it on this machine" in said
     before = (tmp_path / "mine").read_bytes()
     assert main(["audit", "key", "new", str(tmp_path / "mine")]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert (tmp_path / "mine").read_bytes() == before
     assert main(["audit", "key"]) == 2
     assert "write `stanchion audit key new FILE`" in capsys.readouterr().err

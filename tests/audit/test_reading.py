@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from stanchion.audit import following, notes
-from stanchion.audit.choosing import Wanted
-from stanchion.audit.following import Follower
+from stanchion.audit import notes, tail as following
 from stanchion.audit.journal import Finish, Start
 from stanchion.audit.options import Options
-from stanchion.audit.reading import Found, Reader
+from stanchion.audit.reader import Found, Reader
+from stanchion.audit.selection import Wanted
+from stanchion.audit.tail import Follower
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision

@@ -186,7 +186,7 @@ def test_what_a_decision_was_made_from_is_bounded_too() -> None:
     assert len(parts.body + parts.kept) < 2_000
     assert entry.records == ()
     assert entry.beside["$digest"]["$bytes"] > LONGEST
-    assert entry.notes == ("what it was made from is too long to be kept",)
+    assert entry.notes == ("the text it was made from is too long to be kept",)
 
 
 class Text(str):
@@ -260,3 +260,11 @@ def test_what_a_guard_would_patch_is_patched_whether_or_not_it_goes_ahead() -> N
         (Decision("e1", Action.BLOCK, "p", (fits,), shadow=(unfit,)), {"$withheld": "its redaction does not fit"}),
     ):
         assert entry_of(about, decision, 0, GENESIS, CHAIN).content == content
+
+
+def test_an_allotment_is_recorded_under_the_names_that_trails_have() -> None:
+    run = RunInfo("c", "b", allotment=(-1, 4, -1, -1, -1), allotted_by="a", allotted_for="t")
+    said = json.loads(msgspec.json.encode(run))
+    assert list(said)[-3:] == ["grant", "granted_by", "granted_for"]
+    assert [said["grant"], said["granted_by"], said["granted_for"]] == [[-1, 4, -1, -1, -1], "a", "t"]
+    assert msgspec.convert(said, RunInfo) == run

@@ -74,7 +74,7 @@ class Keeps(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct):
-    """What a user's own guard gives, which is no answer at all; it has a secret."""
+    """What a user's own guard gives, which is not an answer at all; it has a secret."""
 
     secret: str
 
@@ -215,7 +215,7 @@ def test_a_trail_can_be_given_another_redaction(tmp_path: Path) -> None:
 
 
 def test_a_refusal_before_the_redacting_guard(tmp_path: Path) -> None:
-    """Guards that were not asked any more still say what is not to be written down."""
+    """Guards that were no longer asked still say what is not to be written down."""
     deny = says(Action.BLOCK, Stage.TOOL_CALL, id="deny", priority=1)
     shield = Shield.load({"name": "x"}, journal=Trail(tmp_path), guards=[deny, Hides(Action.REDACT, "redacts")])
     with shield.run("ann") as run:

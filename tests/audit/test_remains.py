@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.audit.erasing import cut_off, meant_in, remove
+from stanchion.audit.erasure import cut_off, meant_in, remove
 from stanchion.audit.layout import segment_file
 from stanchion.audit.meant import Meant
 from stanchion.audit.options import Options
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.remains import (
     DAMAGED,
     STRANGER,

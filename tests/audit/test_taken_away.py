@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.locking import take
+from stanchion.audit.chain_lock import take
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed, verify
@@ -42,7 +42,7 @@ def cut_in_the_middle(folder: Path, name: str) -> str:
 def append(folder: Path, name: str) -> str:
     with segment(folder, name).open("ab") as file:
         file.write(b"x" * 7)
-    return "7 bytes were put behind segment 1"
+    return "7 bytes were added after the end of segment 1"
 
 
 def rename(folder: Path, name: str) -> str:
@@ -55,7 +55,7 @@ def replace(folder: Path, name: str) -> str:
     path = segment(folder, name)
     shutil.copy(path, folder / "copy")
     os.replace(folder / "copy", path)
-    return "another file stands in the place of segment 1"
+    return "another file has replaced segment 1"
 
 
 def remove_the_segment(folder: Path, name: str) -> str:
@@ -72,7 +72,7 @@ def replace_the_chain(folder: Path, name: str) -> str:
     shutil.copytree(folder / name, folder / "copy")
     shutil.rmtree(folder / name)
     (folder / "copy").rename(folder / name)
-    return "another folder stands in its place"
+    return "another folder is in its place"
 
 
 def remove_the_trail(folder: Path, name: str) -> str:

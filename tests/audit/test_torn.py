@@ -168,7 +168,7 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "the record that the head names is gone": _shorten,
     "the segment is gone": _no_segment,
     "the head is gone": _no_head,
-    "the head is no head": _empty_head,
+    "the head is not a head": _empty_head,
     "the head is another chain's": _anothers_head,
 }
 

@@ -14,7 +14,7 @@ from stanchion.audit.apart import encode
 from stanchion.audit.chain import Chain
 from stanchion.audit.errors import AuditLost, TrailError
 from stanchion.audit.journal import Fact, Finish, Start
-from stanchion.audit.opening import open_trail
+from stanchion.audit.open_trail import open_trail
 from stanchion.audit.options import Options
 from stanchion.audit.record import entry_of
 from stanchion.audit.retention import Keep
@@ -170,7 +170,10 @@ def test_nothing_is_written_on_import_nor_into_the_working_directory(tmp_path: P
     own = {"STANCHION_STATE_DIR": str(state), "PYTHONPATH": str(ROOT / "src"), "HOME": str(tmp_path / "home")}
     environ = {**{k: v for k, v in os.environ.items() if not k.startswith("STANCHION_")}, **own}
     for code, made in (
-        ("import stanchion, stanchion.audit.trail, stanchion.audit.opening, stanchion.runtime.places", set()),
+        (
+            "import stanchion, stanchion.audit.trail, stanchion.audit.open_trail, stanchion.runtime.standing.places",
+            set(),
+        ),
         ("from stanchion import Shield; Shield.load({'name': 'x'}).run().check('read', {})", {"state"}),
     ):
         subprocess.run([sys.executable, "-B", "-c", code], cwd=here, env=environ, check=True)
@@ -183,12 +186,12 @@ def test_a_folder_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:
     """It names the folder and says what to do."""
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
-    with pytest.raises(TrailError, match=r"`.*/file` cannot be opened: file exists; name another folder"):
+    with pytest.raises(TrailError, match=r"`.*/file` cannot be opened: file exists; use another folder"):
         Trail(in_the_way)
     with pytest.raises(TrailError, match=r"cannot be opened: not a directory"):
         Trail(in_the_way / "trail")
     nowhere = Path("/proc/stanchion")
-    with pytest.raises(TrailError, match=r"`/proc/stanchion` cannot be opened: .+; name another folder"):
+    with pytest.raises(TrailError, match=r"`/proc/stanchion` cannot be opened: .+; use another folder"):
         Trail(nowhere)
 
 

@@ -84,13 +84,13 @@ def test_what_people_read(tmp_path: Path) -> None:
         f"{ONE}  14       2         2023-11-14 22:13:20  2023-11-14 22:13:20  2            2       closed",
         f"{TWO}  2        2         2023-11-14 22:13:20  2023-11-14 22:13:20  0            0       closed",
         "3333333333333333  10       1         2023-11-14 22:13:20  2023-11-14 22:13:20  1            1       open",
-        f"{ONE}/00000002.jsonl:9: inserted: 4 bytes were put behind record 13, which ends the chain",
+        f"{ONE}/00000002.jsonl:9: inserted: 4 bytes were added after record 13, which ends the chain",
         f"{TWO}/00000001.jsonl:3: deleted: records 2 to 3 were deleted: record 4 follows",
         "note: the key is a shared secret: whoever has this key can forge all of it",
         "note: 3333333333333333: the chain is not closed: it is being written to, or its writer crashed",
-        "note: end not proven: neither a store nor a witness says how far it had come, so records at the end of a "
-        "chain may be missing, whole chains, or all since an earlier state of the folder",
-        "not whole: 2 faults (26 records in 3 chains up to there)",
+        "note: end not proven: neither a store nor a witness says how far the trail had come, so records at the end of "
+        "a chain, whole chains, or everything since an earlier state of the folder may be missing",
+        "not whole: 2 faults (26 records in 3 chains read)",
     ]
 
 

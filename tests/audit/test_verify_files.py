@@ -1,4 +1,4 @@
-"""What is done to whole files and folders: heads, segments, chains, links, and what is no part of a trail."""
+"""What is done to whole files and folders: heads, segments, chains, links, and what is not part of a trail."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def test_a_chain_that_ended_in_a_crash_is_whole(tmp_path: Path) -> None:
     assert report.whole
     (chain,) = report.chains
     assert (chain.closed, chain.behind_head, chain.records) == (False, 3, 15)
-    assert "50 bytes behind record 14 are no record: a crash left them" in remarks(report)
+    assert "50 bytes after record 14 are not a record: a crash left them" in remarks(report)
     assert "not closed" in remarks(report)
 
 
@@ -272,7 +272,7 @@ def test_a_hole_behind_the_head_is_what_a_crash_leaves(hole: bytes, tmp_path: Pa
     drafts[ONE].tail = hole
     report = verify(drafts.write(tmp_path), KEY)
     assert report.whole
-    assert f"{len(hole)} bytes behind record 14" in remarks(report)
+    assert f"{len(hole)} bytes after record 14" in remarks(report)
 
 
 def test_nothing_stands_behind_a_closed_chain(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_chain_that_has_just_begun_has_no_head(tmp_path: Path) -> None:
     one = Draft(ONE, KEY).begin().add("open", cut=0, unfit=[])
     report = verify(Drafts({ONE: one}, KEY).write(tmp_path), KEY)
     assert report.whole
-    assert "nothing was sealed yet" in remarks(report)
+    assert "nothing is sealed yet" in remarks(report)
     (tmp_path / TWO).mkdir()
     assert verify(tmp_path, KEY).whole
     one.work(1).write(tmp_path / "other")
@@ -516,7 +516,7 @@ def test_a_retirement_behind_the_head_retires_nothing(key: bytes | None, tmp_pat
     segment(folder, 1).unlink()
     fault = only(verify(folder, key))
     assert (fault.deed, fault.file, fault.seq) == (Deed.DELETED, "00000001.jsonl", 0)
-    assert "behind the head" in fault.sentence
+    assert "comes after the head" in fault.sentence
 
 
 @pytest.mark.parametrize(
@@ -548,11 +548,11 @@ SALT = b',"kept":{"salt":"' + b"0" * 32 + b'"'
 @pytest.mark.parametrize(
     ("name", "data", "what", "holds"),
     [
-        ("cut.7", b'{"hash":"00","body":{"run":"r1"}' + SALT + b',"content":"a', "unfinished of record 7", True),
-        ("cut.7", b'{"hash":"00","body":{"run":"r1"}' + SALT, "unfinished of record 7", False),
-        ("cut.7", b'{"hash":"00","body":{"run":"r1"},"kept":null', "unfinished of record 7", False),
-        ("cut.012", b"", "unfinished of record 12", False),
-        ("head.new", b'{"chain":"', "a head that a crash kept from its name", False),
+        ("cut.7", b'{"hash":"00","body":{"run":"r1"}' + SALT + b',"content":"a', "unfinished part of record 7", True),
+        ("cut.7", b'{"hash":"00","body":{"run":"r1"}' + SALT, "unfinished part of record 7", False),
+        ("cut.7", b'{"hash":"00","body":{"run":"r1"},"kept":null', "unfinished part of record 7", False),
+        ("cut.012", b"", "unfinished part of record 12", False),
+        ("head.new", b'{"chain":"', "a new head that was not renamed because of a crash", False),
     ],
 )
 def test_what_a_crash_left_is_noted(name: str, data: bytes, what: str, holds: bool, tmp_path: Path) -> None:
@@ -563,9 +563,9 @@ def test_what_a_crash_left_is_noted(name: str, data: bytes, what: str, holds: bo
     (said,) = [one.sentence for one in report.remarks if one.sentence.startswith(name)]
     assert what in said
     assert f"({len(data)} bytes)" in said
-    assert ("still holds what was said: `stanchion audit erase` removes it" in said) is holds
-    assert ("holds nothing said" in said) is not holds
-    assert "no part of a trail" not in remarks(report)
+    assert ("still holds content: `stanchion audit erase` removes it" in said) is holds
+    assert ("holds no content" in said) is not holds
+    assert "not part of a trail" not in remarks(report)
 
 
 def test_a_head_that_is_being_written_is_nothing_left(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_how_long_it_took_is_not_protected(took: bytes, tmp_path: Path) -> None:
     drafts[ONE].segments[1][3] = drafts[ONE].line(3).replace(b'"took":41234', b'"took":' + took)
     report = verify(drafts.write(tmp_path), KEY)
     assert report.whole
-    moved = any("what stands beside the records" in remark.sentence for remark in report.remarks)
+    moved = any("what is written beside the records" in remark.sentence for remark in report.remarks)
     assert moved == (len(took) != 5)
 
 

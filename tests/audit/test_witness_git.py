@@ -12,7 +12,7 @@ import pytest
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.git import GitPlace
 from stanchion.audit.witnessing.lines import Entry
-from stanchion.audit.witnessing.naming import place_named
+from stanchion.audit.witnessing.names import place_named
 from tests.audit.forging import ONE, Draft
 
 HEAD = Draft(ONE).begin().work(3).mark().head or b""
@@ -74,7 +74,7 @@ def test_a_branch_that_was_replaced_shows_the_lost_line(repository: Path, place:
     forged = git(repository, "commit-tree", empty, "-m", "nothing happened")
     git(repository, "update-ref", "refs/heads/witness", forged)
     told = place.append(entry(mine))
-    assert "put the witness back" in told.note
+    assert "put an earlier witness back" in told.note
     assert place.witness(0).broken
 
 
@@ -91,7 +91,7 @@ def test_a_branch_that_was_deleted_is_begun_again_and_shows_it(
     told = place.append(entry(mine))
     found = place.witness(0)
     if restarted:
-        assert "put the witness back" in told.note
+        assert "put an earlier witness back" in told.note
         assert found.broken
     else:
         assert (len(found.lines), found.broken) == (2, ()), "all of it was pushed again"
@@ -150,7 +150,7 @@ def test_a_hook_of_the_keeper_that_refuses_is_told(repository: Path, place: GitP
 
 @pytest.mark.parametrize("branch", ["-x", "a..b", "a b", "a:b", "/a", "a/", "a.", "+a"])
 def test_a_name_that_no_branch_has(branch: str) -> None:
-    with pytest.raises(BadPlace, match="no name of a branch"):
+    with pytest.raises(BadPlace, match="not a branch name"):
         GitPlace("/nowhere", branch)
 
 

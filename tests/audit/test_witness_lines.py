@@ -95,7 +95,7 @@ def test_who_cannot_read_begins_anew_and_only_where_nobody_takes_lines_away() ->
     anew = b"\n".join([*lines, *lines])
     kept = read_witness("w", anew)
     assert not kept.broken
-    assert "begins anew" in kept.notes[0]
+    assert "starts over" in kept.notes[0]
     assert read_witness("w", anew, "it is mine").broken
 
 
@@ -114,7 +114,7 @@ def test_who_cannot_read_begins_anew_and_only_where_nobody_takes_lines_away() ->
     ],
 )
 def test_what_is_no_line(line: bytes) -> None:
-    with pytest.raises(CannotVerify, match="line 1 of the witness `w` is no head"):
+    with pytest.raises(CannotVerify, match="line 1 of the witness `w` is not a head"):
         read_witness("w", line)
 
 
@@ -162,7 +162,7 @@ def test_a_line_of_the_future_covers_nothing(tmp_path: Path) -> None:
     folder, line = trail_and_witness(tmp_path)
     report = verify(folder, witness=read_witness("w", line), now_ms=AT - 7 * MINUTE)
     assert deeds(report) == [Deed.BROKEN]
-    assert "still to come" in said(report)
+    assert "in the future" in said(report)
 
 
 def test_hours_without_a_line_are_told(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit.verify import Deed, verify
-from stanchion.audit.verifying.rewriting import owner_of
+from stanchion.audit.verifying.rewritable import owner_of
 from stanchion.audit.witnessing.files import FilePlace
 from stanchion.audit.witnessing.git import GitPlace
-from stanchion.audit.witnessing.place import Place
-from stanchion.audit.witnessing.writing import Writer
+from stanchion.audit.witnessing.place import WitnessPlace
+from stanchion.audit.witnessing.rounds import Writer
 from stanchion.runtime.remote.witness import BrokerPlace
 from stanchion.stores.memory import wall_ms
 from tests.audit import stamping
@@ -33,7 +33,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> stamping.Service:
 
 
 @pytest.fixture(params=["file", "git", "stamps", "broker"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[WitnessPlace]:
     """A place of each kind."""
     match request.param:
         case "file":
@@ -60,7 +60,7 @@ def heads(drafts: Drafts) -> Mapping[str, bytes]:
     return {name: draft.head or b"" for name, draft in drafts.chains.items()}
 
 
-def writer(place: Place, drafts: Drafts, every_s: int = 3600) -> Writer:
+def writer(place: WitnessPlace, drafts: Drafts, every_s: int = 3600) -> Writer:
     """A writer of the heads of a trail in the making."""
     return Writer(lambda: heads(drafts), place, every_s, wall_ms)
 
@@ -102,7 +102,7 @@ TAMPERING: list[tuple[Callable[[Drafts, Drafts], Drafts], set[tuple[str, Deed]]]
 ]
 
 
-def test_what_was_done_to_a_trail_is_found(place: Place, tmp_path: Path) -> None:
+def test_what_was_done_to_a_trail_is_found(place: WitnessPlace, tmp_path: Path) -> None:
     drafts = two_chains()
     before = drafts.copy()
     writes = writer(place, drafts)
@@ -123,7 +123,7 @@ def test_what_was_done_to_a_trail_is_found(place: Place, tmp_path: Path) -> None
         assert {(fault.chain, fault.deed) for fault in report.faults} == found, tamper.__name__
 
 
-def test_each_line_is_bound_to_the_one_before_and_says_only_what_is_new(place: Place) -> None:
+def test_each_line_is_bound_to_the_one_before_and_says_only_what_is_new(place: WitnessPlace) -> None:
     drafts = two_chains()
     writes = writer(place, drafts, 60)
     rounds = [writes.write()]
@@ -138,7 +138,7 @@ def test_each_line_is_bound_to_the_one_before_and_says_only_what_is_new(place: P
     assert {line.every_s for line in found.lines} == {60}
 
 
-def test_another_writer_is_told_and_breaks_nothing(place: Place) -> None:
+def test_another_writer_is_told_and_breaks_nothing(place: WitnessPlace) -> None:
     drafts = two_chains()
     first, second = writer(place, drafts), writer(place, drafts)
     first.write()
@@ -148,18 +148,18 @@ def test_another_writer_is_told_and_breaks_nothing(place: Place) -> None:
     assert (len(found.lines), found.broken) == (3, ())
 
 
-def test_a_trail_that_goes_back_while_it_is_watched_is_told_at_once(place: Place) -> None:
+def test_a_trail_that_goes_back_while_it_is_watched_is_told_at_once(place: WitnessPlace) -> None:
     drafts = two_chains()
     writes = writer(place, drafts)
     writes.write()
     drafts.chains[ONE] = Draft(ONE).begin().work(1).mark()
     del drafts.chains[TWO]
     odd = "\n".join(writes.write().odd)
-    assert f"chain {ONE} was put back: it was at record 4 and is at 1" in odd
-    assert f"chain {TWO} has no head any more" in odd
+    assert f"chain {ONE} was put back: it was at record 4 and is now at 1" in odd
+    assert f"chain {TWO} no longer has a head" in odd
 
 
-def test_a_place_that_is_empty_is_no_witness(place: Place) -> None:
+def test_a_place_that_is_empty_is_no_witness(place: WitnessPlace) -> None:
     from stanchion.audit.verify import CannotVerify
     from stanchion.audit.witnessing.errors import Unreachable
 
@@ -167,7 +167,7 @@ def test_a_place_that_is_empty_is_no_witness(place: Place) -> None:
         place.witness(0)
 
 
-def test_root_is_shown_that_it_is_a_copy(place: Place) -> None:
+def test_root_is_shown_that_it_is_a_copy(place: WitnessPlace) -> None:
     drafts = two_chains()
     writer(place, drafts).write()
     assert place.witness(0).copy

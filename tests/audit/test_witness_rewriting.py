@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.audit.verifying.rewriting import attributes, owner_of, why_rewritable
+from stanchion.audit.verifying.rewritable import attributes, owner_of, why_rewritable
 
 SOMEBODY = 64_102
 APPEND_ONLY, IMMUTABLE = 0x20, 0x10
@@ -81,7 +81,7 @@ def test_a_link_can_be_turned_elsewhere(tmp_path: Path, file: Path) -> None:
 
 
 def test_a_file_that_is_not_there_counts(tmp_path: Path) -> None:
-    assert "cannot be told" in why_rewritable(tmp_path / "none", SOMEBODY)
+    assert "cannot find out" in why_rewritable(tmp_path / "none", SOMEBODY)
 
 
 def test_a_pipe_of_another_only_takes(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ pytest.importorskip("rfc3161_client", reason="the extra `timestamp` is not insta
 from stanchion.audit.verify import CannotVerify, read_witness
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.lines import Entry
-from stanchion.audit.witnessing.naming import place_named
+from stanchion.audit.witnessing.names import place_named
 from stanchion.audit.witnessing.stamps import StampedPlace
 from stanchion.stores.memory import wall_ms
 from tests.audit import stamping
@@ -78,7 +78,7 @@ def test_the_certificate_of_somebody_else_vouches_for_nothing(
     place: StampedPlace, service: stamping.Service, tmp_path: Path
 ) -> None:
     other = StampedPlace("http://nowhere.invalid/", tmp_path / "tokens.jsonl", service.stranger)
-    assert "not to be trusted" in other.witness(0).broken[0][1]
+    assert "cannot be trusted" in other.witness(0).broken[0][1]
 
 
 def test_without_a_certificate_nothing_is_verified(place: StampedPlace, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_an_answer_that_is_none_is_not_kept(
 def test_a_service_that_refuses_is_told(place: StampedPlace, service: stamping.Service) -> None:
     # PKIStatus 2, rejection, and no token.
     service.answers = lambda _: bytes.fromhex("30053003020102")
-    with pytest.raises(Unreachable, match="gives no token"):
+    with pytest.raises(Unreachable, match="gave no token"):
         place.append(Entry((), LONG_AGO, 60))
 
 

@@ -15,14 +15,15 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.choosing import Wanted
 from stanchion.audit.layout import chains
-from stanchion.audit.reading import Found, Reader
+from stanchion.audit.reader import Found, Reader
+from stanchion.audit.selection import Wanted
 from stanchion.audit.trail import Trail
 from stanchion.cli.auditing.tail import follow
 from stanchion.cli.main import main
-from stanchion.cli.progress import Progress, size
-from stanchion.cli.trails import digits_of
+from stanchion.cli.progress import Progress
+from stanchion.views.amounts import size
+from stanchion.views.trails import digits_of
 from tests.cli.test_command import STANCHION, started
 from tests.cli.test_terminal import shown, tty
 
@@ -67,6 +68,33 @@ def test_what_comes_is_shown_once_until_somebody_interrupts(trail: Path) -> None
     with pytest.raises(KeyboardInterrupt):
         follow(Reader(trail), wanted, 2, show, pause)
     assert seen == ["t", "t", "u", "u", "v", "v"]
+
+
+def test_what_shadow_mode_would_have_changed_is_chosen_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STANCHION_AUDIT", str(tmp_path / "trail"))
+    guards = [
+        {"use": "tool_denylist", "tools": ["rm", "ask"], "mode": "shadow"},
+        {"use": "tool_denylist", "id": "ask-first", "tools": ["ask"], "action": "escalate", "mode": "shadow"},
+        {"use": "tool_denylist", "id": "noted", "tools": ["look"], "action": "allow", "mode": "shadow"},
+        {"use": "tool_denylist", "id": "never", "tools": ["wipe"]},
+    ]
+    with Shield.load({"name": "p", "guards": guards}) as shield, shield.run("ann", id="r") as run:
+        for tool in ("rm", "ls", "look", "wipe", "ask"):
+            run.check(tool, {})
+    records = lines(capsys, "audit", "tail", "--shadow", "--json")
+    assert [one["tool"] for one in records] == ["rm", "ask"]
+    assert main(["audit", "tail", "--shadow"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert "ALLOW" in told[0]
+    assert "shadow: would be BLOCK by tool-denylist (tool.denied)" in told[0]
+    assert "shadow: would be BLOCK by tool-denylist" in told[1], "the severest of both"
+    assert main(["explain"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert ["would be" in line for line in listed] == [True, False, False, False, True]
+    assert main(["audit", "export", "--shadow"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 def test_ctrl_c_ends_following_quietly(trail: Path) -> None:
@@ -191,7 +219,7 @@ def test_a_chain_without_a_head_is_named(trail: Path, capsys: pytest.CaptureFixt
     assert main(["audit", "heads"]) == 1
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == f"stanchion: chain {name} has no head that can be read: see `stanchion audit verify`\n"
+    assert said.err == f"stanchion: chain {name} has no readable head: see `stanchion audit verify`\n"
 
 
 def test_the_bytes_of_a_record_have_its_hash(trail: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -275,8 +303,8 @@ def test_a_day_is_told_once_on_a_terminal(trail: Path, monkeypatch: pytest.Monke
 def test_chains_are_told_apart_by_as_few_digits_as_do(tmp_path: Path) -> None:
     names = iter(["aaaaaa0000000000", "aaaaab0000000000", "b000000000000000"])
     trails = [Trail(tmp_path, names=lambda: next(names)) for _ in range(3)]
-    assert digits_of(tmp_path) == 6
-    assert digits_of(tmp_path / "none") == 4
+    assert digits_of(Reader(tmp_path)) == 6
+    assert digits_of(Reader(tmp_path / "none")) == 4
     for one in trails:
         one.close()
 
@@ -286,7 +314,7 @@ def test_a_place_that_fits_two_chains_is_refused(tmp_path: Path, capsys: pytest.
     for one in [Trail(tmp_path, names=lambda: next(names)) for _ in range(2)]:
         one.close()
     assert main(["audit", "show", "aaaa:0", "--trail", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "stanchion: `aaaa` is the beginning of 2 chains: write more digits of it\n"
+    assert capsys.readouterr().err == "stanchion: `aaaa` matches 2 chains: write more digits of it\n"
     assert main(["audit", "show", "aaaaab:0", "--trail", str(tmp_path)]) == 0
 
 
@@ -341,7 +369,7 @@ def test_an_option_with_one_value_is_not_given_twice(
 ) -> None:
     """Whoever erases two runs, and erases the last alone, would not notice."""
     assert main(["audit", *words]) == 2
-    assert "is given twice, and it takes one value" in capsys.readouterr().err
+    assert "is given twice, but takes only one value" in capsys.readouterr().err
 
 
 def test_a_line_that_is_no_text_is_left_out_and_told(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -357,7 +385,7 @@ def test_a_line_that_is_no_text_is_left_out_and_told(trail: Path, capsys: pytest
             assert main(["audit", *words]) == 0
             told = capsys.readouterr()
             assert len(told.out.splitlines()) == count - 1
-            assert "1 line of the trail cannot be read, and left out: see `stanchion audit verify`" in told.err
+            assert "1 line of the trail cannot be read and are left out: see `stanchion audit verify`" in told.err
         for words in (["audit", "tail"], ["runs"], ["explain", "last"], ["audit", "prune"], ["state"]):
             assert main(words) == 0
 

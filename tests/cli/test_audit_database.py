@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.choosing import Wanted
 from stanchion.audit.postgres import ship_trail, verify_database
-from stanchion.audit.postgres.reading import DatabaseReader
-from stanchion.audit.reading import Found
+from stanchion.audit.postgres.reader import DatabaseReader
+from stanchion.audit.reader import Found
+from stanchion.audit.selection import Wanted
 from stanchion.cli.auditing.tail import follow
 from stanchion.cli.main import main
 from tests.audit.postgres_records import quick, written
@@ -81,7 +81,7 @@ def test_what_is_shipped_is_whole(audit: Audit) -> None:
 
 def test_the_url_may_stand_where_a_folder_does(audit: Audit) -> None:
     audit("verify", audit.place.server.tcp(), "--schema", audit.place.schema)
-    assert "both name a trail" in audit("verify", audit.place.server.tcp(), *audit.named, status=2)
+    assert "both give a trail" in audit("verify", audit.place.server.tcp(), *audit.named, status=2)
 
 
 def test_a_row_that_was_edited_is_found(audit: Audit) -> None:
@@ -180,7 +180,7 @@ def test_the_environment_names_the_database(
 @pytest.mark.parametrize("words", [["verify"], ["tail"], ["show", "x"], ["heads"], ["export"], ["tail", "-f"]], ids=str)
 def test_where_there_are_no_records(words: list[str], place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     audit = Audit(place, capsys)
-    assert "holds no records: name the one that a trail was shipped to" in audit(*words, *audit.named, status=2)
+    assert "holds no records: give the schema that a trail was shipped to" in audit(*words, *audit.named, status=2)
 
 
 @pytest.mark.parametrize("words", [["verify"], ["tail"], ["export"], ["export", "--format", "trail", "--out", "new"]])
@@ -211,10 +211,10 @@ def test_without_the_driver(
 
 def test_urls_where_they_are_not_taken(audit: Audit, capsys: pytest.CaptureFixture[str], trail: Path) -> None:
     url = audit.place.server.tcp()
-    assert "name a trail with `--trail`" in audit("tail", url, status=2)
-    assert "name the record" in audit("show", url, status=2)
+    assert "give a trail with `--trail`" in audit("tail", url, status=2)
+    assert "give the record" in audit("show", url, status=2)
     assert "`--schema x` is for a database" in audit("tail", "--trail", str(trail), "--schema", "x", status=2)
-    assert "leave the choice out" in audit(
+    assert "leave the filters out" in audit(
         "export", *audit.named, "--format", "trail", "--out", "new", "--tool", "t", status=2
     )
     for command in (["runs"], ["explain", "last"]):

@@ -107,15 +107,15 @@ def test_several_witnesses_of_several_kinds(trail: Path, tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["witness", "s3://bucket", "--once"], "`s3:` is no kind of place"),
-        (["witness", ".", "--once"], "name a file in it"),
+        (["witness", "s3://bucket", "--once"], "`s3:` is not a kind of place"),
+        (["witness", ".", "--once"], "give a file in it"),
         (["witness", "w", "--every", "0s"], "is `0s`"),
         (["witness", "w", "--json"], "takes no `--json`"),
         (["tail", "--tsa-cert", "x"], "takes no `--tsa-cert`"),
         (["heads", "--every", "60s"], "takes no `--every`"),
         (["verify", "--witness", "none"], "cannot read the witness `none`: No such file or directory"),
         (["verify", "--witness", "git:none"], "does not appear to be a git repository"),
-        (["verify", "--witness", "broker:none"], "nobody answers"),
+        (["verify", "--witness", "broker:none"], "no answer"),
         (["witness", "w", "--once", "--schema", "x"], "is for a database"),
     ],
 )
@@ -183,7 +183,7 @@ def test_the_next_one_goes_on_where_the_last_one_was_killed(trail: Path, tmp_pat
     place = tmp_path / "w.jsonl"
     with started("audit", "witness", str(place), "--every", "1h") as program:
         assert program.stdout is not None
-        assert "is a copy" in program.stdout.readline()
+        assert "is only a copy" in program.stdout.readline()
         assert "every 3600 s, until SIGTERM" in program.stdout.readline()
         program.kill()
     assert main(["audit", "witness", str(place), "--once"]) == 0

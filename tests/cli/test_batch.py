@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 
 from stanchion import Shield, Stage
 from stanchion.cli.batch import MAX_LINE_BYTES, answer_lines
+from stanchion.cli.check_runs import Runs
 from stanchion.cli.events import read
-from stanchion.cli.judging import Runs
-from stanchion.runtime.reports import BadEvent
+from stanchion.runtime.calling.reports import BadEvent
 
 CALL = b'{"run": "r", "stage": "tool_call", "tool": "bash", "args": {}}'
 STRICT: dict[str, Any] = {"name": "strict", "guards": [{"use": "tool_denylist", "tools": ["*"]}]}
@@ -102,7 +102,7 @@ def test_one_run_too_many_is_refused_and_known_ones_go_on() -> None:
     runs = Runs(Shield.load(), max_runs=2)
     runs.judge(event("a"))
     runs.judge(event("b"))
-    with pytest.raises(BadEvent, match="run `c` is one too many: at most 2 are kept apart"):
+    with pytest.raises(BadEvent, match="run `c` is one too many: at most 2 are judged at once"):
         runs.judge(event("c"))
     assert runs.judge(event("a")).decision.proceeds
 

@@ -42,15 +42,15 @@ def test_all_of_them_with_their_limits(spent: tuple[str, str], capsys: pytest.Ca
     assert main(["budget", "show", "--store", store, "--policy", policy]) == 0
     found = lines(capsys)
     assert ["run", "r1", "run-money", "$1.99", "$2.00", "99%", "###################."] in found
-    assert ["run", "r1", "run-money", "600", "1,000", "60%", "############........"] in found
-    assert ["tenant", "default", "team", "600", "2,000", "30%", "######.............."] in found
-    assert ["child", "run", "r2", "grant", "100"] in found
+    assert ["run", "r1", "run-money", "600", "tokens", "1,000", "tokens", "60%", "############........"] in found
+    assert ["tenant", "default", "team", "600", "tokens", "2,000", "tokens", "30%", "######.............."] in found
+    assert ["child", "run", "r2", "allotment", "100", "tokens"] in found
 
 
 def test_without_a_policy_there_are_no_limits(spent: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["budget", "show", "r1", "--store", spent[0]]) == 0
     found = lines(capsys)
-    assert ["run", "r1", "run-money", "600"] in found
+    assert ["run", "r1", "run-money", "600", "tokens"] in found
     assert not any("team" in line for line in found)
 
 
@@ -75,8 +75,8 @@ def test_a_window_shows_what_is_in_it(spent: tuple[str, str], capsys: pytest.Cap
     [
         (["budget", "top", "-n", "0"], "`-n` is `0`"),
         (["budget", "show", "--policy", "nowhere.yaml"], "nowhere.yaml"),
-        (["budget", "show", "--store", "elsewhere://x"], "no store of the kind `elsewhere:`"),
-        (["budget"], "show|top"),
+        (["budget", "show", "--store", "elsewhere://x"], "`elsewhere:` is not a kind of store"),
+        (["budget", "shwo"], "show"),
     ],
 )
 def test_what_cannot_be_shown(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,3 +87,20 @@ def test_what_cannot_be_shown(words: list[str], says: str, capsys: pytest.Captur
 def test_nothing_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["budget", "show", "--store", str(tmp_path / "none.db")]) == 0
     assert "nothing is kept yet" in capsys.readouterr().err
+
+
+def test_without_a_verb_they_are_shown(spent: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    store, policy = spent
+    assert main(["budget", "--store", store, "--policy", policy]) == 0
+    plain = capsys.readouterr().out
+    assert main(["budget", "show", "--store", store, "--policy", policy]) == 0
+    assert plain == capsys.readouterr().out != ""
+
+
+@pytest.mark.parametrize("more", [1, 599, 601, 5_000, 10**9])
+def test_a_bar_is_as_long_after_a_top_up(more: int) -> None:
+    from stanchion.cli.budget import BAR, _bar
+
+    for used in (600, 600 - more):
+        assert len(_bar(used / 1000)) == BAR
+    assert _bar((600 - more) / 1000).count("#") == max(0, (600 - more) * BAR // 1000)

@@ -13,7 +13,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit import notes
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
 from stanchion.kernel.actions import Action
 from stanchion.kernel.state import Batch, Line
@@ -97,9 +97,9 @@ def test_an_operator_releases_and_tops_up(
         assert main(words) == 2
         assert b"operators have keys here" in capsysbinary.readouterr().err
     assert main([*release, *ann.words()]) == 0
-    assert capsysbinary.readouterr().out.decode() == f"{call} is released: charged is what was used, tokens=300\n"
+    assert capsysbinary.readouterr().out.decode() == f"{call} is released: 300 tokens of it is charged, as used\n"
     assert main([*top_up, *ann.words()]) == 0
-    assert capsysbinary.readouterr().out == b"spend/run:r1 is topped up by tokens=200\n"
+    assert capsysbinary.readouterr().out == b"spend/run:r1 is topped up by 200 tokens\n"
     assert main(["budget", "release", held(path, capsysbinary)[0]["call"], "--store", path, *ann.words()]) == 0
     assert b"nothing of it is charged" in capsysbinary.readouterr().out
     assert held(path, capsysbinary) == []
@@ -174,20 +174,20 @@ def test_both_names_of_a_measure_mean_the_same(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["release", "r1.x.1", "--used", "cost_microusd=0.5"], "which is no amount"),
+        (["release", "r1.x.1", "--used", "cost_microusd=0.5"], "which is not an amount"),
         (["release", "r1.x.1", "--used", "cost_usd=1,cost_microusd=5"], "`cost_microusd` is given twice"),
         (["release", "r1.x.1", "--used", "words=5"], "tokens, cost_usd, api_calls, duration_s, one, cost_microusd"),
         (["top-up", "spend/run:r1", "words=5"], "tokens, cost_usd, api_calls, duration_s, one, cost_microusd"),
         (["release"], "which call?"),
         (["release", "r1.x.1", "tokens=5"], "which call?"),
-        (["release", "r1.x.1", "--used", "tokens"], "`--used` is `tokens`, which is no amount"),
-        (["release", "r1.x.1", "--used", "tokens=many"], "which is no amount"),
-        (["release", "r1.x.1", "--used", "words=5"], "`words` is no measure"),
+        (["release", "r1.x.1", "--used", "tokens"], "`--used` is `tokens`, which is not an amount"),
+        (["release", "r1.x.1", "--used", "tokens=many"], "which is not an amount"),
+        (["release", "r1.x.1", "--used", "words=5"], "`words` is not a measure"),
         (["release", "r1.x.1", "--used", "tokens=-5"], "tokens is `-5`"),
         (["top-up", "spend/run:r1"], "by how much?"),
-        (["top-up", "spend", "tokens=5"], "`spend` names no budget"),
-        (["top-up", "spend/run:r1", "tokens=0"], "tops up nothing"),
-        (["top-up", "spend/run:r1", "words=5"], "`words` is no measure"),
+        (["top-up", "spend", "tokens=5"], "`spend` does not name a budget"),
+        (["top-up", "spend/run:r1", "tokens=0"], "top-up is empty"),
+        (["top-up", "spend/run:r1", "words=5"], "`words` is not a measure"),
         (["holds", "r1", "r2"], "one too many"),
     ],
 )

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from stanchion.audit.journal import MemoryJournal
-from stanchion.lab.case import Case
-from stanchion.lab.explain import explain
 from stanchion.runtime.run import Run
 from stanchion.testing import shield_for
+from stanchion.views.case import Case
+from stanchion.views.explain import explain
 
-ROOM = "fewer than 1 at work at a time per tool (`max_running`)"
+ROOM = "fewer than 1 running at a time per tool (`max_running`)"
 
 
 def two_calls(run: Run) -> None:
@@ -43,7 +43,7 @@ def two_failures(run: Run) -> None:
             {"use": "queue", "max_running": 1, "timeout_s": 0.1, "pause_s": 0.06},
             two_calls,
             "queue.waits",
-            (ROOM, "more than 0.1 seconds to wait for that (`timeout_s`)"),
+            (ROOM, "more than 100 ms to wait for that (`timeout_s`)"),
         ),
         (
             {"use": "error_rate", "calls": 4, "min_calls": 2, "repeats": 3},

@@ -79,7 +79,7 @@ def test_what_a_crash_tore_goes_in_every_chain(place: Place, capsys: pytest.Capt
     assert len(place.holding()) == 3
     assert main(["audit", "erase", "--containing", ADDRESS, "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert out.count("the beginning of a record, where a crash came") == 3
+    assert out.count("the beginning of a record, cut off by a crash") == 3
     assert len(place.holding()) == 3
     assert place.erase("--containing", ADDRESS) == 0
     assert place.holding() == []
@@ -111,11 +111,13 @@ def test_a_run_that_is_still_open_is_named(place: Place, capsys: pytest.CaptureF
     for words in (["--containing", ADDRESS], ["--run", "at-*"]):
         assert main(["audit", "erase", *words, "--dry-run"]) == LEFT
         out = capsys.readouterr().out
-        assert "not all of it would go" in out
+        assert "not all of it would be removed" in out
         assert "run at-work: still open" in out
         assert "elsewhere" not in out
     assert place.erase("--containing", ADDRESS) == LEFT
-    assert "run at-work: still open, and writes at its end what it produced: close it first" in capsys.readouterr().out
+    assert (
+        "run at-work: still open, and records what it produced when it ends: close it first" in capsys.readouterr().out
+    )
     assert place.holding() == []
     run.close()
     shield.close()
@@ -153,9 +155,9 @@ def test_a_damaged_line_and_a_file_of_somebody_are_named(place: Place, capsys: p
     byte = whole.rindex(b"\n", 0, at) + 1
     assert place.erase("--containing", ADDRESS) == LEFT
     out = capsys.readouterr().out
-    assert "what was said in 1 record is erased" in out
+    assert "the content of 1 record is erased" in out
     assert f"  {'a' * 16}/00000001.jsonl from byte {byte}: a line that cannot be read" in out
-    assert f"  {'a' * 16}/00000001.jsonl.bak: no part of a trail, and not ours to erase" in out
+    assert f"  {'a' * 16}/00000001.jsonl.bak: not part of a trail, so it was left alone" in out
     segment.with_name("00000001.jsonl.bak").unlink()
     assert place.erase("--run", "r1") == LEFT
     assert "from byte" in capsys.readouterr().out

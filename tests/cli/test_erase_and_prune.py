@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.retention import DAY_MS
 from stanchion.audit.trail import Trail, wall_ms
 from stanchion.audit.verify import verify
 from stanchion.cli.main import main
-from stanchion.runtime.places import keep_of
-from stanchion.runtime.retaining import USUAL
+from stanchion.runtime.operating.retention import USUAL
+from stanchion.runtime.standing.places import keep_of
 from stanchion.testing.clock import FakeClock
 from tests.cli.signing import Signing
 
@@ -50,7 +50,7 @@ def said(folder: Path) -> bytes:
 def test_a_dry_run_changes_nothing(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = said(trail)
     assert main(["audit", "erase", "--agent", "ann", "--dry-run"]) == 0
-    assert "what was said in 2 records would be erased" in capsys.readouterr().out
+    assert "the content of 2 records would be erased" in capsys.readouterr().out
     assert main(["audit", "prune", "--dry-run"]) == 0
     assert "1 segment, " in capsys.readouterr().out
     assert said(trail) == before
@@ -65,13 +65,13 @@ def test_an_operator_erases_and_the_trail_says_so(
     assert SECRET.encode() in said(trail)
     assert main(["audit", "erase", "--containing", SECRET, "--why", "asked for", *ann.words()]) == 0
     out = capsys.readouterr().out
-    assert "what was said in 1 record is erased" in out
+    assert "the content of 1 record is erased" in out
     assert SECRET.encode() not in said(trail)
     assert verify(trail).faults == ()
     kinds = [found for found in Reader(trail).forwards() if found.stub.kind == "erased"]
     assert [(found.data()["by"], found.data()["why"]) for found in kinds] == [("ann", "asked for")]
     assert main(["audit", "erase", "--containing", SECRET, *ann.words()]) == 0
-    assert "no record says anything of that" in capsys.readouterr().out
+    assert "no record matches" in capsys.readouterr().out
 
 
 def test_without_a_terminal_nobody_erases(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +83,7 @@ def test_without_a_terminal_nobody_erases(trail: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["erase"], "say whose words are to be erased"),
+        (["erase"], "say what to erase"),
         (["erase", "--containing", ""], "every record contains that"),
         (["erase", "--run", "r", "--trail", "x"], "takes no `--trail`"),
         (["prune", "--older-than", "soon"], "give days or weeks"),
@@ -108,7 +108,7 @@ def test_what_is_old_leaves_and_the_rest_verifies(trail: Path, capsys: pytest.Ca
     assert main(["audit", "prune", "--older-than", "30d"]) == 0
     out = capsys.readouterr().out
     assert "stanchion audit export --until" in out
-    assert "1 segment left" in out
+    assert "1 segment removed" in out
     assert SECRET.encode() not in said(trail)
     assert b"elsewhere" in said(trail)
     assert verify(trail).faults == ()

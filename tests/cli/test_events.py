@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from stanchion import Stage
 from stanchion.cli.events import fields_of, parse, read
-from stanchion.runtime.reports import BadEvent, takes
+from stanchion.runtime.calling.reports import BadEvent, takes
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -50,8 +50,8 @@ def test_a_report_is_taken_apart() -> None:
         (b'"\xed\xa0\x80"', "not JSON"),
         (b"\xff\xfe{\x00}\x00", "not JSON"),
         (b'{"a": 1} {"b": 2}', "not JSON"),
-        (b'[{"a": {"b": 1, "b": 1}}]', "the key `b` is there twice"),
-        (b'{"a": 1, "\\u0061": 2}', "the key `a` is there twice"),
+        (b'[{"a": {"b": 1, "b": 1}}]', "the key `b` is twice in one object"),
+        (b'{"a": 1, "\\u0061": 2}', "the key `a` is twice in one object"),
     ],
 )
 def test_what_two_readers_could_read_differently_is_refused(text: bytes, says: str) -> None:

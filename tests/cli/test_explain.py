@@ -13,14 +13,14 @@ import pytest
 from stanchion import Shield, Stage
 from stanchion.audit.journal import MemoryJournal, Start
 from stanchion.audit.layout import chains, segment_file
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail
 from stanchion.cli.checks import KEPT, Checks
 from stanchion.cli.main import main
 from stanchion.kernel.events import RunInfo
-from stanchion.lab.case import Case
-from stanchion.lab.explain import Explanation, explain
 from stanchion.testing import FakeClock, shield_for
+from stanchion.views.case import Case
+from stanchion.views.explain import Explanation, explain
 
 POLICY = """\
 name: p
@@ -72,7 +72,7 @@ def test_a_decision_of_one_process_is_explained_by_another(policy: Path) -> None
     done = subprocess.run([*command, "explain", decision], cwd="/", capture_output=True, text=True, check=True)
     assert f"{policy}:5:5" in done.stdout
     assert "one of these tools: `read`, `write_file`" in done.stdout
-    assert "step-limit, own-files (not asked any more)" in done.stdout
+    assert "step-limit, own-files (no longer asked)" in done.stdout
 
 
 def test_at_once_and_later_say_the_same(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,7 +161,7 @@ def test_a_policy_that_has_changed_is_said_to_have(policy: Path, capsys: pytest.
     told_now = told(capsys, "explain", "last")
     assert (told_now["changed"], told_now["findings"][0]["place"]) == (True, "")
     assert main(["explain", "last"]) == 0
-    assert "(cannot be loaded any more)" in capsys.readouterr().out
+    assert "(can no longer be loaded)" in capsys.readouterr().out
 
 
 def test_what_was_redacted_is_not_kept(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_what_is_no_decision_is_not_explained(trail: Path, capsys: pytest.Captur
     (name,) = chains(trail)
     assert main(["explain", f"{name[:6]}:0"]) == 2
     assert capsys.readouterr().err == (
-        f"stanchion: `{name[:6]}:0` is no decision: see `stanchion audit show {name[:6]}:0`\n"
+        f"stanchion: `{name[:6]}:0` is not a decision: see `stanchion audit show {name[:6]}:0`\n"
     )
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from stanchion import Refused, Shield, ToolFailed
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.cli.main import COMMANDS, main
 from stanchion.kernel.shown import visible
-from stanchion.runtime.allowing import Allowances
+from stanchion.runtime.operating.allowances import Allowances
 from stanchion.testing.operators import operator
 from tests.cli.signing import Signing
 
@@ -67,6 +67,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "runs": ("", "--json", "show RUN", "show RUN --json", "show ODD"),
     "budget": ("show", "show --json", "top --policy policy.yaml"),
     "state": ("", "--json", "ODD"),
+    "metrics": ("", "--json", "--openmetrics", "ODD"),
     "store": ("accepted --why EVIL --by EVIL", "restored --why EVIL --by EVIL", "ODD"),
     "safe-mode": ("on tool:EVIL --why EVIL --by EVIL --tenant EVIL",),
     "halt": ("tool:EVIL --why EVIL --by EVIL --tenant EVIL", "ODD"),
@@ -81,6 +82,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "retention": ("--days 3 --why EVIL --by EVIL",),
     "secrets": ("allowed", "allow 000000000000 --tool EVIL --why EVIL --by EVIL", "forget ODD"),
     "broker": ("--socket ODD --policy ODD.yaml --allow-user ODD", "ODD"),
+    "notify": ("test", "test --json", "waiting", "waiting --json", "send", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),
     "schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
@@ -181,7 +183,7 @@ def test_nothing_but_text_comes_out(words: str, is_tty: bool, at_home: Path, mon
     if is_tty:
         text = re.sub(r"\r\x1b\[K", "", STYLES.sub("", said))
     assert said
-    raw = {char for char in text if char != "\n" and visible(char) != char}
+    raw = {char for char in set(text) if char != "\n" and visible(char) != char}
     assert not raw, f"{raw} in {text!r}"
     assert TOKEN[8:] not in said
     assert "\n ALLOW" not in text

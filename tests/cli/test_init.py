@@ -61,7 +61,7 @@ def test_a_file_that_is_there_is_left_alone(capsys: pytest.CaptureFixture[str]) 
     Path("mine.yaml").write_text("mine", encoding="utf-8")
     assert main(["init", "mine.yaml"]) == 2
     assert Path("mine.yaml").read_text(encoding="utf-8") == "mine"
-    assert "`mine.yaml` is there already" in capsys.readouterr().err
+    assert "`mine.yaml` already exists" in capsys.readouterr().err
     assert main(["init", "mine.yaml", "--force"]) == 0
     assert Path("mine.yaml").read_text(encoding="utf-8") == starter()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ def test_figures_and_misses_are_printed(corpora: Path, capsys: pytest.CaptureFix
     assert main(["lab", "measure", "loops", "--corpora", str(corpora)]) == 0
     out = capsys.readouterr().out
     assert out.startswith("Loops: ")
-    assert "  loops found              1/2  50.0%  9.5% to 90.5%  most\n" in out
+    assert re.search(r"^  loops found +1/2 +50.0% +9.5% to 90.5%  most$", out, re.MULTILINE)
     assert "  tw\\x1b[31mo (1 calls): not found\n" in out
     assert main(["lab", "measure", "loops", "--corpora", str(corpora), "--misses", "0"]) == 0
     assert "not found" not in capsys.readouterr().out
@@ -52,6 +53,10 @@ def test_json_is_one_line_with_all_misses(
         (["measure", "loops"], "no folder of rows is named: give one by `--corpora`, or set STANCHION_CORPORA"),
         (["measure", "loops", "--corpora", "gone"], "there is no folder `gone`: Stanchion ships no corpora"),
         (["measure", "loops", "--corpora", ".", "--misses", "-1"], "`--misses` is `-1`: give a number from 0 on"),
+        (["measure", "loops", "--open"], "`stanchion lab measure loops` takes no `--open`: it is for `eyes`"),
+        (["measure", "eyes", "--corpora", "."], "`stanchion lab measure eyes` takes no `--corpora`"),
+        (["measure", "pii", "--fresh", "1"], "nothing draws rows for `pii`: `--fresh` is for shell, paths"),
+        (["adaptive", "--fresh", "1"], "`stanchion lab adaptive` takes no `--fresh`"),
         (["measure"], "the following arguments are required: WHAT"),
     ],
 )

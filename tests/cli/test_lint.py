@@ -17,7 +17,7 @@ CLEAN = "name: p\nguards:\n  - {use: step_limit}\n"
         (CLEAN + "  - {use: size_limits, mode: shadow}\n", 0, ":4:30: info: `size-limits` only watches"),
         (CLEAN + "tools:\n  plain: {}\n", 1, ":5:10: certain: the entry of tool `plain`"),
         (CLEAN + "roles:\n  ghost: {}\n", 1, ":5:10: likely: no agent has the role `ghost`"),
-        (CLEAN + "nmae: x\nmode: shadowy\n", 2, ":5:7: fault: `shadowy` is no value of `mode`"),
+        (CLEAN + "nmae: x\nmode: shadowy\n", 2, ":5:7: fault: `shadowy` is not a value of `mode`"),
         ("name: [", 2, "does not load: 1 fault"),
     ],
 )

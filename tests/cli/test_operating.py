@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from stanchion import Action, Shield
 from stanchion.audit import notes
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
 from tests.cli.signing import Signing
 
@@ -42,13 +45,14 @@ def test_there_and_back(
     ann = Signing(Path(store).parent).enrolled(store)
     assert decided(store) == "allowed"
     assert main([*words, "--store", store]) == 0
-    assert capsys.readouterr().out == f"{says}\n"
+    until = r" until \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ" if words[0] == "quarantine" else ""
+    assert re.fullmatch(f"{says}{until}\n", capsys.readouterr().out)
     assert decided(store) == mail
     assert decided(store, "read") == (mail if other is None else other)
     scope = next((word for word in words[1:] if ":" in word or word == "fleet"), "")
     back = ["resume", *([scope] if scope else []), "--store", store]
     assert main(back) == 2
-    assert "operators have keys here: answer with one" in capsys.readouterr().err
+    assert "operators have keys here: answer with yours" in capsys.readouterr().err
     assert decided(store) == mail
     assert main([*back, *ann.words()]) == 0
     assert capsys.readouterr().out.endswith("is normal\n")
@@ -80,7 +84,7 @@ def test_mistakes(words: list[str], says: str, store: str, capsys: pytest.Captur
 def test_safe_mode_does_not_get_past_a_halt(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     main(["halt", "--store", store])
     assert main(["safe-mode", "on", "--store", store]) == 2
-    assert "is halted: only `resume` lets it go on" in capsys.readouterr().err
+    assert "is halted: only `resume` lets it continue" in capsys.readouterr().err
     assert decided(store) == "kernel.halted"
 
 
@@ -93,11 +97,11 @@ def test_a_store_that_was_removed_is_accepted(store: str, tmp_path: Path, capsys
     capsys.readouterr()
     accepted = ["store", "accepted", "--why", "drill", "--store", store]
     assert main(accepted) == 2
-    assert "there is no terminal to ask a person at" in capsys.readouterr().err
+    assert "there is no terminal to ask a person in" in capsys.readouterr().err
     assert decided(store) == "kernel.store_forgot"
     ann.enrolled(store)
     assert main([*accepted, *ann.words()]) == 0
-    assert capsys.readouterr().out == "the store is accepted: everybody goes on with it\n"
+    assert capsys.readouterr().out == "the store is accepted: every process continues with it\n"
     assert decided(store) == "allowed"
     found = [one.note(notes.Told) for one in Reader(tmp_path / "trail").forwards() if one.stub.kind == notes.FACT]
     assert [note.what for note in found] == ["state.halt", "answer.refused", "store.accepted"]
@@ -115,7 +119,7 @@ def test_a_backup_gives_no_approval_twice(store: str, capsys: pytest.CaptureFixt
     ann = Signing(Path(store).parent).enrolled(store)
     assert main(["tickets", "approve", ticket.id, "--store", store, *ann.words()]) == 0
     assert main(["store", "restored", "--why", "drill", "--store", store, *ann.words()]) == 0
-    assert capsys.readouterr().out.endswith("; 1 unused approval is taken back\n")
+    assert capsys.readouterr().out.endswith("; 1 unused approval is withdrawn\n")
     with Shield.load(policy, store=store, journal="memory:") as shield:
         assert [str(one.state) for one in shield.tickets(state="all")] == ["withdrawn"]
         assert shield.tickets() == []
@@ -124,3 +128,14 @@ def test_a_backup_gives_no_approval_twice(store: str, capsys: pytest.CaptureFixt
 def test_a_store_in_memory_has_nothing_to_accept(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "accepted", "--why", "drill", "--store", "memory:"]) == 2
     assert "there is nothing to accept" in capsys.readouterr().err
+
+
+def test_a_command_says_once_what_it_has_done(store: str) -> None:
+    words = [sys.executable, "-m", "stanchion", "halt", "--store", store]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("tenant default is halted\n", "")
+    back = [sys.executable, "-m", "stanchion", "resume", "--store", store]
+    done = subprocess.run(back, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert done.stderr.splitlines() == [
+        "stanchion: there is no terminal to ask a person in: run this in a terminal, or use a key"
+    ]

@@ -49,12 +49,12 @@ def test_the_first_is_added_at_a_terminal(tmp_path: Path) -> None:
     key = public(tmp_path, "ann")
     piped = home.runs("operators", "add", "ann", "--public", key)
     assert piped.status == 1
-    assert "no terminal to ask a person at" in piped.err
+    assert "no terminal to ask a person in" in piped.err
     with home.shield() as shield, shield.run("bot"):
         beside = home.at_terminal("operators", "add", "ann", "--public", key)
         assert beside.status == 1
         assert "runs are open" in beside.err
-    assert "nobody is an operator yet" in home.runs("operators", "list").out
+    assert "there are no operators yet" in home.runs("operators", "list").out
     came = home.at_terminal("operators", "add", "ann", "--public", key)
     assert came.status == 0, came
     assert '"name": "ann"' in came.err, "it is shown before the code is asked for"
@@ -62,7 +62,7 @@ def test_the_first_is_added_at_a_terminal(tmp_path: Path) -> None:
     assert (line[0], line[1], line[3]) == ("ann", "human_operator", "unproven")
     again = home.at_terminal("operators", "add", "bob", "--public", public(tmp_path, "bob"))
     assert again.status == 1
-    assert "an operator signs every change" in again.err
+    assert "an operator has to sign every change" in again.err
 
 
 def test_changes_are_signed_and_shown(
@@ -101,17 +101,17 @@ def test_changes_are_signed_and_shown(
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["add", "ann", "--public", "NEW"], 1, "`ann` is an operator already: `rotate`"),
-        (["add", "Bob", "--public", "NEW"], 1, "`Bob` is no name for an operator"),
+        (["add", "ann", "--public", "NEW"], 1, "`ann` is already an operator: `stanchion operators rotate`"),
+        (["add", "Bob", "--public", "NEW"], 1, "`Bob` is not a name for an operator"),
         (["add", "-bob", "--public", "NEW"], 2, "stanchion"),
-        (["add", "b" * 65, "--public", "NEW"], 1, "is no name for an operator"),
-        (["add", "аnn", "--public", "NEW"], 1, "is no name for an operator"),
-        (["add", "bob", "--public", "OWN"], 1, "this key is `ann`'s already"),
+        (["add", "b" * 65, "--public", "NEW"], 1, "is not a name for an operator"),
+        (["add", "аnn", "--public", "NEW"], 1, "is not a name for an operator"),
+        (["add", "bob", "--public", "OWN"], 1, "this key already belongs to `ann`"),
         (["add", "bob", "--public", "nowhere"], 2, "`nowhere` cannot be read"),
         (["add", "bob", "--public", "BAD"], 2, "key"),
-        (["rotate", "bob", "--public", "NEW"], 1, "`bob` is no operator"),
-        (["rotate", "ann", "--public", "OWN"], 1, "this key is `ann`'s already"),
-        (["revoke", "bob"], 1, "`bob` is no operator"),
+        (["rotate", "bob", "--public", "NEW"], 1, "`bob` is not an operator"),
+        (["rotate", "ann", "--public", "OWN"], 1, "this key already belongs to `ann`"),
+        (["revoke", "bob"], 1, "`bob` is not an operator"),
         (["revoke", "ann"], 1, "`ann` is the last operator"),
         (["revoke"], 2, "who? write `stanchion operators revoke NAME`"),
         (["list", "ann"], 2, "takes no `ann`"),
@@ -140,9 +140,9 @@ def test_another_key_signs_nothing(
     assert main([*add, *mallory.words()]) == 2
     assert "no operator of this store has the key SHA256:" in capsys.readouterr().err
     assert main([*add, *mallory.words(), "--as", "ann"]) == 1
-    assert "the key is not that of `ann`" in capsys.readouterr().err
+    assert "this is not the key of `ann`" in capsys.readouterr().err
     assert main(add) == 1
-    assert "an operator signs every change" in capsys.readouterr().err
+    assert "an operator has to sign every change" in capsys.readouterr().err
     assert listed(capsys) == {"ann": ["human_operator"]}
 
 

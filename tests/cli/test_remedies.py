@@ -8,9 +8,10 @@ import pytest
 
 from stanchion import Decision
 from stanchion.audit.journal import MemoryJournal
-from stanchion.lab.case import Case
-from stanchion.lab.explain import explain
+from stanchion.cli.explanation import _counter
 from stanchion.testing import FakeClock, shield_for
+from stanchion.views.case import Case
+from stanchion.views.explain import explain
 
 TASK = "another task: its spending is counted apart"
 LEFT = "a fifth or more left of every budget of the run and its task: in lockdown warnings refuse"
@@ -53,8 +54,8 @@ class Desk:
             {"api_calls": 1, "window_s": 60, "per": "fleet"},
             {"api_calls": 2},
             (
-                "no more than 1 API call per fleet in any 60 seconds, used and reserved together (`api_calls`)",
-                "the same later: what was spent leaves the window",
+                "no more than 1 API call per fleet in any 1 min, used and reserved together (`api_calls`)",
+                "the same call later, when earlier spending has left the window",
             ),
         ),
         (
@@ -97,7 +98,7 @@ def test_where_a_warning_refuses_more_budget_would_help_as_well() -> None:
     assert [desk.check(tokens=50).inputs.mode for desk in (budget, steps, time)] == ["lockdown"] * 3
     assert budget.to_pass() == ("less than 50 % of 100 tokens per run (`warn_at` of `tokens`)", LEFT)
     assert steps.to_pass() == ("no more than 5 steps per run (`warn_after`)", LEFT)
-    assert time.to_pass() == ("before 50 % of 60 seconds after the first action of the run (`warn_at`)", LEFT)
+    assert time.to_pass() == ("before 50 % of 1 min after the first action of the run (`warn_at`)", LEFT)
 
 
 def test_a_time_limit() -> None:
@@ -109,10 +110,10 @@ def test_a_time_limit() -> None:
         desk.check()
         said.append(desk.to_pass())
     assert said == [
-        ("before 50 % of 60 seconds after the first action of the task (`warn_at`)", "a smaller `estimate_s`"),
-        ("before 90 % of 60 seconds after the first action of the task (`escalate_at`)", "a smaller `estimate_s`"),
+        ("before 50 % of 1 min after the first action of the task (`warn_at`)", "a smaller `estimate_s`"),
+        ("before 90 % of 1 min after the first action of the task (`escalate_at`)", "a smaller `estimate_s`"),
         (
-            "within 60 seconds after the first action of the task (`max_s`)",
+            "within 1 min after the first action of the task (`max_s`)",
             "a smaller `estimate_s`",
             "another task: its time is counted apart",
         ),
@@ -130,3 +131,39 @@ def test_a_budget_that_is_used_up() -> None:
     desk = Desk({"use": "budget", "calls": 2}, autonomy=True)
     assert desk.check(3).code == "kernel.exhausted"
     assert desk.to_pass() == ("something left of every budget of the run and its task",)
+
+
+def gives_a_number(_event: Any) -> Any:
+    return 7
+
+
+def raises(event: Any) -> Any:
+    raise LookupError(f"no such thing as {event.args}")
+
+
+@pytest.mark.parametrize(
+    ("call", "way"),
+    [
+        ("gives_a_number", "gave something that is not an answer: have it return None, a text or a Finding"),
+        ("raises", "raised `LookupError`: fix it (the error's text is not kept, because it may hold secrets)"),
+    ],
+)
+def test_a_failing_guard_is_named_with_its_code_and_what_is_wrong(call: str, way: str) -> None:
+    desk = Desk({"use": "python", "id": "mine", "call": f"{__name__}:{call}"})
+    refused = desk.run.check("pay", {"pin": "hunter2-pin"})
+    assert "`mine`" in refused.message
+    assert desk.to_pass() == (f"`{__name__}:{call}` {way}", "or set `fail_open` for the guard")
+    assert "hunter2-pin" not in refused.message + "".join(desk.to_pass())
+
+
+def test_limits_are_in_units_people_use() -> None:
+    guard = {"use": "budget", "cost_usd": 5, "warn_at": 80, "duration_s": 100, "calls": 10}
+    desk = Desk(guard)
+    desk.check(cost_usd=1, duration_s=1)
+    entry = desk.journal.kept()[-1].read()
+    explained = explain(Case(entry, desk.run.desk.info), desk.shield.policy)
+    said = "\n".join(map(_counter, explained.counters))
+    assert "WARN from $4.00 on, BLOCK after $5.00" in said
+    assert "WARN from 1 min 20 s on, BLOCK after 1 min 40 s" in said
+    assert "WARN after 7 calls, BLOCK after 10 calls" in said
+    assert "999" not in said

@@ -72,7 +72,7 @@ def test_kinds_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["alow"], "did you mean `allow"),
         (["allow"], "which one?"),
-        (["allow", "nope"], "`nope` is no fingerprint"),
+        (["allow", "nope"], "`nope` is not a fingerprint"),
         (["allowed", "3f0c22a19b1e"], "takes no `3f0c22a19b1e`"),
         (["forget", CALLED, "--once"], "takes no `--once`"),
         (["kinds", "--why", "x"], "takes no `--why`"),

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from stanchion.cli.cells import MOST, name_of
 from stanchion.cli.main import main
 from stanchion.kernel.state import Batch, Line, key
 from stanchion.stores.sqlite import SqliteStore
+from stanchion.views.names import name_of
+from stanchion.views.stored import MOST
 from tests.cli.test_terminal import shown, tty
 
 
@@ -63,7 +64,7 @@ def test_all_is_told_as_json_and_some_to_people(file: Path, capsys: pytest.Captu
     assert main(["state"]) == 0
     out = capsys.readouterr().out
     assert out.count("steps / r") == MOST
-    assert out.endswith("    … and 7 more: name a prefix, or see `--json`\n")
+    assert out.endswith("    … and 7 more: give a prefix, or see `--json`\n")
     assert len(told(capsys, "steps / r00")) == 10
     assert len(told(capsys, "{default}steps:r01")) == 10
 

@@ -14,6 +14,7 @@ from stanchion.approvals.ticket import Ticket, as_of, reopen, use
 from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
 from stanchion.cli.ticket_lines import listing, whole
+from stanchion.views.tickets import ticket_view
 from tests.approvals.samples import asked, said
 from tests.cli.signing import Signing
 
@@ -62,18 +63,24 @@ def no(ticket: Ticket, at: int, by: str = "bob", why: str = "no") -> Ticket:
 
 def test_a_list_is_one_line_each() -> None:
     tickets = [OPEN, APPROVED, no(PROMPT, T0 + 2), as_of(OPEN, T0 + 30 * MINUTE), use(APPROVED, "run-1.9")]
-    assert "\n".join(listing(tickets, T0 + 5 * MINUTE, Terminal())) == (
-        "ticket        state        age     left  agent        about   risk      why\n"
-        "3f2a9c01d4e7  open      5m 00s  25m 00s  billing-bot  pay     critical  tool `pay` is on the denylist\n"
-        "3f2a9c01d4e7  approved  5m 00s  11m 00s  billing-bot  pay     critical  tool `pay` is on the denylist\n"
-        "77aa00112233  denied    5m 00s                        prompt  critical  tool `pay` is on the denylist\n"
-        "3f2a9c01d4e7  expired   5m 00s           billing-bot  pay     critical  tool `pay` is on the denylist\n"
-        "3f2a9c01d4e7  used      5m 00s           billing-bot  pay     critical  tool `pay` is on the denylist"
+    assert "\n".join(listing(list(map(ticket_view, tickets)), T0 + 5 * MINUTE, Terminal())) == (
+        "ticket        state       age    left  agent        about   "
+        "arguments                                             risk      why\n"
+        "3f2a9c01d4e7  open      5 min  25 min  billing-bot  pay     "
+        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist\n'
+        "3f2a9c01d4e7  approved  5 min  11 min  billing-bot  pay     "
+        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist\n'
+        "77aa00112233  denied    5 min                       prompt  "
+        "do it\\nnow                                            critical  tool `pay` is on the denylist\n"
+        "3f2a9c01d4e7  expired   5 min          billing-bot  pay     "
+        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist\n'
+        "3f2a9c01d4e7  used      5 min          billing-bot  pay     "
+        'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist'
     )
 
 
 def test_one_that_waits_has_everything_that_a_person_needs() -> None:
-    assert "\n".join(whole(OPEN, T0 + 5 * MINUTE, Terminal())) == (
+    assert "\n".join(whole(ticket_view(OPEN), T0 + 5 * MINUTE, Terminal())) == (
         "OPEN  agent billing-bot wants to call pay\n"
         "\n"
         "  ticket   3f2a9c01d4e7\n"
@@ -88,8 +95,8 @@ def test_one_that_waits_has_everything_that_a_person_needs() -> None:
         "  task     invoice-7\n"
         "  run      run-1\n"
         "  asks     reviewer or human_operator\n"
-        "  opened   2100-01-01 08:00:00Z, 5m 00s ago\n"
-        "  until    2100-01-01 08:30:00Z, 25m 00s left to answer; then it is refused\n"
+        "  opened   2100-01-01 08:00:00Z, 5 min ago\n"
+        "  until    2100-01-01 08:30:00Z, 25 min left to answer; then it is refused\n"
         f"  policy   {'a' * 64}\n"
         f"  digest   {OPEN.deed.digest}"
     )
@@ -100,7 +107,7 @@ def test_one_that_waits_has_everything_that_a_person_needs() -> None:
     [
         (APPROVED, ["APPROVED  ", "approved by ann, as reviewer, 2100-01-01 08:01:00Z", "as agreed", "left to repeat"]),
         (no(OPEN, T0 + 2), ["DENIED  ", "denied by bob, as boss, ", "comment  no"]),
-        (no(APPROVED, T0 + MINUTE), ["WITHDRAWN  ", "approval taken back by bob, as boss, "]),
+        (no(APPROVED, T0 + MINUTE), ["WITHDRAWN  ", "approval withdrawn by bob, as boss, "]),
         (use(APPROVED, "run-1.9"), ["USED  ", "used by  run-1.9"]),
         (as_of(OPEN, T0 + 30 * MINUTE), ["EXPIRED  ", "2100-01-01 08:30:00Z, which is over"]),
         (as_of(APPROVED, T0 + 30 * MINUTE), ["EXPIRED  ", "2100-01-01 08:16:00Z, which is over"]),
@@ -109,7 +116,7 @@ def test_one_that_waits_has_everything_that_a_person_needs() -> None:
     ],
 )
 def test_what_became_of_one(ticket: Ticket, says: list[str]) -> None:
-    text = "\n".join(whole(ticket, T0 + 5 * MINUTE, Terminal()))
+    text = "\n".join(whole(ticket_view(ticket), T0 + 5 * MINUTE, Terminal()))
     assert [words for words in says if words not in text] == []
 
 
@@ -149,6 +156,17 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> list[Any]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
+def test_one_is_shown_as_json_wherever_the_option_stands(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ticket = ask(file)
+    capsys.readouterr()
+    assert main(["tickets", "show", "--json", ticket]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    shown = json.loads(line)
+    assert (shown["id"], shown["content"]) == (ticket, {"amount": 5, "password": "[redacted]"})
+    assert main(["tickets"]) == 0
+    assert 'amount=5, password="[redacted]"' in capsys.readouterr().out
+
+
 def test_a_ticket_is_found_shown_and_approved_and_the_call_goes_ahead(
     file: Path, ann: Signing, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,7 +180,7 @@ def test_a_ticket_is_found_shown_and_approved_and_the_call_goes_ahead(
     out, err = capsys.readouterr()
     assert '"amount": 5' in err, "it is shown before it is signed"
     assert out.startswith(f"ticket {ticket} (pay, asked by billing-bot) is approved, signed: the same call goes ahead")
-    assert re.search(r"\((4m 5\ds|5m 00s)\)", out), "it counts from when it was shown"
+    assert re.search(r"\((4 min 5\d s|5 min)\)", out), "it counts from when it was shown"
     assert ask(file) == "paid"
     assert [(one["state"], one["answered_by"]) for one in told(capsys, "list", "--all")] == [("used", "ann")]
     assert told(capsys, "list") == []
@@ -200,7 +218,7 @@ def test_what_is_listed(file: Path, ann: Signing, capsys: pytest.CaptureFixture[
     [
         (["approve", "ID"], 1, "only an operator with a key can say yes"),
         (["approve", "ID", "--by", "billing-bot"], 1, "`billing-bot` asked for it"),
-        (["approve", "ID", "--for", "2d"], 1, "cannot stand for `172800` s"),
+        (["approve", "ID", "--for", "2d"], 1, "cannot be valid for `172800` s"),
         (["approve", "ID", "--scope", "runn"], 2, "`--scope` is `runn`: did you mean `run`?"),
         (["approve", "ID", "--pattern", "amount"], 2, "write `ARGUMENT=GLOB`"),
         (["approve", "ID", "--key", "nowhere"], 2, "nowhere"),
@@ -209,7 +227,7 @@ def test_what_is_listed(file: Path, ann: Signing, capsys: pytest.CaptureFixture[
         (["answer", "nowhere"], 2, "`nowhere` cannot be read"),
         (["sign", "nowhere"], 2, "`nowhere` cannot be read"),
         (["approve", "ID", "--by", "ann", "--for", "soon"], 2, "`--for` is `soon`"),
-        (["deny", "ID", "--by", "ann"], 2, "`stanchion tickets deny` needs `--comment`: the agent reads why"),
+        (["deny", "ID", "--by", "ann"], 2, "`stanchion tickets deny` needs `--comment`: the agent reads it"),
         (["deny", "ID", "--by", "ann", "--comment", "no", "--for", "5m"], 2, "takes no `--for`"),
         (["approve", "zzzz", "--by", "ann"], 2, "there is no ticket `zzzz`"),
         (["approve"], 2, "which one?"),
@@ -235,7 +253,7 @@ def test_it_is_answered_once(file: Path, ann: Signing, capsys: pytest.CaptureFix
     ticket = ask(file)
     assert main(["tickets", "approve", ticket, *ann.words()]) == 0
     assert main(["tickets", "approve", ticket, *ann.words()]) == 1
-    assert "is approved already, by `ann`" in capsys.readouterr().err
+    assert "is already approved, by `ann`" in capsys.readouterr().err
     assert main(["tickets", "deny", ticket, "--by", "bob", "--comment", "no"]) == 0
     assert "is withdrawn" in capsys.readouterr().out
 
@@ -244,7 +262,7 @@ def test_nothing_yet(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tickets", "list"]) == 0
     assert "nothing is kept yet" in capsys.readouterr().err
     assert main(["tickets", "approve", "3f2a", "--by", "ann"]) == 2
-    assert "name the store of the process that waits" in capsys.readouterr().err
+    assert "give the store of the process that waits" in capsys.readouterr().err
     assert not file.exists()
 
 
@@ -259,7 +277,7 @@ def test_a_check_tells_programs_which_ticket_a_run_would_wait_for(
     capsys.readouterr()
     assert main(["check", "--policy", str(policy), *about]) == 4
     said = capsys.readouterr().out
-    assert "a run that wants this opens a ticket" in said
+    assert "in a run, this opens a ticket" in said
     assert ticket not in said
     assert main(["check", "--policy", str(policy), *about, "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["ticket"] == ticket

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
 from tests.cli.signing import Signing
 
@@ -50,10 +50,10 @@ def test_tools_are_listed_with_all_that_is_known(store: str, capsys: pytest.Capt
     found = listed(capsys)
     assert list(found) == ["tool", "fetch", "leak", "pay", "search"]
     assert found["tool"] == "health calls reliability state breaker"
-    assert found["search"] == "80 5 4 of 5 closed, 1 failed"
-    assert found["pay"].startswith("0 2 0 of 2 open until 20")
-    assert found["pay"].endswith("Z, for 1m 00s")
-    assert found["fetch"].endswith("for 1m 00s (ann)")
+    assert found["search"] == "80% 5 4 of 5 closed, 1 failed"
+    assert found["pay"].startswith("0% 2 0 of 2 open until 20")
+    assert found["pay"].endswith("Z, for 1 min")
+    assert found["fetch"].endswith("for 1 min (ann)")
     assert "closed, 1 failed; open until" in found["fetch"]
     assert found["leak"].startswith("in quarantine until 20")
 
@@ -62,7 +62,7 @@ def test_tenants_are_told_apart(store: str, capsys: pytest.CaptureFixture[str]) 
     assert main(["tools", "list", "search", "--store", store]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0][:3] == ["tool", "tenant", "health"]
-    assert [line[:4] for line in lines[1:]] == [["search", "acme", "100", "1"], ["search", "default", "80", "5"]]
+    assert [line[:4] for line in lines[1:]] == [["search", "acme", "100%", "1"], ["search", "default", "80%", "5"]]
 
 
 def test_as_json(store: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,9 +87,9 @@ def test_a_reset_closes_it_and_is_in_the_trail(
     assert main([*reset, *ann.words()]) == 0
     assert capsys.readouterr().out == "pay: its breaker is closed\n"
     assert main([*reset, *ann.words()]) == 1
-    assert capsys.readouterr().out == "pay: no breaker of it is open, and none has counted a failure\n"
+    assert capsys.readouterr().out == "pay: none of its breakers is open or has counted a failure\n"
     assert main(["tools", "list", "pay", "--store", store]) == 0
-    assert listed(capsys)["pay"] == "0 2 0 of 2 closed"
+    assert listed(capsys)["pay"] == "0% 2 0 of 2 closed"
     with Shield.load(POLICY, store=store, journal="memory:") as shield:
         assert shield.run("ann").check("pay", {}).findings == ()
     records = [found.data() for found in Reader(tmp_path / "trail").backwards()]

@@ -114,8 +114,8 @@ def test_the_shared_state_is_asked_for_by_name(home: Path, said: Any) -> None:
 
 
 def test_what_cannot_be_meant_together_is_said(home: Path, said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "name one of them" in said("halt", "--store", "user:", "--project", ".", status=2, err=True)
-    assert "is no folder: name its root" in said("halt", "--project", "nowhere", status=2, err=True)
+    assert "give one of them" in said("halt", "--store", "user:", "--project", ".", status=2, err=True)
+    assert "is not a folder: give its root" in said("halt", "--project", "nowhere", status=2, err=True)
     assert "leave one of them out" in said("state", "steps", "--where", status=2, err=True)
     assert "takes no `--store`" in said("state", "--projects", "--store", "x", status=2, err=True)
     monkeypatch.setenv("STANCHION_STATE_DIR", str(home / "named"))
@@ -127,7 +127,10 @@ def test_what_cannot_be_meant_together_is_said(home: Path, said: Any, monkeypatc
 
 def test_a_named_store_is_said_without_its_password(home: Path, said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     found = where(said, "--store", "redis://ann:s3cr3t@host/0")
-    assert found["store"] == "redis://…"
+    assert found["store"] == "redis://host:6379/0"
+    assert where(said, "--store", "redis://ann:s3cr3t@host/s3cr3t")["store"] == "redis://…"
+    url = "postgresql://ann:s3cr3t@host/db?sslpassword=s3cr3t"
+    assert where(said, "--store", url)["store"] == "postgresql://host:5432/db"
     assert found["why"].endswith("; --store names the store")
     monkeypatch.setenv("STANCHION_STORE", "state.db")
     assert where(said)["store"] == str(home / "one" / "src" / "state.db")
@@ -148,7 +151,7 @@ def test_all_projects_are_listed_and_whether_they_are_there(home: Path, said: An
     }
     assert all(one["size_bytes"] > 0 and one["last_used_ms"] > 0 for one in found.values())
     shown = said("state", "--projects")
-    assert f"{home / 'two'} (is gone)" in shown
+    assert f"{home / 'two'} (no longer exists)" in shown
     assert "shared by all projects" in shown
 
 
@@ -163,7 +166,7 @@ def test_a_fleet_has_to_be_told_whose(home: Path, said: Any, monkeypatch: pytest
     server.ask("FLUSHALL")
     monkeypatch.setenv("STANCHION_STORE", server.url)
     for words in (["halt"], ["tools", "reset", "t"], ["secrets", "allow", "0" * 12]):
-        assert "name the tenant" in said(*words, status=2, err=True)
+        assert "give the tenant" in said(*words, status=2, err=True)
     assert said("halt", "fleet") == "fleet is halted\n"
     ann = Signing(home).enrolled(server.url, tenant="a")
     said("resume", "fleet", *ann.words())

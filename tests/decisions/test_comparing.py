@@ -84,7 +84,7 @@ def test_what_is_no_file_of_decisions_is_refused(tmp_path: Path, capsys: pytest.
     torn.write_bytes(b"".join(whole)[:-20])
     for file, said in (
         (tmp_path / "gone.jsonl", "cannot be read: No such file or directory: make one with `write"),
-        (other, "is no file of decisions, or of another version: make one with `write`"),
+        (other, "is not a file of decisions, or of another version: make one with `write`"),
         (cut, f"has {len(whole) - 2} of its {len(whole) - 1} lines: it was cut, make it anew"),
         (torn, f"torn.jsonl:{len(whole)}: is no line of decisions"),
     ):
@@ -124,7 +124,7 @@ def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path, capsys: pytes
 def test_what_is_no_part_is_told(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["write", "x", "--part", part])
-    assert f"`{part}` is no part: write 1/4 for the first of four" in capsys.readouterr().err
+    assert f"`{part}` is not a part: write 1/4 for the first of four" in capsys.readouterr().err
 
 
 in_git = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout of git")

@@ -3,11 +3,13 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.sources import tree_of
 from tools.features import DOCUMENTS, Done, Open, Ruled, read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,12 +18,13 @@ MANIFEST = Path(__file__).with_name("feature_ids.txt")
 ROWS = [row for name in DOCUMENTS for row in read(name).rows]
 
 
+@cache
 def names_in(file: Path) -> set[str]:
     """Collect what a test reference may name: functions and classes of Python, any scalar of a YAML table."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".py":
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        return {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)}
+        return {node.name for node in ast.walk(tree_of(text)) if isinstance(node, kinds)}
     return set(scalars(yaml.safe_load(text)))
 
 
@@ -49,7 +52,7 @@ def faults(row: Open | Done | Ruled, root: Path) -> list[str]:
         found.append(f"`{row.id}` is done but names no module or no test; name both, or set it open")
     for module in row.modules:
         if not module.startswith("src/") or not (root / module).is_file():
-            found.append(f"`{row.id}` names module `{module}`, which is no file under src; correct the path")
+            found.append(f"`{row.id}` names module `{module}`, which is not a file under src; correct the path")
     for test in row.tests:
         path, *names = test.split("::")
         if not path.startswith("tests/") or not (root / path).is_file():

@@ -37,8 +37,11 @@ def test_stale_missing_and_orphaned_pages_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_check_exits_1_and_names_the_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_exits_1_and_names_the_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.docs.discover", lambda: PAGES)
     assert main(["--check"], tmp_path) == 1
-    assert "`docs/features/features.md` is missing; run `make pages`" in capsys.readouterr().err
+    assert "`docs/other/b.md` is missing; run `make pages`" in capsys.readouterr().err
     assert main([], tmp_path) == 0
     assert main(["--check"], tmp_path) == 0

@@ -40,7 +40,8 @@ def test_fault_01_polling_is_possible() -> None:
     run = started()
     assert [called(run, "job", {}, f"{percent} %") for percent in range(0, 100, 5)] == [""] * 20
     assert [called(run, "status", {}, "running") for _ in range(50)] == [""] * 50
-    assert [called(run, "ping", {}, "pong") for _ in range(6)] == [""] * 5 + ["loops.repeat"]
+    assert [called(run, "ping", {}, "pong") for _ in range(6)] == ["", "", "loops.repeat"] * 2
+    assert [run.check("ping", {}).proceeds for _ in range(2)] == [False] * 2, "told from the third on, refused at last"
 
 
 def test_fault_01_retrying_is_possible() -> None:

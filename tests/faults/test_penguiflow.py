@@ -239,7 +239,7 @@ def test_fault_09_counting_in_shadow_mode_is_apart_from_real_counting() -> None:
         ("name: p\nguards:\n  - use: step_limit\n  - use: no_such_guard\n", r"p\.yaml:4:\d+: .*`no_such_guard`"),
         ("name: p\ntools:\n  pay: {risk: hihg}\n", r"p\.yaml:3:\d+: .*`hihg`.*`high`"),
         ("name: p\ntool_risks: {pay: high}\n", r"p\.yaml:2:1: the key `tool_risks` is not known"),
-        ("name: p\nguards:\n  - {use: python, call: 'a:b', deadline_ms: true}\n", r"p\.yaml:3:\d+: `true` stands"),
+        ("name: p\nguards:\n  - {use: python, call: 'a:b', deadline_ms: true}\n", r"p\.yaml:3:\d+: `true` was found"),
         ("name: p\nenvironments: {prod: {mode: shadw}}\n", r"p\.yaml:2:\d+: .*`shadw`.*`shadow`"),
     ],
 )

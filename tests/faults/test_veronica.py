@@ -62,7 +62,7 @@ def test_fault_01_safe_mode_stops_wrapped_tool_calls() -> None:
         ({"guards": [{"use": "egress_allowlist", "allowed_hosts": ["example.org"]}]}, "egress_allowlist"),
         ({"guards": [{"use": "step_limit", "max_step": 5}]}, "did you mean `max_steps`"),
         ({"guards": [{"use": "step_limit", "applies_to": {"agent": ["a"]}}]}, "agent"),
-        ({"guards": [{"use": "safe_mode", "enabled": "maybe"}]}, "stands where `true` or `false` belongs"),
+        ({"guards": [{"use": "safe_mode", "enabled": "maybe"}]}, "was found where `true` or `false` is expected"),
         ({"guards": [{"use": "step_limit", "stages": []}]}, "`stages` is empty"),
         ({"guards": [{"use": "step_limit", "applies_to": {"tools": []}}]}, "`applies_to.tools` is empty"),
         ({"guards": [{"use": "step_limit", "stages": ["tool_cal"]}]}, "tool_cal"),

@@ -12,7 +12,7 @@ import threading
 from typing import Any
 
 from stanchion import Action, Finding
-from stanchion.runtime.isolated.wire import MARK
+from stanchion.runtime.answers.isolated.wire import MARK
 from tests.guards.house_rules import Rules, Waiting, crashes, graded, hide_password, no_force, nonsense
 
 CATASTROPHE = re.compile(r"(a+)+$")

@@ -315,7 +315,8 @@ def test_async_calls_share_it() -> None:
 
     async def all_at_once() -> list[Any]:
         run = shield.run("a")
-        return await asyncio.gather(*[run.acall(pay, fine=True) for _ in range(8)], return_exceptions=True)
+        came: list[Any] = await asyncio.gather(*[run.acall(pay, fine=True) for _ in range(8)], return_exceptions=True)
+        return came
 
     assert [type(one) for one in asyncio.run(all_at_once())] == [ConnectionError] * 8, "all began before it opened"
     assert [type(one) for one in asyncio.run(all_at_once())] == [Refused] * 8

@@ -15,7 +15,7 @@ import pytest
 from model.directed.scene import RUN, Scene
 from stanchion import Action, Refused
 from stanchion.guards._marks import mark
-from stanchion.guards.budget import HOLD_MS, Budget, Grant, phrase, shown
+from stanchion.guards.budget import HOLD_MS, Allotment, Budget, phrase, shown
 from stanchion.kernel.autonomy import Share
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.decision import Decision
@@ -143,7 +143,7 @@ def test_a_models_usage_takes_the_place_of_the_estimate() -> None:
     model = ScriptedModel({"text": "hm", "usage": {"input_tokens": 60, "output_tokens": 30}}, "yes")
     assert run.model(model, [], tokens=10) == {"text": "hm", "usage": {"input_tokens": 60, "output_tokens": 30}}
     assert spent(store, "budget", "tokens", "run", "r") == 90
-    with pytest.raises(Refused, match="this does not fit into the 100 tokens of this run: 90 used or reserved"):
+    with pytest.raises(Refused, match="this would exceed the 100 tokens of this run: 90 used or reserved"):
         run.model(model, [], tokens=11)
     assert run.model(model, [], tokens=10) == "yes"
     assert model.count == 2
@@ -214,7 +214,9 @@ def test_a_degraded_call_warns_once() -> None:
     """It is judged twice and is one action: the third call that warns escalates, not the second."""
     entries = policy({"id": "d", "calls": 9, "degrade_at": 1}, {"id": "w", "tokens": 900, "warn_at": 1})
     loud = {"use": "rule", "id": "loud", "when": "event.tool == 't'", "action": "warn"}
-    run = shield_for({**entries, "degrade": SLOWER, "guards": [*entries["guards"], loud]}).run("a", "task")
+    run = shield_for(
+        {**entries, "limits": {"count_marks": True}, "degrade": SLOWER, "guards": [*entries["guards"], loud]}
+    ).run("a", "task")
     decisions = [run.check("t", {"n": n}, tokens=9) for n in range(3)]
     assert [decision.action for decision in decisions] == [Action.DEGRADE, Action.DEGRADE, Action.ESCALATE]
     thirds = [finding.args for finding in decisions[2].findings if finding.code == "kernel.third_warning"]
@@ -302,17 +304,19 @@ def test_children_spend_from_the_run_that_began_them() -> None:
     budget = Budget(tokens=10, calls=5, per="run", counter="c")
     parent, child = RunInfo("p", "a"), RunInfo("c", "b", purse="p")
     assert budget.counts(child) == budget.counts(parent)
-    carved = RunInfo("c", "b", purse="p", grant=(-1, 4, -1, -1, -1), granted_by="a")
+    carved = RunInfo("c", "b", purse="p", allotment=(-1, 4, -1, -1, -1), allotted_by="a")
     assert budget.counts(carved) == {Unit.ONE: budget.counts(parent)[Unit.ONE]}
-    assert Unit.TOKENS not in budget.counts(RunInfo("c", "b", purse="p", grant=(-1, 0, -1, -1, -1), granted_by="a"))
+    assert Unit.TOKENS not in budget.counts(
+        RunInfo("c", "b", purse="p", allotment=(-1, 0, -1, -1, -1), allotted_by="a")
+    )
     own = Budget(tokens=10, per="agent", counter="c")
     assert own.counts(carved) == own.counts(RunInfo("x", "b")), "the child's own agent is bounded all the same"
-    (line,) = Grant().lines(ToolCall(id="e", at=0, run=carved))
+    (line,) = Allotment().lines(ToolCall(id="e", at=0, run=carved))
     assert (line.unit, line.bands, line.hold_ms) == (Unit.TOKENS, ((4, Action.BLOCK),), HOLD_MS)
-    said = Grant().word(ToolCall(id="e", at=0, run=carved), Action.BLOCK, (3,), (Action.BLOCK,))
-    assert said.message == "this does not fit into the 4 tokens of this child run: 3 used or reserved"
-    spare = RunInfo("c", "b", grant=(-1, 0, -1, -1, -1))
-    assert Grant().lines(Charge(id="e", at=0, run=spare))[0].bands == ((-1, Action.BLOCK),)
+    said = Allotment().word(ToolCall(id="e", at=0, run=carved), Action.BLOCK, (3,), (Action.BLOCK,))
+    assert said.message == "this would exceed the 4 tokens of this child run: 3 used or reserved"
+    spare = RunInfo("c", "b", allotment=(-1, 0, -1, -1, -1))
+    assert Allotment().lines(Charge(id="e", at=0, run=spare))[0].bands == ((-1, Action.BLOCK),)
 
 
 def test_in_strict_mode_marks_come_earlier_and_the_limit_stays() -> None:
@@ -367,10 +371,10 @@ def test_numbers_are_said_exactly_and_as_people_read_them(unit: Unit, number: in
             {"tokens": 100, "warn_at": 50},
             "this reaches 50 % of the 100 tokens of this run: 0 used or reserved before it",
         ),
-        ({"tokens": 50}, "this does not fit into the 50 tokens of this run: 0 used or reserved"),
+        ({"tokens": 50}, "this would exceed the 50 tokens of this run: 0 used or reserved"),
         (
             {"tokens": 50, "window_s": 90},
-            "this does not fit into the 50 tokens that this run has for any 90 seconds: 0 used or reserved",
+            "this would exceed the 50 tokens that this run may use in 90 seconds: 0 used or reserved",
         ),
     ],
 )

@@ -488,4 +488,4 @@ def test_a_model_is_asked_again_until_it_says_what_is_so() -> None:
 
     answer = acting.run.model(model, [{"role": "user", "content": "do they pass?"}], final=True)
     assert answer == "I have not run the tests."
-    assert "say plainly that you have not" in heard[1][-1]["content"]
+    assert "say plainly that you did not" in heard[1][-1]["content"]

@@ -22,8 +22,8 @@ from stanchion import Action, PolicyError, Shield
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.events import Egress, Event, Failure, ModelCall, Prompt, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.names import names
-from stanchion.runtime.isolated.guard import IsolatedGuard
-from stanchion.runtime.isolated.wire import event_received, event_sent
+from stanchion.runtime.answers.isolated.guard import IsolatedGuard
+from stanchion.runtime.answers.isolated.wire import event_received, event_sent
 from stanchion.testing import shield_for
 from tests.guards.house_rules import no_force
 from tests.guards.isolated_rules import JUDGES, policy, process_of
@@ -187,7 +187,7 @@ def test_one_who_is_cut_off_while_it_asks_leaves_its_answer_to_nobody() -> None:
 
     next_one()
     # Most cuts cost a process, which takes its time to start.
-    cut = everywhere(lambda: guard(event(refuse=True), stop), next_one, files("runtime/isolated"), every=40)
+    cut = everywhere(lambda: guard(event(refuse=True), stop), next_one, files("runtime/answers/isolated"), every=40)
     assert cut > 5
     guard.close()
 
@@ -233,7 +233,7 @@ def test_one_at_work_ends_with_the_shield_too() -> None:
 
 def test_one_who_is_cut_off_while_it_closes_keeps_nobody_from_closing() -> None:
     guard = IsolatedGuard("g", "tests.guards.isolated_rules:tells", LONG_MS, heard_late=False)
-    assert everywhere(guard.close, guard.close, files("locks", "runtime/isolated")) > 50
+    assert everywhere(guard.close, guard.close, files("locks", "runtime/answers/isolated")) > 50
 
 
 def test_a_shield_that_nobody_closed_leaves_nothing_either() -> None:
@@ -381,7 +381,7 @@ RUNS = st.builds(
     agent=st.text(max_size=3),
     parents=st.lists(st.text(max_size=3), max_size=2).map(tuple),
     allowed_tools=st.none() | st.lists(st.text("ab*?", min_size=1, max_size=3), max_size=3).map(names),
-    grant=st.none() | st.tuples(*[st.integers(-1, 1 << 70)] * 5),
+    allotment=st.none() | st.tuples(*[st.integers(-1, 1 << 70)] * 5),
 )
 EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(ToolCall, id=st.just("e"), at=st.integers(), run=RUNS, args=st.dictionaries(WORDS, VALUES)),

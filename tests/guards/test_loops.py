@@ -29,6 +29,7 @@ from stanchion.readings.canonical import plain
 from stanchion.readings.fingerprint import ALIKE, SKETCHED, alike, fingerprint, name_digest
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, ScriptedTool, read_table, run_case, shield_for
+from tests.guards.loop_traces import HONEST, LOOPS, Step, traces
 from tests.guards.steps import steps_of
 
 TABLE: Final = Path(__file__).parents[1] / "tables" / "loops.yaml"
@@ -646,7 +647,8 @@ def test_a_circle_in_which_one_result_changes_every_time_is_never_refused(period
 
 def test_a_result_that_goes_to_and_fro_is_no_circle() -> None:
     played = Played()
-    assert [played.call("status", {}, "up" if number % 2 else "down") for number in range(8)] == [""] * 8
+    codes = [played.call("status", {}, "up" if number % 2 else "down") for number in range(8)]
+    assert codes == [""] * 6 + ["loops.stall", ""]
 
 
 def test_where_no_repeat_is_allowed_a_call_may_still_come_back() -> None:
@@ -779,8 +781,63 @@ def test_almost_the_same_is_told_again_only_when_it_began_again() -> None:
 
 
 def test_a_short_answer_says_enough_where_the_tool_only_reads() -> None:
-    assert nearly(Played(), ["none"] * 4)[-1] == ""
-    assert nearly(Played(traits=("read_only",)), ["none"] * 4)[-1] == "loops.near"
+    for tool, traits, code in (("go", (), ""), ("go", ("read_only",), "loops.near"), ("search", (), "loops.near")):
+        played = Played(traits=traits)
+        assert [played.call(tool, {"q": f"{ASKED} {number}"}, "none") for number in range(4)][-1] == code
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_drawn_loops_are_told_and_drawn_honest_work_is_not(seed: int) -> None:
+    """Every kind of loop at the latest with its seventh call, and no honest run at all."""
+    for kind, trace in traces(LOOPS, seed, 4):
+        assert any(_heard(trace[:7])), kind
+    for kind, trace in traces(HONEST, seed, 4):
+        assert not any(_heard(trace)), kind
+
+
+def _heard(trace: list[Step]) -> list[str]:
+    """What is said of each call; the agent goes on whatever is said."""
+    played = Played()
+    codes = []
+    for step in trace:
+        call, finding = played.begin(step.tool, step.args)
+        codes.append("" if finding is None else finding.code)
+        if step.failed:
+            played.fail(call, step.tool, step.args, step.result)
+        else:
+            played.end(call, step.tool, step.args, step.result)
+    return codes
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({"to": "ann", "attempt": 1}, {"to": "ann", "attempt": 2}, True),
+        ({"to": "ann", "retryCount": "3"}, {"to": "ann", "retryCount": "4"}, True),
+        ({"to": "ann", "idempotency_key": "a9"}, {"to": "ann", "idempotency_key": "b7"}, True),
+        ({"to": "ann", "attempt": 1}, {"to": "bob", "attempt": 1}, False),
+        (
+            {"to": "ann", "attempt": "a long text of what was tried"},
+            {"to": "ann", "attempt": "another one of it"},
+            False,
+        ),
+        ({"page": 1}, {"page": 2}, False),
+        ({"account_id": 1}, {"account_id": 2}, False),
+    ],
+    ids=str,
+)
+def test_what_numbers_a_try_is_no_part_of_what_is_asked(one: dict[str, Any], other: dict[str, Any], same: bool) -> None:
+    assert (fingerprint("send", one).loose == fingerprint("send", other).loose) is same
+    assert fingerprint("send", one).exact != fingerprint("send", other).exact
+
+
+def test_an_error_is_what_was_raised_and_not_the_way_there() -> None:
+    played = Played()
+    for number, frame in enumerate(("in a\n  x['k']", "in b\n  y = {}", 'in c\n  w("it\'s")')):
+        call, finding = played.begin("python", {"code": frame})
+        assert finding is None, number
+        played.fail(call, "python", {"code": frame}, f"Traceback:\n File '{number}', {frame}\nKeyError: 'k'")
+    assert played.begin("python", {"code": "z"})[1] is not None
 
 
 def test_a_call_that_is_tried_again_has_no_outcome_until_it_has() -> None:

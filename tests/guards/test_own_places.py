@@ -13,7 +13,7 @@ from stanchion.guards.shell import Shell
 from stanchion.guards.shell.verdict import Verdict
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
-from stanchion.policy.scoping import reach_in_file
+from stanchion.policy.scope import reach_in_file
 from stanchion.readings import read
 
 HERE, HOME = "/work/shop", "/home/ann"

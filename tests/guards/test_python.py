@@ -23,7 +23,7 @@ FORCED = {"command": "push --force"}
 @pytest.fixture(autouse=True)
 def short_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that have nothing to do end at once: tests wait for their end."""
-    monkeypatch.setattr("stanchion.runtime.pool.IDLE_S", 0.01)
+    monkeypatch.setattr("stanchion.runtime.answers.pool.IDLE_S", 0.01)
 
 
 class CallableObject:
@@ -257,7 +257,7 @@ def test_a_late_answer_enters_the_next_event(answer: Any, action: Action) -> Non
     assert late(run, slow, "t").proceeds
     following = run.model_reply("hello")
     assert (following.action, following.code) == (action, "kernel.late_answer")
-    assert "a late answer of guard `slow` about an earlier event" in following.message
+    assert "a late answer from guard `slow` about an earlier event" in following.message
     after = run.model_reply("hello again")
     assert after.action is (Action.HALT if action is Action.HALT else _after(action))
 
@@ -353,10 +353,10 @@ def test_a_policy_file_names_code_that_can_be_imported(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("guard", "says"),
     [
-        (7, "has nothing to judge with"),
-        ("tests.guards.house_rules:no_force", "has nothing to judge with"),
-        (Rules, "has nothing to judge with"),
-        (Own(None, judge="no"), "has nothing to judge with"),
+        (7, "cannot judge"),
+        ("tests.guards.house_rules:no_force", "cannot judge"),
+        (Rules, "cannot judge"),
+        (Own(None, judge="no"), "cannot judge"),
         (Own(None, stages=["model_chunk"]), "`model_chunk` takes pure guards only"),
         (Own(None, stages=["tool_cal"]), "tool_cal"),
     ],

@@ -180,7 +180,7 @@ def test_a_call_that_takes_long_leaves_no_time_for_the_next() -> None:
 
     assert run.call(slow) == "done"
     late = ScriptedTool("never")
-    with pytest.raises(Refused, match="the time of this run is over: it has 60 seconds from its first action on; stop"):
+    with pytest.raises(Refused, match="the time of this run is over: it has 60 seconds from its first action; stop"):
         run.call(late)
     assert late.count == 0
 
@@ -253,12 +253,12 @@ def test_a_mark_that_refuses_in_lockdown_says_so() -> None:
     clock.advance(42_000)
     decision = run.check("t", {})
     assert (decision.inputs.mode, decision.action, decision.code) == ("lockdown", Action.BLOCK, "time.nearly")
-    said = "this run has used 70 % of its time: it has 60 seconds from its first action on"
+    said = "this run has used 70 % of its time: it has 60 seconds from its first action"
     assert decision.message == f"{said}; in lockdown, with so little left of a budget, warnings refuse"
     assert decision.findings[0].said == Action.WARN
     clock.advance(20_000)
     over = run.check("t", {})
     assert (over.code, over.message) == (
         "time.exceeded",
-        "the time of this run is over: it has 60 seconds from its first action on",
+        "the time of this run is over: it has 60 seconds from its first action",
     )

@@ -87,7 +87,7 @@ def test_a_late_warning_that_refuses_says_so_too() -> None:
     late = Finding(Action.WARN, "kernel.late_answer", ("w", "odd"), guard="w")
     decision = in_lockdown().judge(late=(late,))
     assert decision.action == Action.BLOCK
-    assert decision.message == f"a late answer of guard `w` about an earlier event: odd; {LOCKED}"
+    assert decision.message == f"a late answer from guard `w` about an earlier event: odd; {LOCKED}"
 
 
 @pytest.mark.parametrize("action", [Action.REDACT, Action.ESCALATE, Action.BLOCK])

@@ -78,6 +78,7 @@ class Chain:
     hash = "p"
     shadow = False
     warnings = 3
+    count_marks = False
 
     def __init__(self, *guards: Any) -> None:
         self.lineups = Lineups()

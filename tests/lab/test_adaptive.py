@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from stanchion.lab.adaptive.drawing import draw, iban
-from stanchion.lab.adaptive.families import About, Case, cases
-from stanchion.lab.adaptive.report import judged_on, report_on, supported
-from stanchion.lab.adaptive.wants import call, swap
-from stanchion.lab.adaptive.words import ENCODED
-from stanchion.lab.agentdojo.package import agentdojo
-from stanchion.lab.agentdojo.worlds import Worlds
 from stanchion.policy.load import load_policy
+from stanchion_lab.adaptive.drawing import draw, iban
+from stanchion_lab.adaptive.families import About, Case, cases
+from stanchion_lab.adaptive.report import judged_on, report_on, supported
+from stanchion_lab.adaptive.wants import call, swap
+from stanchion_lab.adaptive.words import ENCODED
+from stanchion_lab.agentdojo.package import agentdojo
+from stanchion_lab.agentdojo.worlds import Worlds
 
 DENYING: dict[str, Any] = {"name": "d", "guards": [{"use": "tool_denylist", "tools": ["send_money"]}]}
 PINNING: dict[str, Any] = {"name": "p", "guards": [{"use": "schema"}]}

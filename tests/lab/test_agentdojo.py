@@ -10,14 +10,14 @@ from typing import Any, Final
 import pytest
 
 from stanchion.cli.main import main
-from stanchion.lab.agentdojo.agent import AT_ONCE, AT_THE_END, Agent, Goal, Played
-from stanchion.lab.agentdojo.attacks import Attack, attack_names
-from stanchion.lab.agentdojo.goals import OWN, goal_of
-from stanchion.lab.agentdojo.judges import Naive, Ruling, Stop, Unguarded
-from stanchion.lab.agentdojo.package import NoAgentDojo, Package, agentdojo
-from stanchion.lab.agentdojo.playing import NAIVE, NOTHING, POLICY, Outcome, Plan, Unit, played
-from stanchion.lab.agentdojo.report import report_on
-from stanchion.lab.agentdojo.worlds import Frozen, Seen, Worlds
+from stanchion_lab.agentdojo.agent import AT_ONCE, AT_THE_END, Agent, Goal, Played
+from stanchion_lab.agentdojo.attacks import Attack, attack_names
+from stanchion_lab.agentdojo.goals import OWN, goal_of
+from stanchion_lab.agentdojo.judges import Naive, Ruling, Stop, Unguarded
+from stanchion_lab.agentdojo.package import NoAgentDojo, Package, agentdojo
+from stanchion_lab.agentdojo.playing import NAIVE, NOTHING, POLICY, Outcome, Plan, Unit, played
+from stanchion_lab.agentdojo.report import report_on
+from stanchion_lab.agentdojo.worlds import Frozen, Seen, Worlds
 
 JOBS: Final = "2" if os.environ.get("STANCHION_SOAK") else "1"
 """Processes of its own take longer to start than this work takes."""

@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from stanchion.lab.bench.packs import hand
-from stanchion.lab.bench.packs.engines import CORE, HYPERSCAN, choose, engines, sought
-from stanchion.lab.bench.packs.frames import counted, frames
-from stanchion.lab.bench.packs.grown import grown
-from stanchion.lab.bench.packs.hand import MOST_CHARS, MOST_STEPS, Bare, Hand, Scan
-from stanchion.lab.bench.packs.pack import in_memory, measured
-from stanchion.lab.bench.packs.players import Shielded, play_all
-from stanchion.lab.bench.packs.sessions import FILE, SPARING, Step, drawn
-from stanchion.lab.bench.packs.written import left_by
-from stanchion.lab.bench.peers import worker
-from stanchion.lab.bench.sections import titles
-from stanchion.lab.bench.table import Effort, Section
-from stanchion.lab.measuring.rows import VARIABLE
 from stanchion.readings.scan.hyper import installed
+from stanchion_lab.bench.packs import hand
+from stanchion_lab.bench.packs.engines import CORE, HYPERSCAN, choose, engines, sought
+from stanchion_lab.bench.packs.frames import counted, frames
+from stanchion_lab.bench.packs.grown import grown
+from stanchion_lab.bench.packs.hand import MOST_CHARS, MOST_STEPS, Bare, Hand, Scan
+from stanchion_lab.bench.packs.pack import in_memory, measured
+from stanchion_lab.bench.packs.players import Shielded, play_all
+from stanchion_lab.bench.packs.sessions import FILE, SPARING, Step, drawn
+from stanchion_lab.bench.packs.written import left_by
+from stanchion_lab.bench.peers import worker
+from stanchion_lab.bench.sections import titles
+from stanchion_lab.bench.table import Effort, Section
+from stanchion_lab.measuring.rows import VARIABLE
 
 LITTLE = Effort(1, 1, 1)
 CARD = "the card 4111 1111 1111 1111 was charged"
@@ -79,7 +79,7 @@ def test_call_events_are_counted() -> None:
     assert set(ratios(frames(LITTLE))) == {"run.check: call events"}
 
     def inner() -> int:
-        return len("a function that is no Python is not counted")
+        return len("a function that is not a Python is not counted")
 
     def outer() -> int:
         return inner() + inner()

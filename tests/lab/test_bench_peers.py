@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.lab.bench.peers.library import PEERS, NotInstalled, Peer, environment
-from stanchion.lab.bench.peers.sitting import sitting
-from stanchion.lab.bench.table import Effort
-from stanchion.lab.measuring.rows import VARIABLE
+from stanchion_lab.bench.peers.library import PEERS, NotInstalled, Peer, environment
+from stanchion_lab.bench.peers.sitting import sitting
+from stanchion_lab.bench.table import Effort
+from stanchion_lab.measuring.rows import VARIABLE
 
 LITTLE = Effort(1, 1, 1)
 LIBRARY = """

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.lab.bench.measure import Cost
-from stanchion.lab.endurance import PARTS, Part, endure, grown, main, trends
-from stanchion.runtime.places import MEMORY
 from stanchion.runtime.shield import Shield
+from stanchion.runtime.standing.places import MEMORY
+from stanchion_lab.bench.measure import Cost
+from stanchion_lab.endurance import PARTS, Part, endure, grown, main, trends
 
 SOAK = bool(os.environ.get("STANCHION_SOAK"))
 

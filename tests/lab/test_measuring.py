@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from stanchion.lab.measuring import MEASURES, benign, loops
-from stanchion.lab.measuring.figure import Figure, Report
-from stanchion.lab.measuring.rows import VARIABLE, NoRows, Row, rows
-from stanchion.lab.measuring.show import lines, plain
-from stanchion.lab.measuring.traces import Call, Came, Failed, Gave, Reply, User, steps_of
+from stanchion_lab.measuring import MEASURES, benign, loops
+from stanchion_lab.measuring.figure import Family, Figure, Interval, Report, counted, mean_over
+from stanchion_lab.measuring.rows import VARIABLE, NoRows, Row, rows
+from stanchion_lab.measuring.show import lines, plain
+from stanchion_lab.measuring.traces import Call, Came, Failed, Gave, Reply, User, steps_of
+from stanchion_lab.measuring.watching import each, watched
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))
@@ -43,6 +44,50 @@ def test_the_interval_is_wilsons(hits: int, of: int, low: float, high: float) ->
     assert figure.interval.low == pytest.approx(low, abs=1e-4)
     assert figure.interval.high == pytest.approx(high, abs=1e-4)
     assert figure.interval.low <= figure.share <= figure.interval.high
+
+
+def test_a_large_family_hides_no_small_one() -> None:
+    rows_ = [("large", True)] * 98 + [("small", False), ("small", True)]
+    figure = counted("f", rows_, lambda one: one[1], lambda one: one[0], missed=lambda one: one[0])
+    assert (figure.hits, figure.of, figure.misses) == (99, 100, ("small",))
+    assert figure.families == (Family("large", 98, 98), Family("small", 1, 2))
+    assert figure.mean is not None
+    assert (figure.mean.share, figure.mean.families) == (0.75, 2)
+    assert figure.mean.interval.low < 0.6 < figure.mean.share < 0.9 < figure.mean.interval.high
+
+
+def test_what_is_an_alarm_is_listed_when_it_is_a_hit() -> None:
+    figure = counted("f", [1, 2, 3], lambda one: one == 2, lambda _: "all", missed=str, alarm=True)
+    assert (figure.hits, figure.misses, figure.mean) == (1, ("2",), None)
+
+
+def test_families_of_few_rows_are_not_certain() -> None:
+    few = mean_over([Family(str(at), 1, 1) for at in range(10)])
+    many = mean_over([Family(str(at), 100, 100) for at in range(10)])
+    assert few.share == many.share == 1.0
+    assert few.interval.low < many.interval.low < 1.0
+    assert mean_over([Family("none", 0, 0)]) == (0.0, Interval(0.0, 1.0), 0)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "family"),
+    [
+        ("dcg@1 tests/corpus", "dcg_pack", "dcg_pack"),
+        ("owner+claude-hooks@1", "claude-hooks", "owner+claude-hooks"),
+        ("OpenAgentSafety@1 a/b.json", "oas", "OpenAgentSafety oas"),
+        ("", "own", "own"),
+    ],
+)
+def test_a_row_s_family_is_where_it_comes_from(source: str, kind: str, family: str) -> None:
+    assert Row("1", kind, "l", source=source).family == family
+
+
+def test_whoever_watches_is_told_how_far_it_is() -> None:
+    told: list[tuple[int, int]] = []
+    with watched(lambda done, of: told.append((done, of))):
+        assert list(each("ab")) == ["a", "b"]
+    assert list(each("c")) == ["c"]
+    assert told == [(0, 2), (1, 2)]
 
 
 def test_rows_are_read_with_what_stands_beside_them(tmp_path: Path) -> None:
@@ -92,7 +137,24 @@ def test_a_report_is_shown_as_a_table_with_what_was_missed() -> None:
     ]
     assert len(list(lines(report, 0))) == 5
     first = plain(report)["figures"][0]
+    assert (first["mean"], first["families"]) == (None, [])
     assert (first["hits"], first["share"], first["low"], first["misses"]) == (3, 0.75, 0.300642, ["a: why", "b", "c"])
+
+
+def test_families_stand_beneath_their_figure() -> None:
+    families = (Family("large", 9, 9), Family("small", 0, 1))
+    report = Report("Things", (Figure("found", 9, 10, families=families),))
+    assert list(lines(report, 0)) == [
+        "Things",
+        "                          rows   share    95 % interval  target",
+        "  found                   9/10   90.0%   59.6% to 98.2%",
+        "    mean over 2 families         50.0%   26.1% to 73.9%",
+        "      large                9/9  100.0%  70.1% to 100.0%",
+        "      small                0/1    0.0%    0.0% to 79.3%",
+    ]
+    shown = plain(report)["figures"][0]
+    assert shown["mean"] == {"share": 0.5, "low": 0.261279, "high": 0.738721, "families": 2}
+    assert [(one["name"], one["hits"], one["of"]) for one in shown["families"]] == [("large", 9, 9), ("small", 0, 1)]
 
 
 def test_traces_of_every_kind_are_read() -> None:
@@ -148,13 +210,16 @@ def test_loops_are_counted_by_label(tmp_path: Path) -> None:
     figures = {figure.name: figure for figure in loops.measure(folder).figures}
     assert {name: (figure.hits, figure.of) for name, figure in figures.items()} == {
         "loops found": (1, 2),
-        "  of `loop`": (1, 1),
-        "  of `loop_mechanical`": (0, 1),
+        "loops with repeated calls found": (1, 1),
         "loops refused": (1, 2),
         "honest runs warned": (1, 2),
         "honest runs refused": (1, 2),
         "`repeat` rows found": (0, 1),
     }
+    assert figures["loops found"].families == (
+        Family("here oas, loop", 1, 1),
+        Family("here oas, loop_mechanical", 0, 1),
+    )
     assert figures["loops found"].misses == ("unseen (1 calls): not found",)
     assert figures["honest runs refused"].misses == ("accused (3 calls): loops.repeat at step 3",)
 
@@ -175,7 +240,7 @@ def test_honest_work_that_is_stopped_is_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["loops", "benign"])
 def test_each_measure_lives_in_the_module_of_its_name(name: str) -> None:
     assert name in MEASURES
-    assert callable(import_module(f"stanchion.lab.measuring.{name}").measure)
+    assert callable(import_module(f"stanchion_lab.measuring.{name}").measure)
 
 
 @pytest.mark.skipif(not (CORPORA / "benign_traces.jsonl").is_file(), reason=f"no corpora: set {VARIABLE} to a folder")

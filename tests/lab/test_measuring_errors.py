@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.lab.measuring.errors import FILE, measure, true_class
-from stanchion.lab.measuring.rows import Row
+from stanchion_lab.measuring.errors import FILE, measure, true_class
+from stanchion_lab.measuring.rows import Row
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,10 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
     assert (whole.hits, whole.of) == (2, 4)
     assert [miss.split(": ")[0] for miss in whole.misses] == ["row-1 (exit_127)", "row-3 (domain_error)"]
     assert "business, classed as system" in whole.misses[1]
-    assert (figures["shell_exit"].hits, figures["shell_exit"].of) == (1, 2)
-    assert (figures["system said of what is not"].hits, figures["business"].of) == (1, 2)
+    assert [(one.name, one.hits, one.of) for one in whole.families] == [
+        ("here shell_exit", 1, 2),
+        ("here tau_tool", 1, 2),
+    ]
+    assert (figures["system said of what is not"].hits, figures["of class business"].of) == (1, 2)
     silent = figures["rows without a class of their own that got one"]
     assert (silent.hits, silent.of) == (1, 1)

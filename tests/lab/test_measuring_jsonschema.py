@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from stanchion.lab.measuring.jsonschema import FILE, measure
-from stanchion.lab.measuring.rows import VARIABLE
+from stanchion_lab.measuring.jsonschema import FILE, measure
+from stanchion_lab.measuring.rows import VARIABLE
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))

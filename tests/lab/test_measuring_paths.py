@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.lab.measuring.paths import FILE, measure
-from stanchion.lab.measuring.rows import VARIABLE
+from stanchion_lab.measuring.paths import FILE, measure
+from stanchion_lab.measuring.rows import VARIABLE
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))
@@ -41,7 +41,7 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
         "open: sensitive_absolute refused": (1, 2),
         "open: honest refused": (1, 3),
     }
-    assert [figure.name.strip() for figure in figures[1:3]] == ["List one.txt", "Other two.txt"]
+    assert [family.name for family in figures[0].families] == ["List one.txt", "Other two.txt"]
     assert figures[0].misses == ("b (traversal): goes ahead: 'a/../x'",)
     assert next(figure for figure in figures if "honest" in figure.name).misses == (
         "f (benign): files.protected: '/workspace/.env'",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.lab.measuring.rows import VARIABLE, Row
-from stanchion.lab.measuring.secrets import FILE, Judged, kind_shares, macro, measure
+from stanchion_lab.measuring.rows import VARIABLE
+from stanchion_lab.measuring.secrets import FILE, measure
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))
@@ -20,7 +20,16 @@ TOKEN = "ghp_" + "q7W2e9R4t1Y8u3I6" * 2 + "o5P0"
 def row(name: str, label: str, rule: str, text: str, source: str = "first@1 rules") -> str:
     """A line of the corpus."""
     payload = b64encode(text.encode()).decode()
-    return json.dumps({"id": name, "kind": "k", "label": label, "rule": rule, "payload_b64": payload, "source": source})
+    return json.dumps(
+        {
+            "id": name,
+            "kind": source.partition("@")[0],
+            "label": label,
+            "rule": rule,
+            "payload_b64": payload,
+            "source": source,
+        }
+    )
 
 
 def test_hits_and_misses_are_told_without_their_values(tmp_path: Path) -> None:
@@ -41,14 +50,11 @@ def test_hits_and_misses_are_told_without_their_values(tmp_path: Path) -> None:
     counts = {figure.name.strip(): (figure.hits, figure.of) for figure in report.figures}
     assert counts == {
         "credentials: found": (2, 3),
-        "first": (2, 2),
-        "second": (0, 1),
         "kinds: all rows found": (1, 2),
         "no credentials: false alarms": (2, 4),
-        "first, not_secret": (1, 2),
-        "first, rule_negative": (1, 2),
         "honest work, benign_traces.jsonl: found": (1, 1),
     }
+    assert [(one.name, one.hits, one.of) for one in report.figures[0].families] == [("first", 2, 2), ("second", 0, 1)]
     misses = {figure.name: figure.misses for figure in report.figures if figure.misses}
     assert misses["credentials: found"] == ("b (github-pat, second)",)
     assert misses["kinds: all rows found"] == ("github-pat: 50% of its rows",)
@@ -58,16 +64,6 @@ def test_hits_and_misses_are_told_without_their_values(tmp_path: Path) -> None:
     )
     assert report.notes[0].startswith("mean over 2 kinds: 75.0%")
     assert TOKEN not in repr(report)
-
-
-def test_kinds_count_alike_however_many_rows_they_have() -> None:
-    judged = [Judged(Row(f"r{at}", "k", "secret", rest={"rule": "many"}), ("some",)) for at in range(9)]
-    judged.append(Judged(Row("r", "k", "secret", rest={"rule": "one"}), ()))
-    shares = kind_shares(judged)
-    assert shares == {"many": 1.0, "one": 0.0}
-    mean, (low, high) = macro(list(shares.values()))
-    assert (mean, low, high) == (0.5, 0.0, 1.0)
-    assert macro([1.0, 1.0])[1] == (1.0, 1.0)
 
 
 @pytest.mark.skipif(not (CORPORA / FILE).is_file(), reason=f"no corpora: set {VARIABLE} to a folder")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from stanchion.lab.measuring.rows import VARIABLE
-from stanchion.lab.measuring.urls import FILE, measure
+from stanchion_lab.measuring.rows import VARIABLE
+from stanchion_lab.measuring.urls import FILE, measure
 
 NEAR = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 CORPORA = Path(os.environ.get(VARIABLE, NEAR))
@@ -49,7 +49,7 @@ def test_hits_and_misses_are_told(tmp_path: Path) -> None:
         "standard: failure refused": (1, 2),
         "standard: host agreed, and nobody reads another": (2, 4),
     }
-    assert [figure.name.strip() for figure in figures[1:3]] == ["List one.txt", "Other two.txt"]
+    assert [family.name for family in figures[0].families] == ["List one.txt", "Other two.txt"]
     assert figures[0].misses == ("b (internal): goes ahead: 'https://example.com/'",)
     named = {figure.name: figure.misses for figure in figures}
     assert named["requests: public refused"] == ("d (public): egress.internal: 'https://localhost/'",)

@@ -7,17 +7,17 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.policy.checking import check, convert
-from stanchion.policy.composing import read_text
-from stanchion.policy.copying import read_data
+from stanchion.policy.composed import read_text
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.schema import PolicyFile
+from stanchion.policy.given_data import read_data
+from stanchion.policy.schema import any_file
+from stanchion.policy.struct_check import check, convert
 from tests.policy.drawn_policies import JUNK, draw
 from tests.properties.examples import sample
 
 
-def faults(text: str, kind: Any = PolicyFile) -> list[str]:
-    return [str(fault) for fault in check(read_text(text, "p.yaml"), kind)]
+def faults(text: str, kind: Any = None) -> list[str]:
+    return [str(fault) for fault in check(read_text(text, "p.yaml"), any_file() if kind is None else kind)]
 
 
 def accepted(data: Any, kind: Any) -> bool:
@@ -28,7 +28,7 @@ def accepted(data: Any, kind: Any) -> bool:
     return True
 
 
-SCHEMA = msgspec.inspect.type_info(PolicyFile)
+SCHEMA = msgspec.inspect.type_info(any_file())
 
 
 @sample(2_000)
@@ -37,13 +37,13 @@ def test_the_checker_agrees_with_the_schema(seed: int, wrong: float) -> None:
     data = draw(SCHEMA, Random(seed), wrong)
     document = read_data(data)
     assert document.faults == ()
-    found = check(document, PolicyFile)
-    assert accepted(data, PolicyFile) == (not found), found
+    found = check(document, any_file())
+    assert accepted(data, any_file()) == (not found), found
     assert all(fault.place.startswith("policy") for fault in found)
 
 
 def test_the_drawn_policies_are_right_and_wrong_ones() -> None:
-    seen = {accepted(draw(SCHEMA, Random(seed), 0.01), PolicyFile) for seed in range(50)}
+    seen = {accepted(draw(SCHEMA, Random(seed), 0.01), any_file()) for seed in range(50)}
     assert seen == {True, False}
 
 
@@ -80,34 +80,37 @@ def test_every_sort_of_field_agrees_with_the_schema(kind: type[msgspec.Struct]) 
 
 CASES = [
     ("nmae: x\nname: y\n", "p.yaml:1:1: the key `nmae` is not known: did you mean `name`?"),
-    ("name: y\nmode: Shaddow\n", "p.yaml:2:7: `Shaddow` is no value of `mode`: did you mean `shadow`?"),
-    ("name: y\nmode: 3\n", "p.yaml:2:7: `3` stands where one of `enforce`, `shadow` belongs"),
+    ("name: y\nmode: Shaddow\n", "p.yaml:2:7: `Shaddow` is not a value of `mode`: did you mean `shadow`?"),
+    ("name: y\nmode: 3\n", "p.yaml:2:7: `3` was found where one of `enforce`, `shadow` is expected"),
     ("version: 1.0\n", "p.yaml:1:1: `name` is missing: add it, such as `name: "),
-    ("name: 404\n", 'p.yaml:1:7: `404` stands where text belongs: put it in quotes: `"404"`'),
-    ("", "p.yaml:1:1: nothing stands where a mapping belongs"),
-    ("- name\n", "p.yaml:1:1: a list stands where a mapping belongs"),
-    ("name: y\ntools: {a: {timeout_s: true}}\n", "p.yaml:2:24: `true` stands where a number belongs"),
+    ("name: 404\n", 'p.yaml:1:7: `404` was found where text is expected: put it in quotes: `"404"`'),
+    ("", "p.yaml:1:1: nothing was found where a mapping is expected"),
+    ("- name\n", "p.yaml:1:1: a list was found where a mapping is expected"),
+    ("name: y\ntools: {a: {timeout_s: true}}\n", "p.yaml:2:24: `true` was found where a number is expected"),
     ("name: y\ntools: {a: {timeout_s: 0}}\n", "p.yaml:2:24: `0` is out of bounds: give a number above 0"),
-    ("name: y\ntools: {a: {timeout_s: x}}\n", "p.yaml:2:24: the text `x` stands where a number belongs"),
-    ("name: y\nlimits: {warnings: 2.0}\n", "p.yaml:2:20: `2.0` stands where a whole number belongs"),
+    ("name: y\ntools: {a: {timeout_s: x}}\n", "p.yaml:2:24: the text `x` was found where a number is expected"),
+    ("name: y\nlimits: {warnings: 2.0}\n", "p.yaml:2:20: `2.0` was found where a whole number is expected"),
     (
         "name: y\nlimits: {warnings: 010}\n",
-        "p.yaml:2:20: the text `010` stands where a whole number belongs: write `10`",
+        "p.yaml:2:20: the text `010` was found where a whole number is expected: write `10`",
     ),
     ("name: y\nguards:\n- {}\n", "p.yaml:3:3: `use` is missing: add one, such as `use: "),
     (
         "name: y\nguards:\n- use: step_limits\n",
-        "p.yaml:3:8: `step_limits` is no value of `use`: did you mean `step_limit`?",
+        "p.yaml:3:8: `step_limits` is not a value of `use`: did you mean `step_limit`?",
     ),
     (
         "name: y\nguards:\n- use: step_limit\n  enabled: no\n",
-        "p.yaml:4:12: the text `no` stands where `true` or `false`",
+        "p.yaml:4:12: the text `no` was found where `true` or `false`",
     ),
     ("name: y\nguards:\n- use: step_limit\n  enabled: no\n", "write `false`"),
-    ("name: y\nguards:\n- use: step_limit\n  max_chars: 3\n", "p.yaml:4:3: `max_chars` is no option of `step_limit`"),
+    (
+        "name: y\nguards:\n- use: step_limit\n  max_chars: 3\n",
+        "p.yaml:4:3: `max_chars` is not an option of `step_limit`",
+    ),
     ("name: y\nguards:\n- use: tool_denylist\n", "p.yaml:3:3: `tools` is missing: add it, such as `tools: [my-tool]`"),
     ("name: y\nguards:\n- use: tool_denylist\n  tools: rm\n", "put it in brackets: `[rm]`"),
-    ("name: y\nagents:\n  007: 3\n", "p.yaml:3:8: `3` stands where a mapping belongs"),
+    ("name: y\nagents:\n  007: 3\n", "p.yaml:3:8: `3` was found where a mapping is expected"),
 ]
 
 
@@ -122,7 +125,7 @@ def test_all_mistakes_are_found_at_once_and_in_order() -> None:
         "mode: x\nguards:\n- use: nothing\n  id: 3\n  max_stepz: 1\n- use: step_limit\n  per: runn\nname: a\nname: b\n"
     )
     with pytest.raises(PolicyError) as refused:
-        convert(read_text(text, "p.yaml"), PolicyFile)
+        convert(read_text(text, "p.yaml"), any_file())
     assert [fault.place for fault in refused.value.faults] == [
         "p.yaml:1:7",
         "p.yaml:3:8",
@@ -137,7 +140,7 @@ def test_data_parsed_elsewhere_is_faulted_by_path() -> None:
     with pytest.raises(PolicyError) as refused:
         convert(
             read_data({"name": "x", "agents": {"a b": {"rol": 1}}, "guards": [{"use": "step_limit", "per": 3}]}),
-            PolicyFile,
+            any_file(),
         )
     first, second = refused.value.faults
     assert first.place == "policy: agents[a b].rol"
@@ -146,7 +149,7 @@ def test_data_parsed_elsewhere_is_faulted_by_path() -> None:
 
 def test_what_is_right_is_converted() -> None:
     file = convert(
-        read_text("name: x\nversion: 1.10\nguards:\n- use: step_limit\n  max_steps: 3\n", "p.yaml"), PolicyFile
+        read_text("name: x\nversion: 1.10\nguards:\n- use: step_limit\n  max_steps: 3\n", "p.yaml"), any_file()
     )
     assert file.name == "x"
     assert file.guards[0].max_steps == 3

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from stanchion.policy.composing import MAX_CHARS, read_text
-from stanchion.policy.copying import read_data
+from stanchion.policy.composed import MAX_CHARS, read_text
 from stanchion.policy.document import MAX_DEPTH, MAX_VALUES, UNREADABLE
+from stanchion.policy.given_data import read_data
 
 
 @pytest.fixture(params=["c", "python"], autouse=True)
@@ -79,7 +79,7 @@ def test_a_key_is_text_as_it_is_written() -> None:
     document = read_text("007: a\non: b\n1.0: c\ntrue: d\n'null': e\n&k x: f\n*k : g\n? y\n: h\n", "p.yaml")
     assert list(document.root.data()) == ["007", "on", "1.0", "true", "null", "x", "y"]
     assert [str(found) for found in document.faults] == [
-        "p.yaml:7:1: `x` stands here a second time: the first is at p.yaml:6:1"
+        "p.yaml:7:1: `x` appears here a second time: the first is at p.yaml:6:1"
     ]
 
 
@@ -111,8 +111,8 @@ def test_an_alias_stands_at_its_own_place_and_its_parts_where_they_are_written()
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("a: 1\nb: 2\na: 3\n", "p.yaml:3:1: `a` stands here a second time: the first is at p.yaml:1:1"),
-        ("a: {b: 1, 'b': 2}", "p.yaml:1:11: `b` stands here a second time"),
+        ("a: 1\nb: 2\na: 3\n", "p.yaml:3:1: `a` appears here a second time: the first is at p.yaml:1:1"),
+        ("a: {b: 1, 'b': 2}", "p.yaml:1:11: `b` appears here a second time"),
         ("a: !foo 3", "p.yaml:1:4: the tag `!foo` is not known"),
         ("a: !foo {b: 1}", "p.yaml:1:4: the tag `!foo` is not known"),
         ("a: !!python/object:os.system {}", "p.yaml:1:4: the tag `tag:yaml.org,2002:python/object:os.system`"),
@@ -120,8 +120,8 @@ def test_an_alias_stands_at_its_own_place_and_its_parts_where_they_are_written()
         ("a: !!int x", "p.yaml:1:4: `x` is not of its type `!!int`"),
         ("a: !!map x", "p.yaml:1:4: "),
         ("a: !!str {}", "p.yaml:1:4: the tag"),
-        ("a: *b", "p.yaml:1:4: `*b` stands for nothing"),
-        ("a: &b [*b]", "p.yaml:1:8: `*b` stands for nothing"),
+        ("a: *b", "p.yaml:1:4: the alias `*b` is not defined"),
+        ("a: &b [*b]", "p.yaml:1:8: the alias `*b` is not defined"),
         ("a: 1\n---\nb: 2\n", "p.yaml:2:1: a second document begins here"),
         ("a: 1\n...\nb: 2\n", "p.yaml:3:1: "),
         ("a: &x {b: 1}\nc:\n  <<: *x\n", "p.yaml:3:3: `<<` is not part of the format"),
@@ -234,9 +234,9 @@ def test_data_is_copied_as_plain_data() -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ({"a": {1: 2}}, "policy: a[1]: the key `1` is no text"),
-        ({True: 2}, "policy: True: the key `True` is no text"),
-        ({10**5_000: 2}, "the key `int` is no text"),
+        ({"a": {1: 2}}, "policy: a[1]: the key `1` is not text"),
+        ({True: 2}, "policy: True: the key `True` is not text"),
+        ({10**5_000: 2}, "the key `int` is not text"),
         ({"a": {"x"}}, "policy: a: a value of type `set` has no place in a policy"),
         ({"a": [b"x"]}, "policy: a[0]: a value of type `bytes`"),
         ({"a": float("inf")}, "policy: a: this number is not a finite number"),

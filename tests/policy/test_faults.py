@@ -102,11 +102,11 @@ def test_a_policy_s_own_entries_are_asked_first() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"types": {"E": "nobody"}}, "`nobody` is no value"),
-        ({"status": {"4": "user"}}, "`4` is no status"),
-        ({"status": {"6xx": "user"}}, "`6xx` is no status"),
+        ({"types": {"E": "nobody"}}, "`nobody` is not a value"),
+        ({"status": {"4": "user"}}, "`4` is not a status"),
+        ({"status": {"6xx": "user"}}, "`6xx` is not a status"),
         ({"text": [{"pattern": "a(?=b)", "fault": "user"}]}, "the pattern is not RE2"),
-        ({"text": [{"pattern": "", "fault": "user"}]}, "it is in every text"),
+        ({"text": [{"pattern": "", "fault": "user"}]}, "it matches every text"),
         ({"text": [{"pattern": "a"}]}, "`fault` is missing"),
         ({"texts": []}, "did you mean `text`?"),
     ],

@@ -30,7 +30,7 @@ def test_version_may_be_written_without_quotes(tmp_path: Path) -> None:
     file.write_text("name: p\nversion: 1.0\n", "utf-8")
     assert load_policy(file).file.version == "1.0"
     file.write_text("name: p\nguards:\n  - {use: python, call: 'a:b', deadline_ms: true}\n", "utf-8")
-    with pytest.raises(PolicyError, match=r"p\.yaml:3:\d+: `true` stands where a whole number belongs"):
+    with pytest.raises(PolicyError, match=r"p\.yaml:3:\d+: `true` was found where a whole number is expected"):
         load_policy(file)
 
 

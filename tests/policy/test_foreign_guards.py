@@ -97,7 +97,7 @@ def test_what_a_guard_finds_is_hidden_though_another_refuses() -> None:
 
 
 def test_one_finding_can_be_allowed_by_its_fingerprint() -> None:
-    from stanchion.runtime.allowing import Allowances
+    from stanchion.runtime.operating.allowances import Allowances
 
     shield = shield_for({"name": "p"}, guards=[Badges(Action.BLOCK)])
     run = shield.run()
@@ -264,7 +264,7 @@ class Host(msgspec.Struct, frozen=True):
 
 
 def test_the_runtime_asks_a_foreign_guard_about_proxies_and_for_canaries() -> None:
-    from stanchion.runtime.resolving import proxy_listed
+    from stanchion.runtime.answers.resolver import proxy_listed
 
     shield = shield_for({"name": "p"}, guards=[Host()])
     assert proxy_listed(shield.policy, "http://proxy.example:8080")
@@ -375,7 +375,7 @@ def test_a_power_that_is_switched_off_is_not_there(off: dict[str, Any]) -> None:
 
 
 def test_a_class_is_no_guard_yet() -> None:
-    with pytest.raises(PolicyError, match="has nothing to judge with"):
+    with pytest.raises(PolicyError, match="cannot judge"):
         Shield.load({"name": "p"}, guards=[Badges])
 
 

@@ -16,8 +16,8 @@ from stanchion import Action, PolicyError, PolicyLoosens, Shield
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.found import find_policy
 from stanchion.policy.load import load_policy, policy_hash
-from stanchion.policy.locating import project_policies, project_root
 from stanchion.policy.loosening import loosenings
+from stanchion.policy.whereabouts import project_policies, project_root
 from tests.policy.drawn_changes import changed, drawn_policy
 
 NOTHING = Path("/nowhere/policy.yaml")
@@ -177,7 +177,7 @@ def test_the_users_own_policy_is_the_base(project: Path) -> None:
     [
         ("name: [", "is not YAML"),
         ("name: theirs\nguards: [{use: nonsense}]\n", "nonsense"),
-        ("name: theirs\nextends: ../../outside.yaml\n", "is not inside of"),
+        ("name: theirs\nextends: ../../outside.yaml\n", "is not inside"),
         ("guards: []\n", "name"),
         ("name: theirs\nguards: [{use: rule, when: 'event.nothing'}]\n", "event.nothing"),
     ],
@@ -195,7 +195,7 @@ def test_links_out_of_the_project_and_no_plain_files_are_refused(project: Path) 
     file = project / "stanchion.yaml"
     outside = write(project.parent / "outside.yaml")
     file.symlink_to(outside)
-    with pytest.raises(PolicyError, match="is not inside of"):
+    with pytest.raises(PolicyError, match="is not inside"):
         find_policy(project, own=NOTHING)
     file.unlink()
     file.symlink_to(project / "gone.yaml")
@@ -203,7 +203,7 @@ def test_links_out_of_the_project_and_no_plain_files_are_refused(project: Path) 
         find_policy(project, own=NOTHING)
     file.unlink()
     os.mkfifo(file)
-    with pytest.raises(PolicyError, match="no plain file"):
+    with pytest.raises(PolicyError, match="not a plain file"):
         find_policy(project, own=NOTHING)
 
 

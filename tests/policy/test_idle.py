@@ -25,11 +25,11 @@ def found(stages: list[str], alone: bool = True, **options: Any) -> dict[str, st
 @pytest.mark.parametrize(
     ("stages", "options", "said"),
     [
-        (["charge"], {"calls": 5}, {"calls": f"`calls` counts nothing at `charge`: a charge is no action; {ANEW}"}),
+        (["charge"], {"calls": 5}, {"calls": f"`calls` counts nothing at `charge`: a charge is not an action; {ANEW}"}),
         (
             ["charge"],
             {"duration_s": 5, "tokens": 9},
-            {"duration_s": f"`duration_s` counts nothing at `charge`: a charge is no action; {ANEW}"},
+            {"duration_s": f"`duration_s` counts nothing at `charge`: a charge is not an action; {ANEW}"},
         ),
         (
             ["tool_result", "error"],

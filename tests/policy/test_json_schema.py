@@ -7,13 +7,13 @@ import pytest
 import yaml
 from msgspec import inspect
 
-from stanchion.policy.checking import check
-from stanchion.policy.copying import read_data
 from stanchion.policy.errors import PolicyError
+from stanchion.policy.given_data import read_data
 from stanchion.policy.json_schema import policy_schema
 from stanchion.policy.load import Reading, packs, read_policy
-from stanchion.policy.schema import ENTRIES, GUARDS, PolicyFile
+from stanchion.policy.schema import ENTRIES, GUARDS, any_file
 from stanchion.policy.starter import starter
+from stanchion.policy.struct_check import check
 from tests.policy.drawn_policies import draw
 from tests.policy.json_schema_reader import conforms
 
@@ -58,11 +58,11 @@ def test_every_property_is_described() -> None:
 
 
 def test_what_the_checker_says_of_drawn_policies_the_schema_says_too() -> None:
-    kind = inspect.type_info(PolicyFile)
+    kind = inspect.type_info(any_file())
     verdicts = set()
     for seed in range(1_500):
         data = draw(kind, Random(seed), wrong=0.03 if seed % 3 else 0.0)
-        right = isinstance(data, dict) and not check(read_data(data), PolicyFile)
+        right = isinstance(data, dict) and not check(read_data(data), any_file())
         verdicts.add(right)
         assert fits(data) is right, f"seed {seed}: {data}"
     assert verdicts == {True, False}

@@ -9,7 +9,7 @@ import pytest
 from stanchion.policy.differences import differences
 from stanchion.policy.load import load_policy, packs
 from stanchion.policy.loosening import loosenings
-from stanchion.policy.loosening.comparing import WHOLE
+from stanchion.policy.loosening.compare import WHOLE
 from stanchion.policy.loosening.options import ONLY_REFUSES, OPTIONS
 from stanchion.policy.loosening.tables import TABLES
 from stanchion.policy.schema import GUARDS, PolicyFile

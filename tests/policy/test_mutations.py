@@ -12,16 +12,16 @@ import msgspec
 import pytest
 import yaml
 
-from stanchion.policy.checking import check, convert
 from stanchion.policy.compile import compile_policy
-from stanchion.policy.composing import read_text
-from stanchion.policy.copying import read_data
+from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.expected import members
+from stanchion.policy.given_data import read_data
 from stanchion.policy.load import PACKS, packs
 from stanchion.policy.overlay import extended, variants
-from stanchion.policy.schema import PolicyFile
+from stanchion.policy.schema import any_file
+from stanchion.policy.struct_check import check, convert
 from tests.policy.drawn_policies import JUNK, draw
 
 SOAK: Final = int(os.environ.get("STANCHION_SOAK_EXAMPLES", "100000")) if os.environ.get("STANCHION_SOAK") else 0
@@ -108,14 +108,14 @@ def find(name: str, _origin: str) -> Document:
 def faults_of(document: Document) -> list[Fault]:
     """What is wrong with a policy in any of its environments."""
     every = variants(extended(document, find)).values()
-    return [fault for one in every for fault in (*one.faults, *check(one, PolicyFile))]
+    return [fault for one in every for fault in (*one.faults, *check(one, any_file()))]
 
 
 def drawn(count: int) -> list[str]:
     """Policies drawn from the schema that have no faults."""
     good: list[str] = []
     for seed in range(20 * count):
-        data = draw(msgspec.inspect.type_info(PolicyFile), Random(seed))
+        data = draw(msgspec.inspect.type_info(any_file()), Random(seed))
         text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
         good += [text] if len(good) < count and not faults_of(read_text(text, FILE)) else []
     return good
@@ -129,7 +129,7 @@ def entries() -> list[msgspec.inspect.StructType]:
 
 
 def _policy() -> msgspec.inspect.StructType:
-    schema = msgspec.inspect.type_info(PolicyFile)
+    schema = msgspec.inspect.type_info(any_file())
     assert isinstance(schema, msgspec.inspect.StructType)
     return schema
 
@@ -162,7 +162,7 @@ def load(document: Document) -> str:
     if faults:
         raise PolicyError(faults)
     plain = variants(extended(document, find))[None]
-    file = convert(plain, PolicyFile)
+    file = convert(plain, any_file())
     _nothing_is_lost(plain.root.data(), msgspec.to_builtins(file))
     return compile_policy(file, plain.where).hash
 

@@ -3,13 +3,13 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.policy.checking import check
-from stanchion.policy.composing import read_text
-from stanchion.policy.copying import read_data
+from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document
 from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.given_data import read_data
 from stanchion.policy.overlay import environment, extended, overlay, variants
-from stanchion.policy.schema import PolicyFile
+from stanchion.policy.schema import any_file
+from stanchion.policy.struct_check import check
 
 BASE = """\
 name: base
@@ -103,10 +103,10 @@ def test_a_mistake_is_named_in_the_file_that_makes_it() -> None:
         "agents:\n  scout:\n    rol: x\n"
         "guards:\n- use: step_limit\n  max_steps: x\n- id: no-rm\n  tools: null\nlimts: null\n"
     )
-    found = [fault.place for fault in check(document, PolicyFile)]
+    found = [fault.place for fault in check(document, any_file())]
     assert found == ["over.yaml:3:5", "over.yaml:6:14", "over.yaml:7:3", "over.yaml:9:1"]
     document = laid("agents: {scout: {role: x}}", BASE.replace("role: reader", "rolle: reader"))
-    (fault,) = check(document, PolicyFile)
+    (fault,) = check(document, any_file())
     assert fault.place == "base.yaml:4:11"
 
 
@@ -136,14 +136,16 @@ def test_an_environment_is_laid_over_the_rest() -> None:
     assert prod.faults == ()
     assert prod.root.data()["limits"] == {"warnings": 1}
     assert prod.root.data()["guards"][2]["mode"] == "shadow"
-    assert check(prod, PolicyFile) == []
+    assert check(prod, any_file()) == []
 
 
 def test_every_variant_can_be_checked() -> None:
     text = BASE + ENVIRONMENTS.replace("mode: shadow", "mode: shadwo")
-    found = {name: check(one, PolicyFile) for name, one in variants(read_text(text, "base.yaml")).items()}
+    found = {name: check(one, any_file()) for name, one in variants(read_text(text, "base.yaml")).items()}
     assert [name for name, faults in found.items() if faults] == ["prod"]
-    assert str(found["prod"][0]).startswith("base.yaml:13:27: `shadwo` is no value of `mode`: did you mean `shadow`?")
+    assert str(found["prod"][0]).startswith(
+        "base.yaml:13:27: `shadwo` is not a value of `mode`: did you mean `shadow`?"
+    )
     assert set(found) == {None, "prod", "dev"}
 
 
@@ -152,8 +154,8 @@ def test_every_variant_can_be_checked() -> None:
     [
         (BASE + ENVIRONMENTS, "prd", "base.yaml:9:1: there is no environment `prd`: did you mean `prod`?"),
         (BASE, "prod", "base.yaml:1:1: there is no environment `prod`: add it under `environments`"),
-        ("environments: [prod]", None, "base.yaml:1:15: `environments` is no mapping"),
-        ("environments: {prod: 3}", None, "base.yaml:1:22: the environment `prod` is no mapping"),
+        ("environments: [prod]", None, "base.yaml:1:15: `environments` is not a mapping"),
+        ("environments: {prod: 3}", None, "base.yaml:1:22: the environment `prod` is not a mapping"),
         ("environments: {prod: {extends: x}}", "prod", "base.yaml:1:23: `extends` has no place in an environment"),
     ],
 )
@@ -194,10 +196,10 @@ def test_a_file_lies_over_what_it_extends() -> None:
     ("text", "says"),
     [
         ("extends: on", "own:1:10: `on` cannot be extended: no such policy"),
-        ("extends: [one, 3]", "own:1:16: `3` stands where the name of a policy belongs"),
-        ("extends: {a: b}", "own:1:10: a mapping stands where the name of a policy belongs"),
+        ("extends: [one, 3]", "own:1:16: `3` was found where the name of a policy is expected"),
+        ("extends: {a: b}", "own:1:10: a mapping was found where the name of a policy is expected"),
         ("extends: ring", "gnir:1:16: `ring` extends itself (ring → gnir → ring)"),
-        ("extends: bad", "bad:2:1: `a` stands here a second time"),
+        ("extends: bad", "bad:2:1: `a` appears here a second time"),
     ],
 )
 def test_what_cannot_be_extended_is_a_fault(text: str, says: str) -> None:

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.policy.composing import read_text
+from stanchion.policy.composed import read_text
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
-from stanchion.policy.prices.costing import Usage, cost_microusd
+from stanchion.policy.prices.cost import Usage, cost_microusd
 from stanchion.policy.prices.entry import LongPrompt, PriceEntry, Rates
 from stanchion.policy.prices.lookup import UnknownModel, price
 from stanchion.policy.prices.shipped import TableFile, Vendor, shipped, table_of

@@ -11,7 +11,7 @@ import pytest
 from stanchion import Action, PolicyError, PolicyLoosens, Shield
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.load import policy_hash
-from stanchion.runtime.reloading import Watcher
+from stanchion.runtime.operating.reload import Watcher
 
 OPEN = {
     "name": "open",
@@ -138,6 +138,40 @@ def test_watch_starts_and_stops_a_thread(tmp_path: Path) -> None:
         assert heard.wait(30)
         assert shield.policy.hash != first
     assert not [t for t in threading.enumerate() if t.name == "stanchion-policy"]
+
+
+def test_a_watcher_that_was_stopped_is_followed_by_another(tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text("name: one\n", "utf-8")
+    heard = threading.Event()
+    with Shield.load(file) as shield:
+        first = shield.watch(0.01)
+        first.stop()
+        second = shield.watch(0.01, lambda _: heard.set())
+        assert second is not first
+        file.write_text("name: one\nguards:\n  - use: safe_mode\n", "utf-8")
+        assert heard.wait(30)
+
+
+def test_what_nobody_would_hear_of_is_not_taken(tmp_path: Path) -> None:
+    """A second `tell`, one that cannot be called, and times at which nothing is looked at."""
+    file = tmp_path / "policy.yaml"
+    file.write_text("name: one\n", "utf-8")
+    with Shield.load(file) as shield:
+        with pytest.raises(TypeError, match="`tell` is `3`, which cannot be called"):
+            shield.watch(tell=3)  # type: ignore[arg-type]  # what is tested
+        watcher = shield.watch(3600, print)
+        assert shield.watch() is watcher is shield.watch(tell=print)
+        with pytest.raises(RuntimeError, match="already watched, with another `tell`"):
+            shield.watch(tell=repr)  # type: ignore[arg-type]  # what is tested
+    for never in (0, -1, float("nan"), "1", True):
+        with Shield.load(file) as shield, pytest.raises(ValueError, match="give a positive number of seconds"):
+            shield.watch(never)  # type: ignore[arg-type]  # what is tested
+    with Shield.load(file) as shield:
+        with pytest.raises(ValueError, match="every_s"):
+            shield.watch(0)
+        shield.watch(3600)
+        assert [t for t in threading.enumerate() if t.name == "stanchion-policy"]
 
 
 def test_code_of_the_old_policy_answers_for_decisions_begun_under_it() -> None:
@@ -270,3 +304,20 @@ def test_watching_goes_on_and_hears_of_trust(tmp_path: Path) -> None:
     assert isinstance(heard[-1], CompiledPolicy)
     assert not watcher.look()
     assert shield.run().check("dd", {}).proceeds
+
+
+@pytest.mark.parametrize(
+    ("source", "given"),
+    [({"name": "p"}, "given as a mapping"), ("default", "the pack `default`"), ({"extends": "default"}, "a mapping")],
+)
+def test_a_policy_without_a_file_cannot_be_watched(source: str | dict[str, Any], given: str) -> None:
+    with Shield.load(source) as shield, pytest.raises(ValueError, match=f"no file to watch.*{given}.*`reload\\(\\)`"):
+        shield.watch()
+    assert not [t for t in threading.enumerate() if t.name == "stanchion-policy"]
+
+
+def test_a_mapping_that_extends_a_file_can_be_watched(tmp_path: Path) -> None:
+    file = tmp_path / "base.yaml"
+    file.write_text("name: base\n", "utf-8")
+    with Shield.load({"name": "p", "extends": str(file)}) as shield:
+        assert shield.watch(3600) is shield.watch()

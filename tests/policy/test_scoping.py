@@ -56,7 +56,7 @@ def test_the_guard_that_asks_stands_beside_its_entry_and_is_placed_like_it() -> 
     own, asking = policy.seats
     assert (own.placed.id, asking.placed.id) == ("box", "box-real")
     assert (asking.placed.priority, asking.placed.shadow, asking.tools) == (7, True, own.tools)
-    assert policy.calls == {"box-real": "stanchion.runtime.real_paths:real_paths"}
+    assert policy.calls == {"box-real": "stanchion.runtime.answers.real_paths:real_paths"}
     assert len(load_policy({"name": "p", "guards": [{"use": "files"}]}).seats) == 1
 
 

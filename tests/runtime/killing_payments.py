@@ -17,7 +17,7 @@ from typing import Any
 from stanchion import Shield
 from stanchion.policy.load import load_policy
 from stanchion.stores.memory import wall_ms
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 from tests.operators import KNOWN
 from tests.runtime.payments import HOUR_MS, POLICY, Cut, Life, brought_to_an_end
 

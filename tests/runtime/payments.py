@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 from stanchion import Action, Refused, Run, Shield, Stage
 from stanchion.kernel.findings import Patch
 from stanchion.kernel.state import Batch, StoreLost
-from stanchion.runtime.calling import call
-from stanchion.runtime.drivers import Flow
-from stanchion.runtime.effects import Invoke, Pause, Turn
-from stanchion.runtime.settling import EffectError
+from stanchion.runtime.calling.call import call
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.needs import Invoke, Pause, Turn
+from stanchion.runtime.operating.settle_effects import EffectError
 from tests.operators import ANN
 from tests.runtime.guards import says
 
@@ -56,7 +56,8 @@ class Life:
 
     def pay(self, pay: Pay, amount: int, named: str) -> Any:
         """Call the payment tool; raises `Killed` where it is cut short for good."""
-        flow = call(self._desk, self._desk.shield.tool_of(pay), (amount,), {}, named)
+        shield: Any = self._desk.shield
+        flow = call(self._desk, shield.tool_of(pay), (amount,), {}, named)
         error: BaseException | None = None
         given: Any = None
         try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from stanchion import Run
 from stanchion.kernel.state import Batch
-from stanchion.runtime.calling import call
-from stanchion.runtime.drivers import Flow
-from stanchion.runtime.effects import Invoke, Pause, Turn
+from stanchion.runtime.calling.call import call
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.needs import Invoke, Pause, Turn
 from stanchion.testing import FakeClock
 
 
@@ -22,8 +22,8 @@ class Stepped:
 
     def call(self, tool: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a tool as `run.call` does."""
-        desk = self._run.desk
-        return self.drive(call(desk, desk.shield.tool_of(tool), args, kwargs))
+        desk, shield = self._run.desk, cast(Any, self._run.desk.shield)
+        return self.drive(call(desk, shield.tool_of(tool), args, kwargs))
 
     def drive(self, flow: Flow[Any]) -> Any:
         """Run a flow to its end."""

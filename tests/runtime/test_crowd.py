@@ -34,7 +34,7 @@ class Refusing(MemoryStore):
 
 
 def a_crowd() -> Crowded:
-    return Crowded(f"4,812 others in this process wait for `{HOST}`", 4_812, 2_040)
+    return Crowded(f"4,812 other calls in this process wait for `{HOST}`", 4_812, 2_040)
 
 
 def opened(policy: dict[str, Any]) -> tuple[Refusing, Shield]:

@@ -13,11 +13,12 @@ from stanchion.kernel.state import Batch
 from stanchion.policy.differences import Change, differences
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
-from stanchion.runtime import degrading, pricing
-from stanchion.runtime.degrading import shorter
-from stanchion.runtime.effects import Pause
-from stanchion.runtime.modelling import converse
-from stanchion.runtime.reports import report
+from stanchion.runtime.calling import price as pricing
+from stanchion.runtime.calling.model_call import converse
+from stanchion.runtime.calling.reports import report
+from stanchion.runtime.deciding import degrade as degrading
+from stanchion.runtime.deciding.degrade import shorter
+from stanchion.runtime.driving.needs import Pause
 from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
 
@@ -327,9 +328,9 @@ NONE = "nothing acts on `degrade`: no guard answers `degrade`"
         ({"max_tokens": 5}, [OWN], "nothing acts on `degrade.max_tokens`: no guard answers `degrade` about a request"),
         ({"keep_messages": 5}, [{**BUDGET, "stages": ["tool_call"]}], "nothing acts on `degrade.keep_messages`"),
         ({"models": {"a": "b"}}, [{**BUDGET, "applies_to": {"tools": ["t"]}}], "nothing acts on `degrade.models`"),
-        ({"models": {"a": "a"}}, [BUDGET], "`a` takes its own place"),
-        ({"models": {"a": "b", "b": "c", "c": "a"}}, [BUDGET], "each of `a`, `b`, `c` takes another's place"),
-        ({"models": {"x-*": "x-0", "x-0": "x-1"}}, [BUDGET], "each of `x-0`, `x-1` takes another's place"),
+        ({"models": {"a": "a"}}, [BUDGET], "`a` replaces itself"),
+        ({"models": {"a": "b", "b": "c", "c": "a"}}, [BUDGET], "`a`, `b`, `c` replace each other"),
+        ({"models": {"x-*": "x-0", "x-0": "x-1"}}, [BUDGET], "`x-0`, `x-1` replace each other"),
         ({"models": {"a": "b-*"}}, [BUDGET], "`b-*` is a pattern"),
         ({"models": {"a": ""}}, [BUDGET], "a model without a name"),
         ({"models": {"": "a"}}, [BUDGET], "a model without a name"),

@@ -8,7 +8,7 @@ import pytest
 from stanchion import Refused, Run, Shield
 from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel.state import Batch, Reply
-from stanchion.runtime.doors import INSIDE
+from stanchion.runtime.driving.doors import INSIDE
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.queue import Room
 from tests.interrupts import Cut, everywhere, files
@@ -116,7 +116,7 @@ def test_one_that_gives_up_outside_holds_nobody_up() -> None:
 
 @pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")
 def test_whoever_is_cut_off_at_the_door_leaves_it_usable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stanchion.runtime.doors.INSIDE", 1)
+    monkeypatch.setattr("stanchion.runtime.driving.doors.INSIDE", 1)
     run = Shield.load(POLICY, store=MemoryStore(), journal=MemoryJournal()).run("ann")
     loop = asyncio.new_event_loop()
 
@@ -127,6 +127,6 @@ def test_whoever_is_cut_off_at_the_door_leaves_it_usable(monkeypatch: pytest.Mon
         assert loop.run_until_complete(asyncio.wait_for(run.acall(tool, number=2), 60)) == 2
 
     try:
-        assert everywhere(work, check, files("runtime/doors.py", "stores/queue.py"), error=Cut) > 100
+        assert everywhere(work, check, files("runtime/driving/doors.py", "stores/queue.py"), error=Cut) > 100
     finally:
         loop.close()

@@ -10,7 +10,7 @@ import pytest
 
 from stanchion.kernel.events import Failure
 from stanchion.policy.load import load_policy
-from stanchion.runtime.faulting import described, kinds, status_of
+from stanchion.runtime.deciding.faults import described, kinds, status_of
 from stanchion.runtime.run import Run
 from stanchion.testing import ScriptedTool, shield_for
 

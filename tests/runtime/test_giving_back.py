@@ -366,14 +366,17 @@ def test_a_good_call_makes_two_trips() -> None:
 
 
 WITHIN: Final = files(
-    "runtime/flows.py",
-    "runtime/calling.py",
-    "runtime/drivers.py",
-    "runtime/under_way.py",
-    "runtime/recording.py",
-    "runtime/aftermath.py",
-    "runtime/unsettled.py",
-    "runtime/owed.py",
+    "runtime/deciding/course.py",
+    "runtime/deciding/judge.py",
+    "runtime/deciding/attempts.py",
+    "runtime/deciding/left.py",
+    "runtime/calling/call.py",
+    "runtime/driving/sync.py",
+    "runtime/deciding/under_way.py",
+    "runtime/deciding/record.py",
+    "runtime/deciding/aftermath.py",
+    "runtime/deciding/unsettled.py",
+    "runtime/deciding/owed.py",
 )
 
 

@@ -15,9 +15,9 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel.findings import Patch
 from stanchion.kernel.state import Batch, Reply
-from stanchion.runtime.ledger import MAX_RESULT
-from stanchion.runtime.settling import EffectError, settle_effect
-from stanchion.runtime.tool import NothingDone
+from stanchion.runtime.calling.ledger import MAX_RESULT
+from stanchion.runtime.calling.tool import NothingDone
+from stanchion.runtime.operating.settle_effects import EffectError, settle_effect
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, LostStore, shield_for
 from tests.runtime.guards import says
@@ -188,7 +188,7 @@ def test_wrong_arguments_never_began_anything() -> None:
     world, bank = World(), Bank()
     run = world.run()
     with pytest.raises(TypeError):
-        run.call_once("k", bank.pay, amuont=10)
+        run.call_once("k", bank.pay, amuont=10)  # type: ignore[call-overload]  # the mistake is what is tested
     with pytest.raises(Refused) as refused:
         run.call_once("other", bank.pay, 10) and run.call_once("other", bank.pay, 11)
     assert code(refused) == "ledger.other_call"
@@ -369,7 +369,7 @@ def test_who_settled_what_is_in_the_trail(tmp_path: Path) -> None:
 
 
 def test_a_late_outcome_does_not_overrule_a_person() -> None:
-    """Who settles a call that is still at work is told so by nobody: their word stands."""
+    """Who settles a call that is still at work is told so by nobody: what the person said is kept."""
     world, bank = World(), Bank()
     run = world.run()
 
@@ -378,7 +378,7 @@ def test_a_late_outcome_does_not_overrule_a_person() -> None:
         return bank.pay(amount)
 
     assert run.call_once("k", pay, 10) == {"receipt": 1}
-    assert any("their word stands" in notice for notice in run.notices())
+    assert any("what the person said is kept" in notice for notice in run.notices())
     assert world.run().call_once("k", pay, 10) == {"receipt": "by hand"}
 
 
@@ -554,7 +554,7 @@ def test_an_outcome_that_cannot_be_written_down_is_unknown_later() -> None:
     store = LostStore(world.store, on=range(3, 99))
     run = shield_for(POLICY, clock=world.clock, store=store, nonces=iter("abc").__next__).run("clerk", id="r")
     assert run.call(bank.pay, 10) == {"receipt": 1}
-    assert any("not written down" in notice for notice in run.notices())
+    assert any("not written there yet" in notice for notice in run.notices())
     world.clock.advance(HOUR_MS)
     with pytest.raises(Refused) as refused:
         world.run().call(bank.pay, 10)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.runtime.partial import MAX_BYTES, MAX_CHUNKS, PartialOverflow, PartialResults
+from stanchion.runtime.deciding.partial import MAX_BYTES, MAX_CHUNKS, PartialOverflow, PartialResults
 
 
 def test_chunks_come_back_in_order_as_plain_data() -> None:
@@ -36,7 +36,7 @@ def test_so_many_chunks_and_not_one_more() -> None:
     for number in range(MAX_CHUNKS):
         kept.append(number)
     with pytest.raises(
-        PartialOverflow, match=r"10,000 chunks and .+ no more fits: at most 10,000 and 10,485,760"
+        PartialOverflow, match=r"10,000 chunks and .+ no room for more: at most 10,000 and 10,485,760"
     ) as full:
         kept.append("one more")
     assert full.value.kept == tuple(range(10_000))
@@ -69,7 +69,7 @@ def test_after_completion_nothing_is_added() -> None:
     kept = PartialResults()
     kept.append("a")
     kept.complete()
-    with pytest.raises(ValueError, match="complete: begin others with another run"):
+    with pytest.raises(ValueError, match="complete: start new ones with another run"):
         kept.append("b")
     assert not kept.offer("c")
     assert (kept.chunks, kept.left_out, kept.completed) == (("a",), 1, True)

@@ -16,9 +16,9 @@ import pytest
 
 from stanchion import Action, Finding, Shield, current_run
 from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup
-from stanchion.runtime import pool as pools
-from stanchion.runtime.answering import Answering
-from stanchion.runtime.pool import Pool
+from stanchion.runtime.answers import pool as pools
+from stanchion.runtime.answers.lookups import Answering
+from stanchion.runtime.answers.pool import Pool
 
 BARE = {"name": "bare"}
 LONG_MS = 30_000

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Shield
-from stanchion.runtime.presence import Asker, Live, Presence, asker, beside, live_runs, state_of
-from stanchion.runtime.processes import FIRST_SPACE, this_process
+from stanchion.runtime.standing.presence import Asker, Live, Presence, asker, beside, live_runs, state_of
+from stanchion.runtime.standing.processes import FIRST_SPACE, this_process
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ OPEN = """
 import os, sys
 from pathlib import Path
 from stanchion import Shield
-from stanchion.runtime.presence import asker, beside, live_runs
+from stanchion.runtime.standing.presence import asker, beside, live_runs
 state = Path(sys.argv[1])
 shield = Shield.load({"name": "p"}, store=state / "state.db", journal="memory:")
 run = shield.run("a")

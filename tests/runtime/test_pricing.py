@@ -12,11 +12,11 @@ import yaml
 
 from stanchion import Action, Refused, Shield, Stage
 from stanchion.kernel.findings import Patch
-from stanchion.policy.prices.costing import Usage
+from stanchion.policy.prices.cost import Usage
 from stanchion.policy.prices.lookup import UnknownModel
 from stanchion.policy.prices.shipped import shipped
-from stanchion.runtime.prompt_size import PER_TOOLSET, prompt_tokens, text_tokens
-from stanchion.runtime.usage import cost_of, usage_of
+from stanchion.runtime.calling.prompt_size import PER_TOOLSET, prompt_tokens, text_tokens
+from stanchion.runtime.calling.usage import cost_of, usage_of
 from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
 
@@ -212,7 +212,7 @@ def test_a_reply_that_does_not_say_what_it_used_stays_charged_as_reserved(reply:
     shield = shield_for(policy())
     shield.run().model(ScriptedModel(reply), ASKED, model="mine", params={"max_tokens": 100}, cost_usd=0.002)
     assert spent(shield) == 2_000
-    assert last(shield).notes == ("its cost is what was reserved: nothing else is known of it",)
+    assert last(shield).notes == ("its cost is the amount that was reserved: nothing else is known about it",)
 
 
 @pytest.mark.parametrize("driver", ["sync", "async"])
@@ -247,7 +247,7 @@ def test_what_the_provider_says_it_cost_beats_every_table(reply: Any) -> None:
     shield = shield_for(policy())
     shield.run().model(ScriptedModel(reply), ASKED, model="mine")
     assert spent(shield) == 500_000
-    assert last(shield).notes[0] == "its cost is what the provider reported"
+    assert last(shield).notes[0] == "its cost was reported by the provider"
 
 
 @pytest.mark.parametrize("cost", [-1, float("nan"), float("inf"), True, "0.5", {"total": 1}, None], ids=str)

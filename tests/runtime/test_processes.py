@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.runtime import processes
-from stanchion.runtime.processes import Process, ancestors, asker, process_at, read_stat, this_process
+from stanchion.runtime.standing import processes
+from stanchion.runtime.standing.processes import Process, ancestors, asker, process_at, read_stat, this_process
 
 NUMBERS = st.integers(0, 2**31)
 
@@ -44,7 +44,7 @@ def test_ancestors_are_those_of_the_system() -> None:
     me = asker()
     assert me.process == this_process()
     assert me.ancestors[0] == process_at(os.getppid())
-    code = "from stanchion.runtime.processes import asker; print([p.pid for p in asker().ancestors])"
+    code = "from stanchion.runtime.standing.processes import asker; print([p.pid for p in asker().ancestors])"
     said = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, start_new_session=True
     )

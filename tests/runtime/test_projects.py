@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.runtime.projects import MARKERS, NAME_LENGTH, OWNER, claim, owner_of, project_of, state_name
+from stanchion.runtime.standing.projects import MARKERS, NAME_LENGTH, OWNER, claim, owner_of, project_of, state_name
 
 NAMES = st.text("ab-. ", min_size=1, max_size=4).filter(lambda name: name.strip(".") != "")
 PATHS = st.lists(NAMES, min_size=1, max_size=5)

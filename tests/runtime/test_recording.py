@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ def test_an_interrupted_call_leaves_an_outcome_that_says_so(tmp_path: Path) -> N
     intent, outcome, *_ = of_kind(one(tmp_path), *DECISIONS)
     assert (outcome["kind"], outcome["call"]) == ("outcome", intent["id"])
     assert outcome["beside"]["error"] == "KeyboardInterrupt"
-    assert outcome["notes"] == ["it was interrupted: what came of it is not known"]
+    assert outcome["notes"] == ["it was interrupted: its outcome is not known"]
 
 
 def test_a_cancelled_call_leaves_an_outcome_that_says_so(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def broken(_count: int) -> Iterator[int]:
     ids=["whole", "left early", "broken"],
 )
 def test_a_generator_tool_leaves_each_item_and_its_end(
-    tmp_path: Path, tool: Callable[[int], Iterator[int]], take: int, parts: int, error: str
+    tmp_path: Path, tool: Callable[[int], Generator[int, None, None]], take: int, parts: int, error: str
 ) -> None:
     """However it ends, the last outcome says after how many items."""
     shield = shielded(tmp_path)
@@ -162,7 +162,7 @@ def test_a_generator_tool_leaves_each_item_and_its_end(
     assert [record["beside"]["error"] for record in outcomes if record["stage"] == "error"] == (
         [error] if error else []
     )
-    assert outcomes[-1]["notes"] == [f"it is over after {parts} items"]
+    assert outcomes[-1]["notes"] == [f"it ended after {parts} items"]
 
 
 def test_an_async_generator_tool_leaves_the_same(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_an_async_generator_tool_leaves_the_same(tmp_path: Path) -> None:
     shield.close()
     outcomes = of_kind(one(tmp_path), "outcome")
     assert [record.get("content") for record in outcomes] == [0, 1, None]
-    assert outcomes[-1]["notes"] == ["it is over after 2 items"]
+    assert outcomes[-1]["notes"] == ["it ended after 2 items"]
 
 
 def test_guards_that_passed_are_named_only_where_the_policy_asks_for_it(tmp_path: Path) -> None:
@@ -416,7 +416,7 @@ class Broken(MemoryJournal):
 
 def test_a_late_answer_is_not_lost_with_an_event_that_could_not_be_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """It enters the next event that can be."""
-    monkeypatch.setattr("stanchion.runtime.pool.IDLE_S", 0.01)
+    monkeypatch.setattr("stanchion.runtime.answers.pool.IDLE_S", 0.01)
     journal, asked = Broken(), threading.Event()
 
     def slow(_event: Event) -> Finding:

@@ -16,15 +16,15 @@ import pytest
 from pydantic import BaseModel
 
 from stanchion import Action, Finding, Refused, Shield, Stage, ToolFailed
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Category
 from stanchion.kernel.findings import Retry, Wait
 from stanchion.kernel.guard import Kind
-from stanchion.lab.case import case_of
-from stanchion.lab.explain import explain
 from stanchion.runtime.run import Run
 from stanchion.runtime.values import project
+from stanchion.views.case import case_of
+from stanchion.views.explain import explain
 from tests.runtime.finders import KEY, Keys
 from tests.runtime.guards import says
 

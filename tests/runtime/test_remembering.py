@@ -11,9 +11,9 @@ from stanchion import Shield
 from stanchion.kernel.epoch import first_of
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.state import EPOCH, Batch, Records, Reply, StoreLost
-from stanchion.runtime.drivers import drive
-from stanchion.runtime.host_memory import MOST_STATES, Remembered, recall, remember_as
-from stanchion.runtime.remembering import changed
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.standing.epoch_memory import changed
+from stanchion.runtime.standing.host_memory import MOST_STATES, Remembered, recall, remember_as
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
 from tests.operators import ANN, KNOWN

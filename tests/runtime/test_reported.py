@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Refused, Stage
-from stanchion.runtime.reported import Said, failure_in
+from stanchion.runtime.deciding.reported import Said, failure_in
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from tests.runtime.guards import says
 

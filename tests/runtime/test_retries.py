@@ -9,7 +9,7 @@ import pytest
 
 from stanchion import Action, Refused, Run, Shield, Stage, ToolFailed
 from stanchion.kernel.findings import Patch, Retry
-from stanchion.runtime.retrying import backoff_ms
+from stanchion.runtime.deciding.retries import backoff_ms
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, LostStore, ScriptedTool, shield_for
 from tests.runtime.guards import says
@@ -135,7 +135,7 @@ def test_no_waiting_beyond_the_deadline() -> None:
     assert (tool.count, stepped.pauses) == (2, [1.0])
     assert shield.store.read("{default}retry:run:r")[0] == 1
     assert run.last_error is not None
-    assert run.last_error.ended == "not tried again: the run's deadline comes first"
+    assert run.last_error.ended == "not tried again: the run's deadline is before the next attempt"
 
 
 def test_a_run_has_so_many_retries_in_all() -> None:
@@ -254,7 +254,7 @@ def test_calls_side_by_side_have_an_allowance_each() -> None:
 
 
 def test_work_that_a_call_left_behind_has_its_own_allowance() -> None:
-    """A background task is no part of the call any more that began it."""
+    """A background task is not part of the call any more that began it."""
     shield = shield_for(policy(max_retries=1))
     tasks: list[asyncio.Task[Any]] = []
 
@@ -299,7 +299,7 @@ def test_what_failed_can_be_looked_at() -> None:
     assert trouble.behind == ("KeyError",)
     assert len(trouble.text) == 2_001
     record = shield.journal.kept()[-1].read()
-    assert record.notes == ("it failed after 40 ms", "it came of `KeyError`")
+    assert record.notes == ("it failed after 40 ms", "it was caused by `KeyError`")
     assert "tulip" not in str(trouble)
 
 

@@ -12,7 +12,7 @@ import pytest
 from stanchion import Action, Refused, Shield, Stage
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
-from stanchion.runtime import undoing
+from stanchion.runtime.deciding import undos as undoing
 from stanchion.testing import shield_for
 from tests.audit.written import of_kind, whole
 from tests.runtime.guards import says
@@ -122,7 +122,7 @@ def test_so_many_are_remembered_and_the_agent_is_told(monkeypatch: pytest.Monkey
     run = shield.run("a")
     for number in range(5):
         run.call(desk.put, str(number))
-    assert run.notices() == ("more than 3 calls could be undone: from now on the oldest can not be any more",)
+    assert run.notices() == ("more than 3 calls could be undone: from now on the oldest can no longer be undone",)
     run.rollback()
     assert desk.undone == ["4", "3", "2"]
 

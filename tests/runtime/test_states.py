@@ -57,7 +57,7 @@ def test_an_operator_moves_every_scope_there_and_back(scope: str) -> None:
     assert decision.action == (Action.BLOCK if scope.startswith("tool:") else Action.HALT)
     spared = other.check("read", {}).action
     assert (spared == Action.ALLOW) == (scope not in ("", "fleet"))
-    with pytest.raises(StateError, match="only `resume` lets it go on"):
+    with pytest.raises(StateError, match="only `resume` lets it continue"):
         shield.safe_mode(True, scope=scope)
     with pytest.raises(StateError):
         shield.safe_mode(False, scope=scope)

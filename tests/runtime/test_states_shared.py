@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.kernel.changing import change
+from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.state import StoreLost
 from stanchion.kernel.states import EDGES, Mark, Signal, Terms, moved, phase
-from stanchion.runtime.standing import shift, shown
+from stanchion.runtime.standing.states import shift, shown
 from stanchion.stores.protocol import Store
 from stanchion.testing import FakeClock
 from tests.guards.test_queue import stores

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stanchion import Refused
-from stanchion.runtime.partial import PartialOverflow
+from stanchion.runtime.deciding.partial import PartialOverflow
 from stanchion.testing import FakeClock, shield_for
 
 
@@ -74,7 +74,7 @@ def test_a_closed_run_keeps_nothing_more() -> None:
     run = shield_for(steps()).run("a")
     with run:
         run.keep("draft")
-    with pytest.raises(ValueError, match="complete: begin others with another run"):
+    with pytest.raises(ValueError, match="complete: start new ones with another run"):
         run.keep("late")
     assert run.partial == ("draft",)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Finding, Piece, Refused, Shield, Stage
-from stanchion.runtime.holding import LONGEST
+from stanchion.runtime.streams.holdback import LONGEST
 from tests.runtime.finders import BLOCK, CARD, KEY, Cards, Keys
 from tests.runtime.guards import says
 
@@ -307,7 +307,7 @@ def test_a_named_channel_is_recorded_with_every_piece() -> None:
     ("chunks", "says"),
     [
         ([Piece("text", None)], "not `NoneType`: give the text"),  # type: ignore[arg-type]  # the mistake that is tested
-        (["a", b"b"], "the channel `text` has texts and bytes"),
+        (["a", b"b"], "the channel `text` has both text and bytes"),
     ],
 )
 def test_a_stream_of_anything_else_says_what_it_takes(chunks: list[Any], says: str) -> None:

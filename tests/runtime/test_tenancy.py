@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stanchion import Refused, Shield
-from stanchion.runtime.allowing import Allowances
+from stanchion.runtime.operating.allowances import Allowances
 from stanchion.stores.memory import MemoryStore
 
 BARE: dict[str, Any] = {"name": "bare"}
@@ -32,13 +32,13 @@ def test_without_a_name_it_is_the_default_one(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", ["", "*"])
 def test_a_name_that_is_none_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="name one"):
+    with pytest.raises(ValueError, match="give one"):
         loaded(tenant=name)
 
 
 def test_the_fleet_is_no_tenant_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STANCHION_TENANT", "*")
-    with pytest.raises(ValueError, match="`\\*` is no tenant but the whole fleet"):
+    with pytest.raises(ValueError, match="`\\*` is not a tenant but the whole fleet"):
         loaded()
 
 

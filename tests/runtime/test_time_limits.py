@@ -13,8 +13,8 @@ import pytest
 
 from stanchion import DeadlineExceeded, Shield, Tool
 from stanchion.audit.journal import MemoryJournal
-from stanchion.runtime.desk import Desk
-from stanchion.runtime.pacing import Pace
+from stanchion.runtime.calling.pace import Pace
+from stanchion.runtime.deciding.desk import Desk
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.shields import shield_for
 
@@ -63,7 +63,7 @@ def test_a_sync_generator_that_hangs_is_left(of: Callable[[Stuck], Any]) -> None
     stuck.free.set()
     assert stuck.closed.wait(60)
     failed, over = outcomes(journal)
-    assert (failed[0], over) == ("DeadlineExceeded", ("", "it is over after 0 items"))
+    assert (failed[0], over) == ("DeadlineExceeded", ("", "it ended after 0 items"))
 
 
 @pytest.mark.parametrize("of", [lambda stuck: stuck.pages, lambda stuck: stuck.apages])

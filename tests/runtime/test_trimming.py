@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.runtime.trimming import trimmed
+from stanchion.runtime.deciding.trimmed import trimmed
 
 
 def said(role: str, words: str) -> dict[str, Any]:

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from stanchion.kernel.state import Moved
-from stanchion.runtime.turns import PATIENCE_S, Courtesy, Turns
+from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy, Turns
 from tests.interrupts import Cut, CutByTimer, everywhere, files
 
-WITHIN = files("runtime/turns.py", "locks")
+WITHIN = files("runtime/driving/turns.py", "locks")
 MOVED = Moved("{ann}record")
 
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # one that is cut off before it is awaited

@@ -15,8 +15,8 @@ from stanchion.kernel.actions import PROCEEDS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import WITHHELD
 from stanchion.kernel.state import StoreLost
+from stanchion.runtime.deciding.unwritten import LATE, MOST, Unwritten
 from stanchion.runtime.run import Run
-from stanchion.runtime.unwritten import LATE, MOST, Unwritten
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.shields import shield_for
 from tests.runtime.failing import FailingJournal, FailingStore, from_on, well
@@ -251,10 +251,10 @@ def test_what_can_never_be_written_is_told_to_operators(caplog: pytest.LogCaptur
         world.run.close()
         world.shield.close()
     told = [record.getMessage() for record in caplog.records]
-    assert [words for words in told if "there is no record of what came of" in words]
+    assert [words for words in told if "there is no record of the outcome of" in words]
     assert [words for words in told if "there is no record of the end of run" in words]
     caplog.clear()
-    unwritten = Unwritten()
+    unwritten = Unwritten(lambda _lost: None)
     for number in range(MOST + 1):
         unwritten.keep(lambda: None, f"record {number}", FULL)
     assert [record.getMessage() for record in caplog.records] == [
@@ -266,7 +266,7 @@ def test_what_can_never_be_written_is_told_to_operators(caplog: pytest.LogCaptur
 
 def test_a_record_that_the_journal_stumbles_over_does_not_hold_up_the_others(caplog: pytest.LogCaptureFixture) -> None:
     """It is given up after some tries, and told."""
-    unwritten, taken = Unwritten(), []
+    unwritten, taken = Unwritten(lambda _lost: None), []
 
     def stumbles() -> None:
         raise TypeError("no such thing")

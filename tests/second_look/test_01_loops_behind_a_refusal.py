@@ -100,7 +100,7 @@ HONEST = [
     "DROP TABLE {w};",
     "docker rm -f {w}; docker volume rm {w}",
     "aws ec2 terminate-instances --region eu --instance-ids i-{w}",
-    "kubectl delete pod {w}",
+    "kubectl delete namespace {w}",
     "gcloud compute instances delete {w}",
     "rm -rf /etc/{w}",
     "echo x > /usr/bin/{w}",

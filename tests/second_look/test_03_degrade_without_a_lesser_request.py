@@ -24,7 +24,7 @@ class AsksForLess:
 
 def test_a_mark_without_a_ladder_does_not_load() -> None:
     policy = {"name": "p", "guards": [{"use": "budget", "tokens": 10, "degrade_at": 50}]}
-    with pytest.raises(PolicyError, match="asks for a lesser request, and the policy has none"):
+    with pytest.raises(PolicyError, match="asks for a lesser request, but the policy defines none"):
         Shield.load(policy, store="memory:", journal="memory:")
 
 

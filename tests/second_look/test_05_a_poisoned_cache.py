@@ -13,7 +13,7 @@ import pytest
 from stanchion import Action, Refused, Shield
 from stanchion.guards.secrets import finder as finding
 from stanchion.policy.scan_cache import ScanCache
-from stanchion.policy.sealing import Sealing, Unsealed
+from stanchion.policy.seal import Sealing, Unsealed
 from stanchion.readings.scan import Pattern, Scanner, hyper
 
 hyperscan = pytest.importorskip("hyperscan")
@@ -64,7 +64,7 @@ def test_a_database_without_our_seal_is_removed_and_said_aloud(
         with caplog.at_level(logging.WARNING, "stanchion.policy"):
             caplog.clear()
             assert found(tmp_path) == [7]
-        assert "removed and made anew" in caplog.text
+        assert "removed and compiled again" in caplog.text
         assert not file.exists()
     assert kept(tmp_path) == file
     assert found(tmp_path) == [7]

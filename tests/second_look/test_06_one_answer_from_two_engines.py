@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.guards.secrets import decoding
 from stanchion.guards.secrets.finder import Finder, Sought
 from stanchion.guards.secrets.fingerprints import fingerprint
-from stanchion.guards.secrets.rule import read_rule
-from stanchion.guards.secrets.settling import settled
+from stanchion.guards.secrets.settled import settled
+from stanchion.readings.disguise.runs import LONGEST
 from stanchion.readings.texts import leaves
-from stanchion.runtime.allowing import Allowances
+from stanchion.runtime.operating.allowances import Allowances
 from stanchion.testing import shield_for
 from tests.properties.examples import SOAK, sample
-from tools.secret_rules import files
+from tools.secret_rules import files, read_rule
 
 TOKEN = "i89mdugQIkFxtfdUrwU7Bk5Dh8j1x2rD"
 TIED = f"ADAFRUIT_API_TOKEN={TOKEN}"
@@ -71,7 +70,7 @@ def agreed(text: str) -> None:
     slow, fast = both()
     assert slow.scanner.scan(text) == fast.scanner.scan(text)
     assert slow.find([text], True) == fast.find([text], True)
-    assert slow.find([text], True, decoding.LONGEST) == fast.find([text], True, decoding.LONGEST)
+    assert slow.find([text], True, LONGEST) == fast.find([text], True, LONGEST)
     assert settled(slow, text, True) == settled(fast, text, True)
 
 
@@ -85,7 +84,7 @@ def test_the_engine_changes_under_a_run_and_the_answer_does_not() -> None:
     engines.append(finder.scanner.engine)
     assert engines == ["re2", "hyperscan"]
     assert finder.find([text], True) == before
-    assert [span.kind for span in before[0]] == ["adafruit-api-key", "generic-token"]
+    assert [span.kind for span in before[0]] == ["adafruit-api-key", "generic-token", "likely-secret"]
 
 
 def test_every_hit_of_every_rule_is_the_same_by_both() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from stanchion import Risk, Shield, Stage
 from stanchion.kernel.lookups import Expired, Lookup
-from stanchion.runtime.answering import Answering
-from stanchion.runtime.pool import Pool
+from stanchion.runtime.answers.lookups import Answering
+from stanchion.runtime.answers.pool import Pool
 from tests.runtime.test_pool import until
 
 BARE = {"name": "bare"}

@@ -10,8 +10,8 @@ import pytest
 
 from stanchion import Decision, Refused
 from stanchion.testing import FakeClock, shield_for
-from tests.runtime.http.clients import CLIENTS, Ask
-from tests.runtime.http.servers import Server, serving
+from tests.adapters.http.clients import CLIENTS, Ask
+from tests.adapters.http.servers import Server, serving
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_request_through_a_transport_is_an_api_call(client: str, outside: Serv
     with pytest.raises(Refused) as refused:
         CLIENTS[client](run, ask)
     assert refused.value.decision.code == "budget.exceeded"
-    assert refused.value.decision.message == "this does not fit into the 2 API calls of this task: 2 used or reserved"
+    assert refused.value.decision.message == "this would exceed the 2 API calls of this task: 2 used or reserved"
     assert len(outside.got) == 2
 
 
@@ -59,6 +59,7 @@ def test_what_a_tool_has_reserved_covers_its_first_request(
 
 
 def test_a_handoff_begins_only_where_something_is_left() -> None:
+    some: Any
     for measure, some in (("tokens", 100), ("cost_usd", 1.0), ("api_calls", 3), ("duration_s", 5.0)):
         run = shield_for(policy({"use": "budget", measure: some})).run("a")
         assert run.handoff("other", {}).proceeds
@@ -93,6 +94,6 @@ def test_a_time_limit_goes_by_the_duration_of_the_call(way: str) -> None:
     clock.advance(50_000)
     refused = begin(duration_s=60)
     assert refused.code == "time.exceeded"
-    assert refused.message.endswith("from its first action on, with 60 for this one")
+    assert refused.message.endswith("from its first action, with 60 for this one")
     assert begin(duration_s=50).proceeds
     assert begin().proceeds

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Run, Shield, Stage
-from stanchion.runtime.reporting import Reporting
+from stanchion.runtime.calling.report_methods import Reporting
 from tests.runtime.guards import says
 from tests.runtime.test_cells import REPORT
 

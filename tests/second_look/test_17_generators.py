@@ -56,7 +56,7 @@ def test_every_item_is_judged_and_the_call_settled(tool: Any) -> None:
     assert asyncio.run(listed(run.acall(tool, 2))) == ["[hidden]", "[hidden]"]
     kept = [record.read() for record in journal.kept()]
     assert [entry.stage for entry in kept] == ["tool_call", "tool_result", "tool_result", "tool_result"]
-    assert kept[-1].notes == ("it is over after 2 items",)
+    assert kept[-1].notes == ("it ended after 2 items",)
 
     def third(event: Any) -> str | None:
         return "no third" if event.result == "2" else None

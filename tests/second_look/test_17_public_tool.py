@@ -84,15 +84,15 @@ def test_it_is_undone_kept_to_its_time_and_done_once() -> None:
         (lambda: Tool("pay"), "cannot be called: give the function itself"),  # type: ignore[arg-type]
         (lambda: Tool(invoke, ""), "give it a name of 1 to 256 characters"),
         (lambda: Tool(invoke, "x" * 257), "give it a name of 1 to 256 characters"),
-        (lambda: Tool(invoke, 7), "a tool is called `7`"),  # type: ignore[arg-type]
-        (lambda: Tool(invoke, risk="hihg"), "`hihg` is no risk: did you mean `high`?"),
-        (lambda: Tool(invoke, risk=2), "`2` is no risk"),  # type: ignore[arg-type]
+        (lambda: Tool(invoke, 7), "a tool has the name `7`"),  # type: ignore[arg-type]
+        (lambda: Tool(invoke, risk="hihg"), "`hihg` is not a risk: did you mean `high`?"),
+        (lambda: Tool(invoke, risk=2), "`2` is not a risk"),  # type: ignore[arg-type]
         (lambda: Tool(invoke, timeout_s=0), "timeout_s of `invoke` is `0`"),
         (lambda: Tool(invoke, timeout_s=float("nan")), "timeout_s of `invoke` is `nan`"),
         (lambda: Tool(invoke, timeout_s=True), "timeout_s of `invoke` is `True`"),
         (lambda: Tool(invoke, undo="restore"), "`undo` is `'restore'`"),  # type: ignore[arg-type]
-        (lambda: Tool(invoke, schema="{}"), "the schema of `invoke` is no mapping"),  # type: ignore[arg-type]
-        (lambda: Tool(invoke, description=None), "the description of `invoke` is no text"),  # type: ignore[arg-type]
+        (lambda: Tool(invoke, schema="{}"), "the schema of `invoke` is not a mapping"),  # type: ignore[arg-type]
+        (lambda: Tool(invoke, description=None), "the description of `invoke` is not text"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_of_no_use_is_refused_when_it_is_made(make: Any, words: str) -> None:

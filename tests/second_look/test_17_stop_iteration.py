@@ -10,11 +10,11 @@ import pytest
 from stanchion import Action, Refused, Shield, Stage
 from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel.findings import Retry
-from stanchion.runtime.tool import Tool
+from stanchion.runtime.calling.tool import Tool
 from tests.runtime.guards import Says, says
 
 BARE = {"name": "bare"}
-LEFT = "it was interrupted: what came of it is not known"
+LEFT = "it was interrupted: its outcome is not known"
 
 
 class Custom(StopIteration):

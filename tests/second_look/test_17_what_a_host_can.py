@@ -13,7 +13,7 @@ from stanchion.kernel.events import Prompt
 from stanchion.kernel.findings import Wait
 from stanchion.kernel.replay import could, replay
 from stanchion.kernel.table import TABLE
-from stanchion.runtime.hosts import ALWAYS
+from stanchion.runtime.deciding.hosts import ALWAYS
 from tests.runtime.guards import says
 from tests.runtime.test_cells import BARE, CELLS, NOW, REPORT
 
@@ -78,10 +78,10 @@ def test_names_and_members_say_the_same() -> None:
 @pytest.mark.parametrize(
     ("can", "words"),
     [
-        (["redct"], "`redct` is no action that a host can carry out: did you mean `redact`?"),
+        (["redct"], "`redct` is not an action that a host can carry out: did you mean `redact`?"),
         (["zzz"], "choose among `allow`"),
-        ([2], "`2` is no action"),
-        (["warn", None], "`None` is no action"),
+        ([2], "`2` is not an action"),
+        (["warn", None], "`None` is not an action"),
         ("redact", 'as in `can=["redact"]`'),
     ],
 )

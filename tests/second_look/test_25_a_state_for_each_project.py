@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from stanchion import NoTenant, Shield
-from stanchion.runtime.projects import owner_of
+from stanchion.runtime.standing.projects import owner_of
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.redis import RedisStore
 from tests.operators import ANN, KNOWN
+from tests.sampling import some
 from tests.stores import redis_server, servers
 
 POLICY = "name: p\nguards:\n  - {use: breaker, failure_threshold: 2, cooldown_s: 3600}\n"
@@ -88,7 +89,7 @@ def test_every_way_to_a_project_leads_to_one_state(home: Path) -> None:
     elsewhere = home / "elsewhere"
     elsewhere.mkdir()
     assert called(one, 2) == ["failed", "failed"]
-    for cwd, policy, options in (
+    ways: list[tuple[Path, Any, dict[str, str]]] = [
         (one / "src" / "deep", GUARDED, {}),
         (home / "link", GUARDED, {}),
         (home / "into" / "deep", GUARDED, {}),
@@ -96,7 +97,8 @@ def test_every_way_to_a_project_leads_to_one_state(home: Path) -> None:
         (elsewhere, str(one / "policy.yaml"), {}),
         (elsewhere, "../link/policy.yaml", {}),
         (elsewhere, GUARDED, {"project": str(one / "src")}),
-    ):
+    ]
+    for cwd, policy, options in some(ways, 2, "ways"):
         assert called(cwd, 1, policy, **options) == ["breaker.open"], (cwd, policy, options)
     assert states(home) == [str(one)]
 
@@ -165,7 +167,7 @@ def test_what_is_kept_in_memory_leaves_no_folder(home: Path, monkeypatch: pytest
     with Shield.load(GUARDED, store="memory:", journal="memory:") as shield:
         assert shield.run("ann").check("t", {}).proceeds
     assert not (home / ".state").exists()
-    with pytest.raises(OSError, match="the current folder is gone"):
+    with pytest.raises(OSError, match="the current folder no longer exists"):
         Shield.load(GUARDED)
 
 
@@ -173,9 +175,9 @@ def test_a_place_that_cannot_be_made_is_said(home: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(project(home / "one"))
     (home / ".state").mkdir()
     (home / ".state" / "stanchion").touch()
-    with pytest.raises(StoreError, match=r"state\.db` cannot be made .*: let this user write its folder"):
+    with pytest.raises(StoreError, match=r"state\.db` cannot be created .*: let this user write to its folder"):
         Shield.load(GUARDED)
-    with pytest.raises(OSError, match="the project `nowhere` is no folder: name its root"):
+    with pytest.raises(OSError, match="the project `nowhere` is not a folder: give its root"):
         Shield.load(GUARDED, project="nowhere")
 
 
@@ -203,7 +205,7 @@ def test_a_fleet_names_its_tenant(kind: str, home: Path, monkeypatch: pytest.Mon
         servers.server().do("DROP SCHEMA IF EXISTS stanchion CASCADE")
     with Shield.load(GUARDED, store=url, operators=[KNOWN]) as shield:
         for use in (shield.run, shield.halt, shield.resume, shield.standing, lambda: shield.quarantine("tool:t")):
-            with pytest.raises(NoTenant, match=r"name the tenant, with `tenant=` .*STANCHION_TENANT"):
+            with pytest.raises(NoTenant, match=r"give the tenant, with `tenant=` .*STANCHION_TENANT"):
                 use()
         assert shield.run("ann", tenant="a").check("t", {}).proceeds
         shield.halt("drill", scope="fleet")

@@ -15,8 +15,8 @@ from stanchion import Decision, Refused, Run, Shield
 from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel.state import Batch, Reply, key
 from stanchion.policy.load import load_policy
-from stanchion.runtime.starting import START_MS
-from stanchion.runtime.tool import Tool
+from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.deciding.start import START_MS
 from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.sqlite import SqliteStore

@@ -18,8 +18,8 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, Line, key
 from stanchion.policy.load import load_policy
-from stanchion.runtime.open_calls import OpenCall
-from stanchion.runtime.releasing import HoldError
+from stanchion.runtime.deciding.open_calls import OpenCall
+from stanchion.runtime.operating.release import HoldError
 from stanchion.stores.leasing import LeasingStore
 from stanchion.stores.leasing.lease import LEASE_MS
 from stanchion.stores.memory import MemoryStore, wall_ms
@@ -175,7 +175,7 @@ def test_another_run_or_tenant_cannot_settle_it(world: World) -> None:
 def test_an_operator_releases_it(world: World, used: dict[str, Any] | None, left: int) -> None:
     call = reserve(world)
     early = world.shield(world.open())
-    with pytest.raises(HoldError, match="may be at work"):
+    with pytest.raises(HoldError, match="may still be working"):
         early.release_call(call, used, by=ANN)
     assert early.store.read(SPEND)[0] == 900
     shield = world.shield(world.open(later))
@@ -302,7 +302,7 @@ def test_a_slice_of_a_dead_process_is_listed_and_released(world: World) -> None:
     shield = world.shield(store)
     held = [hold for hold in store.holds() if hold.id.startswith("lease-")]
     assert held
-    with pytest.raises(HoldError, match="may be at work"):
+    with pytest.raises(HoldError, match="may still be working"):
         world.shield(world.open()).release_call(held[0].id, by=ANN)
     for hold in held:
         shield.release_call(hold.id, by=ANN)

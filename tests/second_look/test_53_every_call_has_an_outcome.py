@@ -158,7 +158,7 @@ def test_an_interrupt_anywhere_in_a_call_leaves_no_call_without_an_outcome() -> 
 
         def interrupting(frame: Any, event: str, _arg: Any, at: int = lines) -> Any:
             nonlocal seen, place
-            if not frame.f_code.co_filename.endswith(("runtime/calling.py", "runtime/flows.py")):
+            if not frame.f_code.co_filename.endswith(("runtime/calling/call.py", "runtime/deciding/course.py")):
                 return None if event == "call" and "stanchion" not in frame.f_code.co_filename else interrupting
             # Python 3.11 has no handler for the line of a `try` itself, and delivers no signal there either.
             if event == "line" and linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip() != "try:":

@@ -19,10 +19,10 @@ import msgspec
 
 import stanchion
 from stanchion import Shield
-from stanchion.service.listening import listening
 from stanchion.service.peers import Admission
 from stanchion.service.server import Broker
 from stanchion.service.sessions import Sessions
+from stanchion.service.socket import listening
 
 SOURCE = Path(stanchion.__file__).resolve().parents[1]
 PACKAGES = Path(msgspec.__file__).resolve().parents[1]

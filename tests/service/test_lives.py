@@ -15,6 +15,7 @@ from stanchion import Refused, Shield
 from stanchion.audit.journal import Finish, MemoryJournal
 from stanchion.cli.main import main
 from stanchion.runtime.remote.errors import BrokerLost
+from tests.sampling import some
 from tests.service.brokers import Running, open_folder, python_as, running, serving, stanchion_as
 
 ME = str(os.getuid())
@@ -79,7 +80,7 @@ def test_sigterm_ends_it_cleanly_and_nothing_listens_any_more(tmp_path: Path) ->
         assert broker.end() == 0
         assert not broker.socket.exists()
         assert not run.check("x", {}).proceeds
-        with pytest.raises(BrokerLost, match="nobody answers"):
+        with pytest.raises(BrokerLost, match="no answer"):
             far_from(broker)
         broker.start()
         assert run.check("x", {}).proceeds
@@ -131,7 +132,7 @@ def test_a_client_that_dies_leaves_an_unknown_outcome_and_an_ended_run() -> None
         assert client.returncode == 9
         journal.over.wait()
     assert journal.why == "its client has gone"
-    assert any("what came of it is not known" in str(one) for one in journal.kept())
+    assert any("its outcome is not known" in str(one) for one in journal.kept())
 
 
 SPENDER = """
@@ -171,15 +172,19 @@ def test_eight_threads_of_one_client_spend_exactly_a_budget(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("opened", "says"),
-    [
-        ("state", "chmod 700"),
-        ("policy", "chmod 600"),
-        ("above", "chmod go-w"),
-        ("relative", "absolute"),
-        ("nobody", "--allow-user"),
-        ("stranger", "no user `nosuchuser`"),
-        ("file", "no socket"),
-    ],
+    some(
+        [
+            ("state", "chmod 700"),
+            ("policy", "chmod 600"),
+            ("above", "chmod go-w"),
+            ("relative", "absolute"),
+            ("nobody", "--allow-user"),
+            ("stranger", "no user `nosuchuser`"),
+            ("file", "not a socket"),
+        ],
+        2,
+        "opened",
+    ),
 )
 def test_it_does_not_start_where_it_protects_nothing(opened: str, says: str) -> None:
     with open_folder() as folder:
@@ -209,7 +214,7 @@ def test_it_says_that_it_protects_nothing_from_its_own_user(tmp_path: Path) -> N
         far_from(broker).close()
         broker.process.send_signal(signal.SIGTERM)
         _, said = broker.process.communicate()
-        assert said.count("keeps nothing from it") == 1
+        assert said.count("protects nothing from the agent") == 1
 
 
 def test_a_forked_client_is_a_client_of_its_own(tmp_path: Path) -> None:
@@ -243,7 +248,7 @@ def test_what_listens_and_is_no_broker_is_said_to_be_none(tmp_path: Path) -> Non
 
         thread = threading.Thread(target=close)
         thread.start()
-        with pytest.raises(BrokerLost, match="hung up"):
+        with pytest.raises(BrokerLost, match="closed the connection"):
             Shield.load(f"broker:{folder / 'x.sock'}")
         thread.join()
 

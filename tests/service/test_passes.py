@@ -33,7 +33,7 @@ def test_a_pass_that_was_changed_is_none(data: st.DataObject) -> None:
 
 
 def test_a_larger_budget_cannot_be_sealed_without_the_key() -> None:
-    richer = msgspec.structs.replace(PASSED, grant=(500, -1, -1, -1, -1))
+    richer = msgspec.structs.replace(PASSED, allotment=(500, -1, -1, -1, -1))
     forged = PASSES.sealed(PASSED)[:32] + msgspec.msgpack.encode(richer)
     assert PASSES.opened(forged, 7) is None
 
@@ -51,5 +51,5 @@ def test_a_key_is_made_once_and_is_the_brokers_alone(tmp_path: Path) -> None:
     assert key_in(tmp_path) == key
     assert (tmp_path / KEY_FILE).stat().st_mode & 0o077 == 0
     (tmp_path / KEY_FILE).write_bytes(b"short")
-    with pytest.raises(OSError, match="no key"):
+    with pytest.raises(OSError, match="not the key"):
         key_in(tmp_path)

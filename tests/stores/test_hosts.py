@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from stanchion.kernel.state import Batch
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 from stanchion.stores.protocol import Store
 from tests.stores.host_servers import SERVERS, Scene, on_redis
 from tests.stores.host_spender import EXCEEDED, HOLD_MS, Orders, shielded

@@ -23,7 +23,7 @@ from stanchion.kernel.state import Batch, Line, Reply, Settle, StoreLost, When, 
 from stanchion.kernel.units import Unit
 from stanchion.stores.leasing import LeasingStore
 from stanchion.stores.memory import MemoryStore
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.sqlite import SqliteStore
@@ -397,10 +397,10 @@ def test_batches_without_shared_lines_pass_untouched() -> None:
     assert [asked is batch for asked, batch in zip(inner.asked, batches, strict=True)] == [True] * 3
 
 
-@pytest.mark.parametrize(("warn_at", "last"), [(80, Action.ESCALATE), (99, BLOCK)])
-def test_a_shield_decides_the_same(warn_at: int, last: Action) -> None:
-    guard = {"use": "budget", "tokens": 300, "calls": 40, "per": "fleet", "warn_at": warn_at}
-    policy = {"name": "fleet", "guards": [guard]}
+@pytest.mark.parametrize(("marks_count", "last"), [(True, Action.ESCALATE), (False, BLOCK)])
+def test_a_shield_decides_the_same(marks_count: bool, last: Action) -> None:
+    guard = {"use": "budget", "tokens": 300, "calls": 40, "per": "fleet", "warn_at": 80}
+    policy = {"name": "fleet", "guards": [guard], "limits": {"count_marks": marks_count}}
 
     def decided(store: Store) -> list[tuple[Action, str]]:
         said = []
@@ -548,7 +548,7 @@ def test_a_halt_of_the_fleet_reaches_every_tenant_within_a_second(monkeypatch: p
             return getattr(inner, name)
 
     seconds = [0.0]
-    monkeypatch.setattr("stanchion.stores.leasing.knowing.time.monotonic", lambda: seconds[0])
+    monkeypatch.setattr("stanchion.stores.leasing.known.time.monotonic", lambda: seconds[0])
     policy = {"name": "counted", "guards": [{"use": "step_limit", "max_steps": 100}]}
     shield = Shield.load(policy, store=LeasingStore(Watched()), clock=clock)
     operator = Shield.load(policy, store=inner, clock=clock)

@@ -6,7 +6,7 @@ import pytest
 
 from stanchion.kernel.state import Batch
 from stanchion.stores.memory import MemoryStore
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.clock import FakeClock
@@ -42,11 +42,11 @@ def test_a_relative_path_and_an_encoded_one(tmp_path: Path, monkeypatch: pytest.
     ("name", "says"),
     [
         ("", "is empty: give `memory:`"),
-        ("memory:x", "there is no store of the kind `memory:`: give `memory:`, `sqlite:/absolute/path`"),
-        ("http://me:secret@host/x", "there is no store of the kind `http:`: give `memory:`"),
-        ("sqlite:state.db", "`sqlite:state.db` names no absolute path: write `sqlite:/absolute/path`"),
-        ("sqlite:", "names no absolute path"),
-        ("sqlite://host/state.db", "names no absolute path"),
+        ("memory:x", "`memory:` is not a kind of store: give `memory:`, `sqlite:/absolute/path`"),
+        ("http://me:secret@host/x", "`http:` is not a kind of store: give `memory:`"),
+        ("sqlite:state.db", "`sqlite:state.db` does not have an absolute path: write `sqlite:/absolute/path`"),
+        ("sqlite:", "does not have an absolute path"),
+        ("sqlite://host/state.db", "does not have an absolute path"),
     ],
 )
 def test_what_names_no_store(name: str, says: str) -> None:

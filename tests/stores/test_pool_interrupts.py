@@ -22,7 +22,7 @@ server = redis_server.server
 A = key("t", "a")
 numbers = itertools.count(1)
 PARTS = files("locks", "stores/queue.py", "stores/redis/pool.py", "stores/redis/loops.py", "stores/redis/stream.py")
-POSTGRES = files("locks", "stores/queue.py", "stores/postgres/pool.py", "stores/postgres/carrying.py")
+POSTGRES = files("locks", "stores/queue.py", "stores/postgres/pool.py", "stores/postgres/carry.py")
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 

@@ -9,9 +9,9 @@ import pytest
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.state import CLOCK, STANDING, Batch, Line, Reply, StoreLost, When, key
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 from stanchion.stores.postgres import PostgresStore
-from stanchion.stores.postgres.carrying import ANSWERS_S, EVERY, MARGIN_S
+from stanchion.stores.postgres.carry import ANSWERS_S, EVERY, MARGIN_S
 from stanchion.stores.protocol import StoreError
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.store_suite import CASES, Case
@@ -178,13 +178,13 @@ def test_sweeping_waits_for_nobody(place: Place) -> None:
 
 
 def test_reading_never_makes_nor_changes_a_schema(place: Place) -> None:
-    with pytest.raises(StoreError, match=f"the schema `{place.schema}` on .* is not there"):
+    with pytest.raises(StoreError, match=f"the schema `{place.schema}` on .* does not exist"):
         place.open(reading=True)
     assert place.do("SELECT FROM pg_namespace WHERE nspname = 'no such schema'") == []
     store = place.open()
     store.carry(Batch("one", lines=(Line(A),)))
     reader = place.open(reading=True)
-    with pytest.raises(StoreLost, match="for reading only"):
+    with pytest.raises(StoreLost, match="open read-only"):
         reader.carry(Batch("two", lines=(Line(A),)))
     assert (reader.read(A), [cell.key for cell in reader.look()], list(reader.holds())) == ((1, None), [A], [])
     store.carry(Batch("three", lines=(Line(A),)))
@@ -290,7 +290,7 @@ def test_a_url_names_it(place: Place) -> None:
     """In the schema that everybody shares, which is made where it is not there; looking makes nothing."""
     with place.server.connect() as db:
         db.execute("DROP SCHEMA IF EXISTS stanchion CASCADE")
-    with pytest.raises(StoreError, match="is not there"):
+    with pytest.raises(StoreError, match="does not exist"):
         open_store(place.server.url, reading=True)
     store = open_store(place.server.url)
     try:

@@ -12,7 +12,7 @@ from stanchion.kernel.state import Batch, Crowded, Line, Reply, StoreLost, When,
 from stanchion.stores.postgres import PostgresStore
 from stanchion.stores.postgres.circuit import FIRST_S, LONGEST_S, Circuit
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import Place as Held
+from stanchion.stores.queue import Visit as Held
 from tests.stores.postgres_proxy import Mode, Proxy, proxy_before
 from tests.stores.servers import PASSWORD, Place, place
 from tests.stores.test_postgres_locking import Carried
@@ -168,7 +168,7 @@ def test_the_server_is_stopped_and_started(mode: str, place: Place) -> None:
     place.server.stop(mode)
     try:
         for number in range(5):
-            with pytest.raises(StoreLost, match=r"cannot be reached .*: see that it runs"), within(10):
+            with pytest.raises(StoreLost, match=r"cannot be reached .*: check that it is running"), within(10):
                 store.carry(Batch(f"lost{number}", lines=LINES))
         with pytest.raises(StoreLost, match="cannot be reached"):
             store.read(A)
@@ -187,10 +187,10 @@ def test_somebody_else_holds_a_cell(place: Place) -> None:
     store = place.open(timeout_s=1.5)
     store.carry(Batch("one", lines=LINES))
     with place.holding_row(A):
-        with pytest.raises(StoreLost, match=r"did not carry the batch out within 1\.35 s.*try again"), within(30):
+        with pytest.raises(StoreLost, match=r"did not carry out the batch within 1\.35 s.*try again"), within(30):
             store.carry(Batch("two", lines=LINES))
         assert store.carry(Batch("three", lines=(Line(B),))).go
-        with pytest.raises(StoreLost, match="did not carry the batch out"):
+        with pytest.raises(StoreLost, match="did not carry out the batch"):
             asyncio.run(store.acarry(Batch("two", lines=LINES)))
     assert store.carry(Batch("two", lines=LINES)).values == (1,)
 
@@ -202,9 +202,13 @@ def test_all_connections_are_in_use(place: Place) -> None:
     taken = Held()
     pool.enter(taken)
     for _ in range(2):
-        with pytest.raises(Crowded, match=r"^0 others in this process wait for .*, and this has waited 0\.\d+ s"):
+        with pytest.raises(
+            Crowded, match=r"^0 other calls in this process wait for .*, and this one has waited 0\.\d+ s"
+        ):
             store.carry(Batch("one", lines=LINES))
-        with pytest.raises(Crowded, match=r"^0 others in this process wait for .*, and this has waited 0\.\d+ s"):
+        with pytest.raises(
+            Crowded, match=r"^0 other calls in this process wait for .*, and this one has waited 0\.\d+ s"
+        ):
             asyncio.run(store.acarry(Batch("one", lines=LINES)))
     pool.leave(taken)
     assert store.carry(Batch("one", lines=LINES)).values == (0,)
@@ -213,7 +217,7 @@ def test_all_connections_are_in_use(place: Place) -> None:
 def test_a_server_that_cannot_be_written(place: Place) -> None:
     place.open()
     standby = place.open(url=place.server.url + "&options=-cdefault_transaction_read_only%3Don")
-    with pytest.raises(StoreLost, match="takes nothing to write, so it is a standby: name the server that writes"):
+    with pytest.raises(StoreLost, match="accepts no writes, so it is a standby: put the primary server"):
         standby.carry(Batch("one", lines=LINES))
 
 
@@ -250,10 +254,10 @@ def test_no_secret_is_ever_said(url: str, place: Place) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ("s3cr3t%26wrong@127.0.0.1:{port}/postgres?sslmode=disable", "does not know this password: correct it"),
-        ("s3cr3t%26word@127.0.0.1:{port}/nothing?sslmode=disable", "has no such database: make it"),
+        ("s3cr3t%26wrong@127.0.0.1:{port}/postgres?sslmode=disable", "does not accept this password: correct it"),
+        ("s3cr3t%26word@127.0.0.1:{port}/nothing?sslmode=disable", "has no such database: create it"),
         ("s3cr3t%26word@127.0.0.1:{port}/postgres?sslmode=require", "server does not support SSL"),
-        ("s3cr3t%26word@127.0.0.1:1/postgres", "`127.0.0.1:1/postgres` cannot be reached .*: see that it runs"),
+        ("s3cr3t%26word@127.0.0.1:1/postgres", "`127.0.0.1:1/postgres` cannot be reached .*: check that it is running"),
         (
             "s3cr3t%26word@127.0.0.1:{port}/postgres?no_such_option=1",
             "there is no option `no_such_option`: write `post",
@@ -269,7 +273,7 @@ def test_what_is_wrong_with_a_url(change: str, says: str, place: Place) -> None:
 def test_a_password_that_is_also_a_name_hides_no_reason(place: Place) -> None:
     place.server.do("ALTER ROLE postgres VALID UNTIL '2000-01-01'")
     try:
-        with pytest.raises(StoreError, match="does not know this password"):
+        with pytest.raises(StoreError, match="does not accept this password"):
             PostgresStore(f"postgresql://postgres:postgres@127.0.0.1:{place.server.port}/postgres?sslmode=disable")
     finally:
         place.server.do("ALTER ROLE postgres VALID UNTIL 'infinity'")

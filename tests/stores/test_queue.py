@@ -10,7 +10,7 @@ import pytest
 from stanchion.kernel.state import Batch, Crowded, Line, StoreLost, key
 from stanchion.stores.beat import BEATS
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import Place, Queue, Room, finishes
+from stanchion.stores.queue import Queue, Room, Visit, finishes
 from stanchion.testing.clock import FakeClock
 from tests.interrupts import everywhere, files
 
@@ -23,9 +23,9 @@ def a_queue(places: int = 1, most: int = 100, patience_s: float = FOREVER_S) -> 
     return Queue(places, Room("redis://here", most, patience_s))
 
 
-def taken(queue: Queue) -> Place:
+def taken(queue: Queue) -> Visit:
     """A place that somebody has."""
-    place = Place()
+    place = Visit()
     queue.take(place)
     return place
 
@@ -42,7 +42,7 @@ def test_everybody_goes_in_the_order_in_which_they_came() -> None:
     at_once: list[int] = []
 
     async def one(number: int) -> None:
-        place = Place()
+        place = Visit()
         await queue.atake(place)
         went.append(number)
         at_once.append(len(queue.seated))
@@ -65,13 +65,13 @@ def test_threads_and_tasks_stand_in_one_queue() -> None:
     went: list[str] = []
 
     def thread() -> None:
-        place = Place()
+        place = Visit()
         queue.take(place)
         went.append("thread")
         queue.leave(place)
 
     async def task(name: str) -> None:
-        place = Place()
+        place = Visit()
         await queue.atake(place)
         went.append(name)
         queue.leave(place)
@@ -97,7 +97,7 @@ def test_who_finishes_something_goes_first() -> None:
     went: list[str] = []
 
     async def one(name: str, finishing: bool) -> None:
-        place = Place()
+        place = Visit()
         await queue.atake(place, finishing)
         went.append(name)
         queue.leave(place)
@@ -121,18 +121,20 @@ def test_a_full_queue_refuses_at_once_and_still_lets_in_who_finishes() -> None:
     first = taken(queue)
 
     async def full() -> None:
-        places = [Place() for _ in range(3)]
+        places = [Visit() for _ in range(3)]
         tasks = [asyncio.create_task(queue.atake(place)) for place in places]
         await waiting(queue, 3)
-        late = Place()
-        with pytest.raises(Crowded, match=r"^3 others in this process wait for `redis://here`, and .* 0 s: try again"):
+        late = Visit()
+        with pytest.raises(
+            Crowded, match=r"^3 other calls in this process wait for `redis://here`, and .* 0 s: try again"
+        ):
             await queue.atake(late)
         queue.leave(late)
-        places += [Place() for _ in range(3)]
+        places += [Visit() for _ in range(3)]
         tasks += [asyncio.create_task(queue.atake(place, True)) for place in places[3:]]
         await waiting(queue, 6)
-        with pytest.raises(Crowded, match=r"^6 others"):
-            await queue.atake(Place(), True)
+        with pytest.raises(Crowded, match=r"^6 other calls"):
+            await queue.atake(Visit(), True)
         queue.leave(first)
         for task, place in [*zip(tasks[3:], places[3:], strict=True), *zip(tasks[:3], places[:3], strict=True)]:
             await task
@@ -150,11 +152,11 @@ def test_all_queues_of_a_room_share_its_bound() -> None:
         taken(queue)
 
     async def two() -> None:
-        waits = asyncio.create_task(queues[0].atake(Place()))
+        waits = asyncio.create_task(queues[0].atake(Visit()))
         await asyncio.sleep(0)
-        with pytest.raises(Crowded, match=r"^1 others .* waited 0 s"):
-            await queues[1].atake(Place())
-        with pytest.raises(Crowded, match=r"^0 others"):
+        with pytest.raises(Crowded, match=r"^1 other calls .* waited 0 s"):
+            await queues[1].atake(Visit())
+        with pytest.raises(Crowded, match=r"^0 other calls"):
             await waits
 
     asyncio.run(two())
@@ -166,8 +168,8 @@ def test_a_refusal_says_how_many_wait_and_how_long_it_was() -> None:
     taken(queue)
 
     async def waits() -> Crowded:
-        place = Place()
-        others = [asyncio.create_task(queue.atake(Place())) for _ in range(4)]
+        place = Visit()
+        others = [asyncio.create_task(queue.atake(Visit())) for _ in range(4)]
         await waiting(queue, 4)
         mine = asyncio.create_task(queue.atake(place))
         await waiting(queue, 5)
@@ -193,8 +195,8 @@ def test_a_loop_that_was_held_up_refuses_nobody_for_that(monkeypatch: pytest.Mon
         loop = asyncio.get_running_loop()
         real, ahead = loop.time, 0.0
         monkeypatch.setattr(loop, "time", lambda: real() + ahead)
-        place = Place()
-        tasks = [asyncio.create_task(queue.atake(one)) for one in (place, Place())]
+        place = Visit()
+        tasks = [asyncio.create_task(queue.atake(one)) for one in (place, Visit())]
         await waiting(queue, 2)
 
         async def later(seconds: float) -> None:
@@ -209,7 +211,7 @@ def test_a_loop_that_was_held_up_refuses_nobody_for_that(monkeypatch: pytest.Mon
         await tasks[0]
         for _ in range(BEATS):
             await later(1.01)
-        with pytest.raises(Crowded, match=r"^0 others"):
+        with pytest.raises(Crowded, match=r"^0 other calls"):
             await tasks[1]
         queue.leave(place)
 
@@ -220,19 +222,19 @@ def test_whoever_is_cancelled_makes_room_at_once() -> None:
     queue = a_queue(most=2)
     first = taken(queue)
 
-    async def one(place: Place) -> None:
+    async def one(place: Visit) -> None:
         try:
             await queue.atake(place)
         finally:
             queue.leave(place)
 
     async def cancelled() -> None:
-        tasks = [asyncio.create_task(one(Place())) for _ in range(2)]
+        tasks = [asyncio.create_task(one(Visit())) for _ in range(2)]
         await waiting(queue, 2)
         tasks[0].cancel()
         await asyncio.wait(tasks[:1])
         assert len(queue.room.waiting) == 1
-        tasks.append(asyncio.create_task(one(Place())))
+        tasks.append(asyncio.create_task(one(Visit())))
         await waiting(queue, 2)
         queue.leave(first)
         tasks[1].cancel()  # it has its place already, and does not know it yet
@@ -250,12 +252,12 @@ def test_a_loop_that_is_gone_holds_nobody_up() -> None:
     tasks: list[asyncio.Task[None]] = []
 
     async def waits() -> None:
-        tasks.append(gone.create_task(queue.atake(Place())))
+        tasks.append(gone.create_task(queue.atake(Visit())))
         await waiting(queue, 1)
 
     gone.run_until_complete(waits())
     gone.close()
-    last = Place()
+    last = Visit()
     came = threading.Thread(target=lambda: queue.take(last))
     came.start()
     while len(queue.room.waiting) < 2:
@@ -270,7 +272,7 @@ def test_nobody_waits_for_a_store_that_is_lost() -> None:
     taken(queue)
 
     async def lost() -> list[Any]:
-        tasks = [asyncio.create_task(queue.atake(Place())) for _ in range(20)]
+        tasks = [asyncio.create_task(queue.atake(Visit())) for _ in range(20)]
         await waiting(queue, 20)
         queue.room.turn_away("it burns")
         return await asyncio.gather(*tasks, return_exceptions=True)
@@ -288,7 +290,7 @@ def test_bounds_that_make_no_sense(most: int, patience_s: float) -> None:
 
 def used(queue: Queue) -> None:
     """Take a place and leave it, as the pools do."""
-    place = Place()
+    place = Visit()
     try:
         try:
             queue.take(place)
@@ -311,7 +313,7 @@ def awaited(queue: Queue) -> None:
     """Two tasks of which one waits for the other."""
 
     async def one() -> None:
-        place = Place()
+        place = Visit()
         try:
             try:
                 await queue.atake(place)

@@ -11,7 +11,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.state import CLOCK, IDLE_S, STANDING, Batch, Line, StoreLost, When, key
 from stanchion.kernel.units import LARGEST, Unit
 from stanchion.stores.leasing import LeasingStore
-from stanchion.stores.opening import open_store
+from stanchion.stores.open_store import open_store
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.redis import RedisStore
 from stanchion.testing.clock import FakeClock
@@ -152,7 +152,7 @@ def test_what_no_server_can_hold_is_refused_and_changes_nothing(server: Server) 
             Batch("long", "t", lines=(Line(A),), amounts=(10**400, 0, 0, 0, 0)),
         ]
     ):
-        with pytest.raises(StoreLost, match="has what no server can hold"):
+        with pytest.raises(StoreLost, match="has values that the server cannot store"):
             store.carry(batch)
         assert store.carry(Batch(f"next{number}", "t", lines=(Line(B),))).values == (number,)
     assert store.read(A) == (0, None)
@@ -274,7 +274,7 @@ def test_what_is_not_a_cell_s_is_said(server: Server) -> None:
     server.ask("SET", f"stanchion:{A}", "x")
     server.ask("SET", "stanchion#{t}hold", "h")
     for attempt in (lambda: store.read(A), lambda: list(store.look()), lambda: list(store.holds())):
-        with pytest.raises(StoreLost, match=r"has what no store wrote under `stanchion.*`: remove that key"):
+        with pytest.raises(StoreLost, match=r"has data under `stanchion.*` that no store wrote: remove that key"):
             attempt()
     with pytest.raises(StoreLost, match="data string too short"):
         store.carry(Batch("one", "t", lines=(Line(A),)))
@@ -333,7 +333,7 @@ def test_without_hiredis_it_says_what_to_install() -> None:
 def test_opening_what_is_not_there_is_an_error(server: Server) -> None:
     port = redis_server.free_port()
     for url, says in (
-        (f"redis://127.0.0.1:{port}", "nobody listens there: start the server"),
+        (f"redis://127.0.0.1:{port}", "nothing listens there: start the server"),
         (f"unix://{server.folder}/none.sock", "there is no such socket: start the server"),
         ("redis://no.such.host.invalid", "its host is not known: correct the URL"),
     ):

@@ -45,7 +45,7 @@ MUTATIONS: Final = (
     _M("correction misses the live sum", "if old > newest - 16 then live = live + amount end", ""),
     _M("correction touches", "raw = pack('<Bddd', kind, number, touched, keep) .. tail",
        "raw = pack('<Bddd', kind, number, now, keep) .. tail"),
-    _M("correction of a cell that is no key of the batch", "if raw == nil then raw = call('GET', name) end", ""),
+    _M("correction of a cell that is not a key of the batch", "if raw == nil then raw = call('GET', name) end", ""),
     _M("double settle", "call('SET', name, 'd' .. sub(raw, 22, 21 + length), 'PX', REMEMBER_MS)", ""),
     _M("double settle in one batch", "elseif settled[name] or byte(raw) == DONE then", "elseif byte(raw) == DONE then"),
     _M("settled at its estimate", "correction = read('<d', batch, at + 8 * (unit - 1)) - amount", "correction = 0"),

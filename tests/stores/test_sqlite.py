@@ -189,7 +189,7 @@ def test_reading_never_makes_nor_changes_a_file(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "state.db")
     store.carry(Batch("one", lines=(Line(A),)))
     reader = SqliteStore(tmp_path / "state.db", reading=True)
-    with pytest.raises(StoreLost, match="for reading only"):
+    with pytest.raises(StoreLost, match="open read-only"):
         reader.carry(Batch("two", lines=(Line(A),)))
     assert (reader.read(A), [cell.key for cell in reader.look()], list(reader.holds())) == ((1, None), [A], [])
     store.carry(Batch("three", lines=(Line(A),)))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from stanchion.kernel.state import Batch, StoreLost
-from stanchion.stores.sqlite import SqliteStore, keeping
-from stanchion.stores.sqlite.keeping import QUIET_S, Names, files_of
+from stanchion.stores.sqlite import SqliteStore, files as keeping
+from stanchion.stores.sqlite.files import QUIET_S, Names, files_of
 from tests.stores.worker import TRIED, lines
 
 YEARS_AGO: float = 1_000_000_000

@@ -15,7 +15,7 @@ import pytest
 from stanchion import Shield
 from stanchion.kernel.state import Batch, StoreLost
 from stanchion.stores.sqlite import SqliteStore, link
-from stanchion.stores.sqlite.keeping import files_of, hold, inode
+from stanchion.stores.sqlite.files import files_of, hold, inode
 from tests.stores.test_sqlite_processes import sound, start
 from tests.stores.worker import TRIED, lines
 
@@ -103,7 +103,9 @@ def test_who_was_left_takes_nothing_of_others_along(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="the system does not say which files are open")
-@pytest.mark.parametrize(("folded", "says"), [(True, "something else in this process"), (False, "state.db")])
+@pytest.mark.parametrize(
+    ("folded", "says"), [(True, "this process still has the store open elsewhere"), (False, "state.db")]
+)
 def test_a_strangers_connection_to_removed_files_is_not_shared(folded: bool, says: str, tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     store = SqliteStore(path, busy_s=1)

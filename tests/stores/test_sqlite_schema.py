@@ -84,9 +84,7 @@ def test_a_newer_file_is_refused(path: Path) -> None:
     migrate(db, path, LATER)
     before = list(db.iterdump())
     for reading in (False, True):
-        with pytest.raises(
-            StoreError, match=f"`{path}` was written by a newer Stanchion .*bring this Stanchion up to date"
-        ):
+        with pytest.raises(StoreError, match=f"`{path}` was written by a newer Stanchion .*upgrade Stanchion"):
             SqliteStore(path, reading=reading)
     assert list(db.iterdump()) == before
     db.close()
@@ -117,7 +115,7 @@ def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
     db.execute("CREATE TABLE users (name TEXT)")
     before = path.read_bytes()
     for reading in (False, True):
-        with pytest.raises(StoreError, match=f"`{path}` is a database of something else: name another file"):
+        with pytest.raises(StoreError, match=f"`{path}` is a database that is not Stanchion's: use another file"):
             SqliteStore(path, reading=reading)
     db.close()
     assert path.read_bytes() == before

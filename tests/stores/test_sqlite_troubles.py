@@ -55,7 +55,7 @@ def test_locked_while_carrying(path: Path, locker: sqlite3.Connection) -> None:
     store = SqliteStore(path, busy_s=0.02)
     store.carry(Batch("one", lines=LINES))
     locker.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreLost, match=says(path, r"locked by someone else for more than 0\.02 s", "try again")):
+    with pytest.raises(StoreLost, match=says(path, r"locked by another process for more than 0\.02 s", "try again")):
         store.carry(Batch("two", lines=LINES))
     assert store.read(A) == (1, None)
     locker.execute("ROLLBACK")
@@ -65,7 +65,7 @@ def test_locked_while_carrying(path: Path, locker: sqlite3.Connection) -> None:
 
 def test_locked_while_opening(path: Path, locker: sqlite3.Connection) -> None:
     locker.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(StoreError, match=says(path, "locked by someone else", "try again")):
+    with pytest.raises(StoreError, match=says(path, "locked by another process", "try again")):
         SqliteStore(path, busy_s=0.02)
     locker.execute("ROLLBACK")
     SqliteStore(path, busy_s=0.02).close()
@@ -77,7 +77,7 @@ def test_full(used: Path) -> None:
     cursor = store._link.ready()
     (pages,) = cursor.execute("PRAGMA page_count").fetchone()
     cursor.execute(f"PRAGMA max_page_count = {pages + 1}")
-    with pytest.raises(StoreLost, match=f"disk of `{used}` is full: make room"):
+    with pytest.raises(StoreLost, match=f"disk of `{used}` is full: free some space"):
         store.carry(Batch("big", lines=LINES, puts=((R, "x" * 100_000, When.PROCEED, 0, 0),)))
     assert (store.read(A), store.read(R)) == ((301, None), (0, None))
     assert store.carry(Batch("big", lines=LINES, puts=((R, "x" * 100_000, When.PROCEED, 0, 0),))).values == (301,)
@@ -90,7 +90,7 @@ def test_the_disk_fails(used: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(used), before[1]))
     try:
-        with pytest.raises(StoreLost, match=f"disk of `{used}` failed .SQLITE_IOERR.*look after the disk"):
+        with pytest.raises(StoreLost, match=f"disk of `{used}` failed .SQLITE_IOERR.*check the disk"):
             store.carry(Batch("big", lines=LINES, puts=((R, "x" * 1_000_000, When.PROCEED, 0, 0),)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -103,7 +103,7 @@ def test_damaged_while_carrying(used: Path) -> None:
     roots = 7 * 4096
     used.write_bytes(whole[:roots] + b"\xff" * (len(whole) - roots))
     store = SqliteStore(used, FakeClock())
-    with pytest.raises(StoreLost, match=says(used, "is damaged", "put a copy of it in its place")):
+    with pytest.raises(StoreLost, match=says(used, "is damaged", "restore a copy of it")):
         store.carry(Batch("one", lines=LINES))
     with pytest.raises(StoreLost, match=says(used, "is damaged")):
         list(store.look())
@@ -123,7 +123,7 @@ def test_damaged_and_put_right_under_the_same_store(used: Path) -> None:
     store.carry(Batch("before", lines=LINES))
     _replace(used, b"not a database, whatever it was before" * 200)
     clock.advance(5_000)
-    with pytest.raises(StoreLost, match=says(used, "is no SQLite database", "name another file")):
+    with pytest.raises(StoreLost, match=says(used, "is not an SQLite database", "use another file")):
         store.carry(Batch("lost", lines=LINES))
     _replace(used, copy.read_bytes())
     assert store.carry(Batch("after", lines=LINES)).values == (300,)
@@ -145,7 +145,7 @@ def test_a_row_that_is_not_what_was_written(used: Path) -> None:
 def test_no_database_while_opening(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     for reading in (False, True):
-        with pytest.raises(StoreError, match=says(path, "is no SQLite database", "name another file")):
+        with pytest.raises(StoreError, match=says(path, "is not an SQLite database", "use another file")):
             SqliteStore(path, reading=reading)
     assert path.read_bytes() == content
 
@@ -153,20 +153,20 @@ def test_no_database_while_opening(path: Path, content: bytes) -> None:
 def test_damaged_while_opening(used: Path) -> None:
     whole = used.read_bytes()
     used.write_bytes(whole[:100] + b"\xee" * 3996 + whole[4096:])
-    with pytest.raises(StoreError, match=says(used, "is damaged", "move it away to begin with nothing")):
+    with pytest.raises(StoreError, match=says(used, "is damaged", "move it away to start empty")):
         SqliteStore(used)
 
 
 def test_a_folder(tmp_path: Path) -> None:
     for reading in (False, True):
-        with pytest.raises(StoreError, match=says(tmp_path, "is a folder: name a file in it")):
+        with pytest.raises(StoreError, match=says(tmp_path, "is a folder: give a file in it")):
             SqliteStore(tmp_path, reading=reading)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     path = tmp_path / "file" / "folder" / "state.db"
-    with pytest.raises(StoreError, match=says(path, "cannot be made", "name another place")):
+    with pytest.raises(StoreError, match=says(path, "cannot be created", "use another place")):
         SqliteStore(path)
 
 
@@ -218,7 +218,7 @@ def test_what_a_plain_user_may_not_do(everybodys: Path) -> None:
     written, read, made, *hidden = json.loads(done.stdout)
     assert written == f"`{file}` cannot be written: let this user write the file and its folder"
     assert read == "reads 1"
-    assert made.startswith(f"`{new}` cannot be made (Permission denied): let this user write its folder")
+    assert made.startswith(f"`{new}` cannot be created (Permission denied): let this user write to its folder")
     assert hidden == [f"`{secret}` cannot be opened: let this user read and write the file and its folder"] * 2
 
 

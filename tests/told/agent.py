@@ -10,7 +10,7 @@ from stanchion import Decision, Refused, Run
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel.state import Batch, Reply, StoreLost
-from stanchion.runtime.tool import Tool
+from stanchion.runtime.calling.tool import Tool
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock
 

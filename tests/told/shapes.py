@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from stanchion import Run, Shield
 from stanchion.cli.main import COMMANDS
-from stanchion.runtime import settling
-from stanchion.runtime.allowing import Allowances
+from stanchion.runtime.operating import settle_effects as settling
+from stanchion.runtime.operating.allowances import Allowances
 
 TAKES: Final = "by"
 """The parameter that everything has which is an operator's to do: who does it."""

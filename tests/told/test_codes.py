@@ -15,7 +15,7 @@ from tools.pages import codes as page
 
 TABLES: Final = Path(__file__).parents[1] / "tables"
 ELSEWHERE: Final = {
-    "http": "tests/runtime/http",
+    "http": "tests/adapters/http",
     "kernel.bad_event": "tests/runtime/values",
     "kernel.broker_lost": "tests/service",
     "kernel.contention": "tests/kernel",

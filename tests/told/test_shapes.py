@@ -26,9 +26,9 @@ def test_what_an_agent_may_not_read_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "a person was asked whether it may happen",
+        "a person has been asked about this",
         "leave records and Stanchion's own files alone",
-        "this does not fit into the $5.00 of this run: $4.99 used or reserved",
+        "this would exceed the $5.00 of this run: $4.99 used or reserved",
         "call it again after 09:41:07 on 2026-03-04",
     ],
 )

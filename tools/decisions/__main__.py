@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from stanchion.lab.measuring.rows import VARIABLE, NoRows
+from stanchion_lab.measuring.rows import VARIABLE, NoRows
 from tools.decisions import kept
 from tools.decisions.checkout import played_at
 from tools.decisions.comparing import compare, worded
@@ -89,7 +89,7 @@ def _compared(was: kept.Kept, options: argparse.Namespace) -> int:
 def _part(text: str) -> tuple[int, int]:
     number, _, of = text.partition("/")
     if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-        raise argparse.ArgumentTypeError(f"`{text}` is no part: write 1/4 for the first of four")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a part: write 1/4 for the first of four")
     return int(number), int(of)
 
 

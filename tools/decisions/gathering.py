@@ -16,7 +16,7 @@ from zlib import crc32
 
 import msgspec
 
-from stanchion.lab.measuring.rows import VARIABLE
+from stanchion_lab.measuring.rows import VARIABLE
 from tools.decisions import drawing, rows, sessions, tables
 from tools.decisions.case import Case, given
 from tools.decisions.kept import Holds, Kept, Line, kept

@@ -97,7 +97,7 @@ def read(file: Path) -> Kept:
         if holds.stanchion_decisions != FORMAT or b"stanchion_decisions" not in first:
             raise ValueError("another format")
     except ValueError:
-        raise NotKept(f"`{file}` is no file of decisions, or of another version: make one with `write`") from None
+        raise NotKept(f"`{file}` is not a file of decisions, or of another version: make one with `write`") from None
     found = kept(holds, _lines(file, rest))
     count = sum(holds.decisions_of.values())
     if len(found.lines) != count or any(line.is_ not in found.told for line in found.lines.values()):

@@ -11,8 +11,8 @@ from stanchion.kernel.decision import Decision
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
+from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.run import Run
-from stanchion.runtime.tool import Tool
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, LostStore
 from tools.decisions.case import Call, Case, Judge, Model, Step, Stream
@@ -121,7 +121,8 @@ def _taken(run: Run, step: Step, calls: dict[tuple[str, str], str], written: Wri
 def _judged(run: Run, step: Judge, calls: dict[tuple[str, str], str]) -> Decision:
     tool = str(step.fields.get("tool", ""))
     call = calls.get((step.run, tool), "") if step.of_call else ""
-    decision = run.judge(step.stage, **step.fields, **({"call": call} if call else {}))
+    fields: Any = {**step.fields, **({"call": call} if call else {})}
+    decision = run.judge(step.stage, **fields)
     if step.stage == "tool_call":
         calls[step.run, tool] = decision.id
     return decision

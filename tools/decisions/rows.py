@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from stanchion.lab.measuring.rows import Row, rows
+from stanchion_lab.measuring.rows import Row, rows
 from tools.decisions.case import Case, Judge
 from tools.decisions.policies import PACKS
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.lab.measuring import traces
-from stanchion.lab.measuring.injecagent import HOLE, args_for, fetching
-from stanchion.lab.measuring.rows import Row, rows
+from stanchion_lab.measuring import traces
+from stanchion_lab.measuring.injecagent import HOLE, args_for, fetching
+from stanchion_lab.measuring.rows import Row, rows
 from tools.decisions.case import Case, Judge
 from tools.decisions.policies import PACKS
 

@@ -1,12 +1,12 @@
 """Every code a finding can carry, with what the agent reads and what only people do."""
 
 import stanchion.guards
+from stanchion.adapters.http import codes as http
 from stanchion.approvals import words as approvals
 from stanchion.kernel.words import declared
 from stanchion.policy import rules
 from stanchion.policy.sequences import guard as sequences
-from stanchion.runtime import ledger
-from stanchion.runtime.http import codes as http
+from stanchion.runtime.calling import ledger
 from stanchion.runtime.remote import errors as broker
 
 PATH = "docs/reference/codes.md"

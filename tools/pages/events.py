@@ -10,8 +10,8 @@ import msgspec
 from stanchion import Stage
 from stanchion.cli.answers import Answer
 from stanchion.cli.batch import MAX_LINE_BYTES
+from stanchion.cli.check_runs import MAX_RUNS
 from stanchion.cli.events import FRAME, IDENTITY, JSON_WORDS, MAX_NAME, Field, fields_of
-from stanchion.cli.judging import MAX_RUNS
 from stanchion.kernel.stages import CAUGHT
 
 PATH = "docs/reference/events.md"
@@ -58,10 +58,11 @@ ANSWERED = {
     "message": "why, in words for the agent",
     "advice": "what to do instead",
     "findings": "what guards found, in order",
-    "skipped": "the guards that were not asked any more",
+    "skipped": "the guards that were no longer asked",
     "shadow": "what guards in shadow mode would have found; left out where there is nothing",
     "content": "what goes ahead, after patches; left out where nothing does, and at `charge`, which has none",
-    "ticket": "the id of what a person would be asked; left out where nobody would be",
+    "unresolved": "names whose addresses were not looked up, which `--resolve` does; left out where there are none",
+    "ticket": "the id of what a person is asked, or would be; left out where nobody is",
 }
 
 MEANINGS = {

@@ -11,9 +11,8 @@ PAGES = Path(__file__).resolve().parents[2] / "docs/guards"
 INTRODUCTION = """\
 # Guards
 
-A guard judges one kind of hazard. It is pure: it sees the event and what it declared to need, and answers with
-a finding or with nothing. Each page here has the same five parts: what it does, usage, options, codes, and
-when not to use it.
+A guard judges one kind of hazard. It is pure: it sees only the event and the data it has declared, and returns a
+finding or nothing. Each page here has the same five parts: what it does, usage, options, codes, and when not to use it.
 
 | guard | what it is for |
 |---|---|
@@ -21,24 +20,24 @@ when not to use it.
 
 REST = """\
 
-They are listed in the order in which they judge unless a policy says otherwise.
+They are listed in the order in which they run, unless a policy changes it.
 
 ## What every entry may say
 
-A guard stands in a policy under `guards`, by its name after `use`. Besides its own options every entry takes:
+List a guard in a policy under `guards`, with its name after `use`. In addition to its own options, every entry takes:
 
 | key | default | meaning |
 |---|---|---|
-| `id` | the guard's name, with dashes | how findings and records call it; unique in a policy |
+| `id` | the guard's name, with dashes | its name in findings and records; unique in a policy |
 | `enabled` | `true` | `false` leaves it out |
 | `priority` | the guard's own | lower judges earlier |
 | `category` | the guard's own | breaks ties: safety, compliance, budget, scope, quality |
 | `stages` | the guard's own | where it judges |
-| `mode` | `enforce` | `shadow`: judged, recorded and counted apart, and it changes nothing |
-| `applies_to` | everybody | `agents`, `tasks` and `tools` it concerns; a name is exact unless a glob is written |
-| `fail_open` | `false` | what it cannot judge proceeds, except for tools of critical risk; \
+| `mode` | `enforce` | `shadow`: its findings are recorded and counted separately, and change nothing |
+| `applies_to` | everybody | the `agents`, `tasks` and `tools` it judges; names match exactly, unless you write a glob |
+| `fail_open` | `false` | `true`: an action that it cannot judge proceeds, except for tools of critical risk; \
 without the store for a minute at most, and never past a halt |
-| `log_pass` | `false` | records name it where it was asked and found nothing; what it finds is always recorded |
+| `log_pass` | `false` | `true`: records also name it when it found nothing; findings are always recorded |
 """
 
 

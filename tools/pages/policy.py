@@ -7,7 +7,7 @@ import msgspec
 
 from stanchion.policy.faults.entry import FaultEntries, TextEntry
 from stanchion.policy.load import packs
-from stanchion.policy.meanings import FIELDS
+from stanchion.policy.meanings import meaning_of
 from stanchion.policy.prices.entry import LongPrompt, PriceEntry
 from stanchion.policy.schema import (
     GUARDS,
@@ -17,11 +17,11 @@ from stanchion.policy.schema import (
     Escalation,
     Limits,
     Placement,
-    PolicyFile,
     RoleEntry,
     TaskEntry,
     TaskFiles,
     ToolEntry,
+    any_file,
 )
 
 PATH = "docs/reference/policy.md"
@@ -36,7 +36,7 @@ written step by step in the [tutorial](../tutorial/write-a-policy.md).
 """
 
 PARTS: list[tuple[str, type[msgspec.Struct]]] = [
-    ("The document", PolicyFile),
+    ("The document", any_file()),
     ("`roles.<name>`", RoleEntry),
     ("`agents.<id>`", AgentEntry),
     ("`tasks.<name>`", TaskEntry),
@@ -61,8 +61,16 @@ LAYERS = """\
 | `extends` | a pack's name or a file beside this one, or a list; later ones lie over earlier ones, this file over all |
 | `environments` | by name, what changes in that environment; `Shield.load(path, env=…)` and `--env` choose one |
 
-Mappings merge; lists of guards merge by `id` (by `use` where there is no id and it is the only one); other lists are
-replaced; `null` takes a key away. Shipped packs: {packs}.
+Mappings merge; lists of guards merge by `id` (by `use` where there is no id and it is the only one); `null` takes a key
+away. Other lists say by their key what becomes of the inherited one:
+
+| key | the inherited list |
+|---|---|
+| `tools+: [rm]` | stays, and `rm` is added to it; where a guard has a list of its own without being told, to that |
+| `tools=: [rm]` | is replaced |
+| `tools: [rm]` | is replaced as well; `stanchion lint` says what it drops |
+
+[How to change an inherited policy](../how-to/change-an-inherited-policy.md) has examples. Shipped packs: {packs}.
 """
 
 
@@ -88,7 +96,7 @@ def _table(struct: Any, owner: str) -> list[str]:
     lines = ["| key | type | default | meaning |", "|---|---|---|---|"]
     for field in fields:
         default = "required" if field.required else f"`{_shown(field.default)}`" if field.default != "" else ""
-        meaning = FIELDS.get(f"{owner}.{field.name}", FIELDS.get(f"*.{field.name}", ""))
+        meaning = meaning_of(owner, field.name, field.type)
         lines.append(f"| `{field.name}` | {_type(field.type)} | {default} | {meaning} |")
     return [*lines, ""]
 

@@ -2,8 +2,8 @@
 
 from stanchion.policy.prices.entry import PriceEntry, Rates
 from stanchion.policy.prices.shipped import Vendor, shipped
-from stanchion.runtime.pricing import LIMITS, UNLIMITED
-from stanchion.runtime.prompt_size import PER_MESSAGE, PER_TOOLSET
+from stanchion.runtime.calling.price import LIMITS, UNLIMITED
+from stanchion.runtime.calling.prompt_size import PER_MESSAGE, PER_TOOLSET
 
 PATH = "docs/reference/prices.md"
 

@@ -17,7 +17,7 @@ def render() -> str:
     ]
     folder = posixpath.dirname(PATH)
     for page in discover():
-        if page.path != PATH:
+        if page.path != PATH and page.path.endswith(".md"):
             title = page.render().partition("\n")[0].removeprefix("# ")
             lines.append(f"- [{title}]({posixpath.relpath(page.path, folder)})")
     return "\n".join(lines) + "\n"

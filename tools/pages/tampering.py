@@ -23,7 +23,7 @@ class Row(NamedTuple):
 ROWS: Final = {
     "edit": Row("edit a record", (True, True, True, True)),
     "rewrite": Row(
-        "edit a record, and make all hashes behind it and the head anew",
+        "edit a record, and recalculate all hashes after it and the head",
         (False, True, True, True),
         "Hashes need no secret: whoever can write to the folder can make them fit again.",
     ),
@@ -59,7 +59,7 @@ ROWS: Final = {
     ),
     "move": Row("move a record to another chain", (True, True, True, True)),
     "begin anew": Row(
-        "replace the whole trail by one that is begun anew",
+        "replace the whole trail with a new one",
         (False, True, True, True),
         "Without a key any trail that is whole in itself will do.",
     ),
@@ -88,7 +88,7 @@ LIMITS = """
   before a kill, and that no batch followed, can be cut off unseen; so can what came after the last line of a witness.
 - A shared secret in place of the ratcheting key finds the same, as long as nobody has it: whoever does can make all of
   it anew.
-- With an Ed25519 pair records bear no macs. Heads and checkpoints are signed; made-up records behind the last head of a
+- With an Ed25519 pair records have no macs. Heads and checkpoints are signed; made-up records after the last head of a
   killed process are not told from real ones, and verifying calls them `not proven`.
 """
 

@@ -103,8 +103,10 @@ def digest_of(said: Any) -> str:
 def answer_of(data: bytes) -> Answer:
     """The answer that was carried here; `AnswerRefused` where it is none."""
     if len(data) > LARGEST:
-        raise AnswerRefused(f"this is no answer: it has more than {LARGEST:,} bytes")
+        raise AnswerRefused(f"this is not an answer: it has more than {LARGEST:,} bytes")
     try:
         return msgspec.json.decode(data, type=Answer)
     except msgspec.MsgspecError as error:
-        raise AnswerRefused(f"this is no answer: {error}; take it as `stanchion tickets sign` wrote it") from None
+        raise AnswerRefused(
+            f"this is not an answer: {error}; use it exactly as `stanchion tickets sign` wrote it"
+        ) from None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 P: Final = 2**255 - 19
 D: Final = -121665 * pow(121666, -1, P) % P
 
 
+@lru_cache(256)
 def proves(raw: bytes) -> bool:
     """Whether a signature by this key can only come from who has its private half.
 

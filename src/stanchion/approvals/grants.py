@@ -72,7 +72,9 @@ def added(grants: tuple[Grant, ...], grant: Grant, now: int) -> tuple[Grant, ...
     """The grants that hold, with one more; `TicketError` where they are too many."""
     holding = tuple([one for one in grants if now < one.until and one.id != grant.id])
     if len(holding) >= MOST:
-        raise TicketError(f"{MOST} grants hold already: revoke some, `stanchion tickets list` shows them")
+        raise TicketError(
+            f"{MOST} grants are in force already: revoke some of them, `stanchion tickets list` shows them"
+        )
     return (*holding, grant)
 
 

@@ -17,25 +17,26 @@ import msgspec
 from stanchion.approvals.errors import OperatorKeyError
 from stanchion.approvals.public_key import MAKE_ONE, NEEDED, PublicKey, of_blob
 from stanchion.approvals.wire import Malformed, Reader
+from stanchion.kernel.regex import regex
 
 LARGEST: Final = 64 * 1024
 """How many bytes a key file has at most."""
 
-_BODY: Final = re.compile(
+_BODY: Final = regex(
     rb"\A\s*-----BEGIN OPENSSH PRIVATE KEY-----\s(.*?)-----END OPENSSH PRIVATE KEY-----\s*\Z", re.DOTALL
 )
 _MAGIC: Final = b"openssh-key-v1\0"
 _OPEN: Final = b"none"
 
 
-class Place(msgspec.Struct, frozen=True):
+class KeyOwner(msgspec.Struct, frozen=True):
     """Whose a key file is. With `shields_own` the user of this process is the one that agents work as: what this
     process can read, they can read as well."""
 
     shields_own: bool
 
 
-OURS: Final = Place(shields_own=True)
+OURS: Final = KeyOwner(shields_own=True)
 
 
 class _Locked(msgspec.Struct, frozen=True):
@@ -52,7 +53,7 @@ class KeyFile:
     Where agents could read the file it has to be encrypted.
     """
 
-    def __init__(self, path: Path, passphrase: Callable[[], bytes] | None, place: Place = OURS) -> None:
+    def __init__(self, path: Path, passphrase: Callable[[], bytes] | None, place: KeyOwner = OURS) -> None:
         self.path = path
         self._passphrase = passphrase
         self._place = place
@@ -75,12 +76,12 @@ class KeyFile:
             public, encrypted = _opened(data)
         except (Malformed, binascii.Error) as error:
             raise OperatorKeyError(
-                f"the key file `{self.path}` is no private key of OpenSSH ({error}): name another, or {MAKE_ONE}"
+                f"the key file `{self.path}` is not an OpenSSH private key ({error}): use another one, or {MAKE_ONE}"
             ) from None
         if self._place.shields_own and not encrypted:
             raise OperatorKeyError(
-                f"the key file `{self.path}` has no passphrase, and an agent of this user could sign with it: "
-                f"give it one with `ssh-keygen -p -f {_typed(self.path)}`"
+                f"the key file `{self.path}` has no passphrase, so an agent that runs as this user could sign "
+                f"with it: set one with `ssh-keygen -p -f {_typed(self.path)}`"
             )
         return _Locked(data, public, encrypted)
 
@@ -100,13 +101,15 @@ class KeyFile:
             private = load_ssh_private_key(locked.data, passphrase)
         except UnsupportedAlgorithm as error:
             raise OperatorKeyError(
-                f"the key file `{self.path}` cannot be unlocked ({error}): write it anew with "
+                f"the key file `{self.path}` cannot be unlocked ({error}): write it again with "
                 f"`ssh-keygen -p -Z aes256-ctr -f {_typed(self.path)}`"
             ) from None
         except (ValueError, TypeError, InvalidTag):
             raise OperatorKeyError(_cannot_unlock(self.path, locked.encrypted)) from None
         if private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw) != locked.public.raw:
-            raise OperatorKeyError(f"the key file `{self.path}` holds two different keys: name another, or {MAKE_ONE}")
+            raise OperatorKeyError(
+                f"the key file `{self.path}` holds two different keys: use another one, or {MAKE_ONE}"
+            )
         return private
 
 
@@ -118,7 +121,7 @@ def _typed(path: Path) -> str:
 def _cannot_unlock(path: Path, encrypted: bool) -> str:
     if encrypted:
         return f"the passphrase does not unlock `{path}`: try again"
-    return f"the key file `{path}` is damaged: name another, or {MAKE_ONE}"
+    return f"the key file `{path}` is damaged: use another one, or {MAKE_ONE}"
 
 
 def _need_bcrypt() -> None:
@@ -153,17 +156,19 @@ def _bytes_of(path: Path) -> bytes:
             os.close(file)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise OperatorKeyError(f"the key file `{path}` cannot be read ({why}): name one that can") from None
+        raise OperatorKeyError(
+            f"the key file `{path}` cannot be read ({why}): use one that this user can read"
+        ) from None
 
 
 def _checked(path: Path, file: int) -> bytes:
     about = os.fstat(file)
     if not stat.S_ISREG(about.st_mode):
-        raise OperatorKeyError(f"`{path}` is no file: name the file of a private key")
+        raise OperatorKeyError(f"`{path}` is not a file: give the file of a private key")
     if os.name != "nt" and about.st_mode & 0o077:
         raise OperatorKeyError(f"other users can reach the key file `{path}`: run `chmod 600 {_typed(path)}`")
     with open(file, "rb", closefd=False) as opened:
         data = opened.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise OperatorKeyError(f"`{path}` is too large for a key: name the file of a private key")
+        raise OperatorKeyError(f"`{path}` is too large for a key: give the file of a private key")
     return data

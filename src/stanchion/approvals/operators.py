@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any, Final, Literal
@@ -11,10 +10,11 @@ import msgspec
 
 from stanchion.approvals.errors import OperatorError
 from stanchion.kernel.autonomy import OPERATOR
+from stanchion.kernel.regex import regex
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import key
 
-NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9._@-]{0,62}[a-z0-9])?")
+NAME: Final = regex(r"[a-z0-9](?:[a-z0-9._@-]{0,62}[a-z0-9])?")
 """Names have one spelling each, so that nobody looks like somebody else."""
 
 MOST: Final = 500
@@ -29,7 +29,7 @@ RECORD: Final = key(FLEET, "operators")
 PINNED: Final = key(FLEET, "pinned")
 """Where it is marked that a policy or a program names operators: then nobody answers without a key here."""
 
-ELSEWHERE: Final = "operators are named by a policy here: name it with `--policy FILE`"
+ELSEWHERE: Final = "a policy lists the operators here: give it with `--policy FILE`"
 
 
 class Operator(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -110,8 +110,10 @@ def applied(operators: dict[str, Operator], change: Change) -> dict[str, Operato
 
 def changes_of(value: Any) -> tuple[Change, ...]:
     """The changes that a record tells; `OperatorError` where it cannot be read."""
+    if value is None:
+        return ()
     try:
-        return msgspec.convert([] if value is None else value, tuple[Change, ...])
+        return msgspec.convert(value, tuple[Change, ...])
     except msgspec.ValidationError as error:
         raise OperatorError(f"the operators in the store cannot be read: {error}; restore the store") from None
 
@@ -119,7 +121,7 @@ def changes_of(value: Any) -> tuple[Change, ...]:
 def check_name(name: str) -> None:
     """Raise `OperatorError` for what is no name of an operator."""
     if NAME.fullmatch(name) is None:
-        raise OperatorError(f"`{name}` is no name for an operator: use up to 64 of a-z, 0-9, `.`, `_`, `-`, `@`")
+        raise OperatorError(f"`{name}` is not a name for an operator: use up to 64 of a-z, 0-9, `.`, `_`, `-`, `@`")
 
 
 def operators_of(value: Any) -> tuple[Operator, ...]:
@@ -135,19 +137,22 @@ def checked(change: Change, roster: Roster) -> Change:
     name, known = change.operator.name, change.operator.name in roster.operators
     check_name(name)
     if change.kind == "add" and known:
-        raise OperatorError(f"`{name}` is an operator already: `rotate` gives them another key")
+        raise OperatorError(f"`{name}` is already an operator: `stanchion operators rotate` gives them another key")
     if change.kind != "add" and not known:
-        raise OperatorError(f"`{name}` is no operator: `stanchion operators list` shows who is")
+        raise OperatorError(f"`{name}` is not an operator: `stanchion operators list` shows all of them")
     if change.kind == "revoke" and len(roster.operators) == 1:
-        raise OperatorError(f"`{name}` is the last operator: add another one first, or nobody can undo it")
+        raise OperatorError(f"`{name}` is the last operator: add another one first, because nobody could undo this")
     if change.kind != "revoke":
         twin = [one.name for one in roster.operators.values() if one.key == change.operator.key]
         if twin:
-            raise OperatorError(f"this key is `{twin[0]}`'s already: everybody has a key of their own")
+            raise OperatorError(f"this key already belongs to `{twin[0]}`: use a different key for each operator")
         if not change.operator.roles:
-            raise OperatorError(f"`{name}` would have no role: name one, such as `{OPERATOR}`")
+            raise OperatorError(f"`{name}` would have no role: give one, such as `{OPERATOR}`")
     if len(roster.changes) >= MOST:
-        raise OperatorError(f"the operators changed {MOST} times: pin their keys in the policy from now on")
+        raise OperatorError(
+            f"the operators have changed {MOST} times, which is the most: list them with their keys in the policy "
+            "from now on"
+        )
     return change
 
 
@@ -161,9 +166,9 @@ def _wrong(operators: dict[str, Operator], good: list[Change], change: Change, v
         return "" if first and agrees else "is not signed"
     signer = operators.get(change.by)
     if signer is None or OPERATOR not in signer.roles:
-        return f"is signed by `{change.by}`, who could not"
+        return f"is signed by `{change.by}`, who is not an operator with that right"
     try:
         signature = bytes.fromhex(change.signature)
     except ValueError:
-        return "has no signature that can be read"
+        return "has an unreadable signature"
     return "" if verify(signer.key, change.message, signature) else f"is not signed by `{change.by}`'s key"

@@ -50,22 +50,22 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
     if not answering.yes:
         return ""
     if not answering.way.proven and answering.enrolled:
-        return "operators have keys here: answer with one, by `--key FILE` or `--ssh-agent`"
+        return "operators have keys here: answer with yours, with `--key FILE` or `--ssh-agent`"
     if _same(answering, asked.agents):
-        return f"`{answering.name}` asked for it, or stands for the agent that did: somebody else has to answer"
+        return f"`{answering.name}` asked for it, or an agent of theirs did: somebody else has to answer"
     if asked.roles and answering.role not in asked.roles:
         wanted = " or ".join(f"`{one}`" for one in asked.roles)
-        return f"it is not for the role `{answering.role}`: it asks for {wanted}"
+        return f"the role `{answering.role}` cannot say yes to it: it asks for {wanted}"
     if not may_bypass(asked.mode, answering.role):
         allowed = BYPASSERS.get(asked.mode, frozenset()) or frozenset()
         who = " or ".join(f"`{one}`" for one in sorted(allowed)) if allowed else "nobody"
-        return f"with so little left of a budget {who} can say yes"
+        return f"with so little left of the budget, {who} can say yes"
     if asked.critical and not answering.way.proven:
         return "it is critical: only an operator with a key can say yes"
     if asked.once_only and scope is not Scope.ONCE:
-        return "it is critical or cannot be undone: a yes is for one call"
+        return "it is critical or cannot be undone: a yes can only be for one call"
     if not answering.way.proven and scope not in UNPROVEN_SCOPES:
-        return f"without a key a yes is for one call or for one run, not for a {scope}"
+        return f"without a key a yes can only be for one call or one run, not for a {scope}"
     return ""
 
 

@@ -52,23 +52,24 @@ def reach(text: str) -> tuple[Scope, dict[str, str]]:
         scope = Scope(kind)
         return scope, msgspec.json.decode(rest, type=dict[str, str]) if scope is Scope.PATTERN else {}
     except (ValueError, msgspec.MsgspecError):
-        raise TicketError(f"`{text}` is nothing that a yes can be for: sign the ticket again") from None
+        raise TicketError(f"`{text}` is not a scope that a yes can have: sign the ticket again") from None
 
 
 def checked_pattern(pattern: dict[str, str], args: Any) -> dict[str, str]:
     """A pattern that the call it is given for fits itself, and that leaves something open; `TicketError` otherwise."""
     if not isinstance(args, dict) or not pattern or not pattern.keys() <= args.keys():
         names = ", ".join(f"`{name}`" for name in args) if isinstance(args, dict) else "none"
-        raise TicketError(f"a pattern is for arguments of this call: name some of {names}")
+        raise TicketError(f"a pattern is for arguments of this call: give one or more of {names}")
     for name, text in pattern.items():
         if type(args[name]) is not str:
-            raise TicketError(f"`{name}` is no text: patterns are for texts, and everything else stays as it is")
+            raise TicketError(f"`{name}` is not text: only text can have a pattern, other values have to stay the same")
         if not matches(text, args[name]):
             raise TicketError(
-                f"`{name}` does not fit `{text}` itself: a `*` is part of one word, of letters, digits and `_-./:@=+,`"
+                f"`{name}` does not match `{text}` itself: a `*` stands for part of one word, of letters, digits "
+                "and `_-./:@=+,`"
             )
         if not any(map(str.isalnum, text)):
-            raise TicketError(f"`{text}` would let any `{name}` through: write what has to be there")
+            raise TicketError(f"`{text}` would let any `{name}` through: write the part that has to be there")
     return pattern
 
 

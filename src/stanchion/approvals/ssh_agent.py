@@ -46,15 +46,15 @@ class AgentKey:
         kind, rest = _asked(self._socket, body, self._wait_s)
         if kind != SIGNED:
             raise OperatorKeyError(
-                "the agent did not sign: the key is not in it, or you declined; "
-                f"`ssh-add -l` shows what it has, and {self.public.fingerprint} is meant"
+                f"the ssh-agent did not sign: it does not have the key {self.public.fingerprint} "
+                "(see `ssh-add -l`), or you declined"
             )
         try:
             signature = _signature(rest)
         except Malformed as error:
-            raise OperatorKeyError(f"the agent's answer cannot be read ({error}): use another agent") from None
+            raise OperatorKeyError(f"the ssh-agent's answer cannot be read ({error}): use another one") from None
         if not verify(self.public, message, signature):
-            raise OperatorKeyError("the agent gave a signature that does not fit the key: use another agent")
+            raise OperatorKeyError("the ssh-agent gave a signature that does not match the key: use another one")
         return signature
 
 
@@ -62,11 +62,11 @@ def identities(socket_path: Path | None = None, wait_s: float = WAIT_S) -> tuple
     """The Ed25519 keys that an agent has; those of other kinds are left out."""
     kind, rest = _asked(socket_path, bytes([LIST]), wait_s)
     if kind != LISTED:
-        raise OperatorKeyError("the agent does not list its keys: unlock it with `ssh-add -X`, or use another agent")
+        raise OperatorKeyError("the ssh-agent does not list its keys: unlock it with `ssh-add -X`, or use another one")
     try:
         return tuple(_listed(rest))
     except Malformed as error:
-        raise OperatorKeyError(f"the agent's answer cannot be read ({error}): use another agent") from None
+        raise OperatorKeyError(f"the ssh-agent's answer cannot be read ({error}): use another one") from None
 
 
 def _listed(rest: Reader) -> list[Identity]:
@@ -96,9 +96,9 @@ def _asked(path: Path | None, body: bytes, wait_s: float) -> tuple[int, Reader]:
     """Ask the agent one thing: the kind of its answer, and what is in it."""
     named = os.environ.get(SOCKET, "") if path is None else str(path)
     if not named:
-        raise OperatorKeyError(f"there is no ssh-agent: start one, so that {SOCKET} names it, or use a key file")
+        raise OperatorKeyError(f"there is no ssh-agent: start one and set {SOCKET}, or use a key file")
     if not hasattr(socket, "AF_UNIX"):
-        raise OperatorKeyError("an ssh-agent is asked over a socket that this system lacks: use a key file")
+        raise OperatorKeyError("an ssh-agent needs Unix sockets, which this system does not have: use a key file")
     until = time.monotonic() + wait_s
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as agent:
@@ -107,14 +107,16 @@ def _asked(path: Path | None, body: bytes, wait_s: float) -> tuple[int, Reader]:
             agent.sendall(string(body))
             size = int.from_bytes(_exactly(agent, NUMBER, until), "big")
             if not 0 < size <= LARGEST:
-                raise OperatorKeyError(f"the agent announces an answer of {size} bytes: use another agent")
+                raise OperatorKeyError(
+                    f"the ssh-agent announces an answer of {size} bytes, which is too long: use another one"
+                )
             answer = _exactly(agent, size, until)
     except TimeoutError:
-        raise OperatorKeyError(f"the agent at `{named}` gave no answer in {wait_s:g} s: ask again") from None
+        raise OperatorKeyError(f"the ssh-agent at `{named}` did not answer within {wait_s:g} s: try again") from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise OperatorKeyError(
-            f"the agent at `{named}` cannot be asked ({why}): start one with `ssh-agent`, or use a key file"
+            f"the ssh-agent at `{named}` cannot be asked ({why}): start one with `ssh-agent`, or use a key file"
         ) from None
     return answer[0], Reader(answer[1:])
 
@@ -129,7 +131,9 @@ def _exactly(agent: socket.socket, count: int, until: float) -> bytes:
         agent.settimeout(left)
         part = agent.recv(count)
         if not part:
-            raise OperatorKeyError("the agent hung up before its answer was complete: ask again, or use another agent")
+            raise OperatorKeyError(
+                "the ssh-agent closed the connection before its answer was complete: try again, or use another one"
+            )
         parts.append(part)
         count -= len(part)
     return b"".join(parts)

@@ -50,10 +50,10 @@ def ask(words: Iterable[str], environ: Mapping[str, str], within_s: float = WITH
             _put(screen, line)
         _forget_typed(tty)
         shown = code if environ.get("NO_COLOR") or environ.get("TERM") == "dumb" else f"\x1b[1m{code}\x1b[0m"
-        _put(screen, f"Type {shown} to go on; anything else ends it.")
+        _put(screen, f"Type {shown} to continue; anything else cancels.")
         answer = _line(tty, within_s)
     if answer.strip().upper() != code.encode():
-        raise NotConfirmed("the code was not typed: nothing has changed; give the command again for another try")
+        raise NotConfirmed("the code was not typed: nothing has changed; run the command again to retry")
 
 
 def passphrase(prompt: str, within_s: float = WITHIN_S) -> bytes:
@@ -62,14 +62,14 @@ def passphrase(prompt: str, within_s: float = WITHIN_S) -> bytes:
         return _typed(prompt, within_s)
     except NotATerminal:
         raise OperatorKeyError(
-            "there is no terminal to type the passphrase at: give it with `--passphrase-fd N`"
+            "there is no terminal to type the passphrase in: give it with `--passphrase-fd N`"
         ) from None
 
 
 def _typed(prompt: str, within_s: float) -> bytes:
     with _terminal() as tty, _set(tty, echo=False), _screen(tty) as screen:
         _forget_typed(tty)
-        _put(screen, f"{prompt} (it is not shown):")
+        _put(screen, f"{prompt} (not shown):")
         return _line(tty, within_s)
 
 
@@ -78,7 +78,9 @@ def from_fd(number: int) -> bytes:
     data = b""
     try:
         if os.isatty(number):
-            raise OperatorKeyError(f"the file descriptor {number} is a terminal: leave it out, and type the passphrase")
+            raise OperatorKeyError(
+                f"the file descriptor {number} is a terminal: leave the option out, and type the passphrase"
+            )
         while b"\n" not in data and len(data) <= LONGEST:
             part = os.read(number, LONGEST)
             if not part:
@@ -87,11 +89,11 @@ def from_fd(number: int) -> bytes:
     except (OSError, OverflowError) as error:
         why = error.strerror if isinstance(error, OSError) else "no such number"
         raise OperatorKeyError(
-            f"the file descriptor {number} cannot be read ({why}): open one for the command, as in `3< FILE`"
+            f"the file descriptor {number} cannot be read ({why}): open it for the command, as in `3< FILE`"
         ) from None
     line = data.split(b"\n", 1)[0].removesuffix(b"\r")
     if not line or len(line) > LONGEST:
-        raise OperatorKeyError(f"the file descriptor {number} gives no passphrase: its first line is empty or too long")
+        raise OperatorKeyError(f"the file descriptor {number} has no passphrase: its first line is empty or too long")
     return line
 
 
@@ -99,11 +101,11 @@ def from_fd(number: int) -> bytes:
 def _terminal() -> Iterator[int]:
     """The terminal of this process, open for both directions."""
     if os.name == "nt":
-        raise NotATerminal("answers at a terminal need a POSIX terminal: use a key")
+        raise NotATerminal("answering at a terminal needs a POSIX terminal: use a key")
     try:
         tty = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
-        raise NotATerminal("there is no terminal to ask a person at: run this in one, or use a key") from None
+        raise NotATerminal("there is no terminal to ask a person in: run this in a terminal, or use a key") from None
     try:
         if os.tcgetpgrp(tty) != os.getpgrp():
             raise NotATerminal("this command runs in the background: bring it to the front with `fg`, or use a key")
@@ -159,9 +161,9 @@ def _line(tty: int, within_s: float) -> bytes:
     while b"\n" not in data:
         left = until - time.monotonic()
         if left <= 0 or not select.select([tty], [], [], left)[0]:
-            raise NotConfirmed(f"nobody answered in {within_s:g} s: nothing has changed; give the command again")
+            raise NotConfirmed(f"nobody answered within {within_s:g} s: nothing has changed; run the command again")
         part = os.read(tty, LONGEST)
         data += part
         if not part or len(data) > LONGEST:
-            raise NotConfirmed("that is no answer: nothing has changed; give the command again")
+            raise NotConfirmed("that is not an answer: nothing has changed; run the command again")
     return data.split(b"\n", 1)[0]

@@ -8,11 +8,12 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.approvals.act import Answer, Purpose
-from stanchion.approvals.answering import Wish
+from stanchion.approvals.answerers import Wish
 from stanchion.approvals.digest import SHORT, Deed, hashed, is_whole
 from stanchion.approvals.errors import TicketClosed
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope
+from stanchion.kernel.shown import brief, visible
 from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL
 
@@ -76,6 +77,12 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     used_by: str = ""
     generation: int = 1
     page: int = 0
+
+    def __repr__(self) -> str:
+        """What is asked and how it stands; the content it is about is no part of it."""
+        what = " ".join([visible(word) for word in (self.stage, self.tool) if word])
+        why = f" because of {self.code}: {brief(self.message)}" if self.code else ""
+        return f"<Ticket {self.id} {self.state.value}: {what}{why}>"
 
     @property
     def key(self) -> str:
@@ -194,8 +201,8 @@ def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE
     standing = as_of(ticket, now)
     if answer.act.generation != ticket.generation:
         raise TicketClosed(
-            f"ticket `{ticket.id}` was asked for again: the answer is to request {answer.act.generation}, and now it is"
-            f" request {ticket.generation}; look at it again"
+            f"ticket `{ticket.id}` was asked for again since: the answer is for request {answer.act.generation}, "
+            f"and this is request {ticket.generation}; look at the ticket again"
         )
     taken_back = standing.state is State.APPROVED and not answer.act.yes
     if standing.state is not State.OPEN and not taken_back:
@@ -238,13 +245,13 @@ def joined(ticket: Ticket, wanted: Ticket) -> Ticket:
 
 def _fate(ticket: Ticket) -> str:
     """What became of a ticket that is not open, and what to do."""
-    again = "it is opened anew when the action is asked for again"
+    again = "it is opened again when the action is asked for again"
     match ticket.state:
         case State.APPROVED:
-            return f"is approved already, by `{ticket.answered_by}`: let the action be repeated, or deny it"
+            return f"is already approved, by `{ticket.answered_by}`: have the action repeated, or deny it"
         case State.DENIED | State.WITHDRAWN:
-            return f"was denied already, by `{ticket.answered_by}`: {again} later"
+            return f"was already denied, by `{ticket.answered_by}`: {again} later"
         case State.USED:
-            return f"was approved by `{ticket.answered_by}` and is used: {again}"
+            return f"was approved by `{ticket.answered_by}` and has been used: {again}"
         case _:
             return f"has expired: {again}"

@@ -14,23 +14,23 @@ USED: Final = "approval.used"
 CODES: Final = declare(
     {
         WAITING: Words(
-            "a person was asked whether it may happen",
-            "do something else meanwhile, and repeat the same call later: it goes ahead once that person agrees",
+            "a person has been asked about this",
+            "do something else in the meantime, then repeat the same call: it goes ahead once that person allows it",
             "ticket `{}`",
         ),
         DENIED: Words(
             "a person was asked and said no: {2}",
-            "do not repeat the action; do something else, or report what stands in the way",
+            "do not repeat the action; do something else, or report what prevents your work",
             "ticket `{0}` was denied by {1}",
         ),
         EXPIRED: Words(
-            "a person was asked, and the time for it is over: {1}",
+            "a person was asked, but the request has expired: {1}",
             "repeat the call to ask again, when somebody is there to answer; or do something else",
             "ticket `{0}` has expired",
         ),
         USED: Words(
-            "a person has agreed to this once, and another call has used it",
-            "look at what came of that call; repeat yours only if it has to happen twice",
+            "a person approved this once, and another call has already used the approval",
+            "check the result of that call; repeat yours only if it must happen twice",
             "ticket `{}` is used",
         ),
     }

@@ -85,7 +85,8 @@ def moment_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, be
     for stage in entry.with_:
         if stage != Stage.CHARGE:
             raise ValueError(
-                f"a record with `{stage}` beside its event cannot be judged again: it is of another version"
+                f"a record with `{stage}` beside its event cannot be judged again: another version of Stanchion "
+                "wrote it"
             )
         _, tokens, cost, _, _ = entry.amounts
         charge = Charge(

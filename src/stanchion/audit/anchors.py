@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
+from stanchion.kernel.regex import regex
 from stanchion.kernel.state import ANCHOR, Put, When, key
+from stanchion.kernel.tuples import NamedTuple
 
-_CELL: Final = re.compile(r"\{.*\}([0-9a-f]{16}):" + ANCHOR)
+_CELL: Final = regex(r"\{.*\}([0-9a-f]{16}):" + ANCHOR)
 
 
 class Anchor(NamedTuple):

@@ -6,9 +6,11 @@ its being there. It begins with a salt: nobody can guess from a hash what stood 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from hashlib import sha256, shake_256
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -17,6 +19,7 @@ from stanchion.audit.repeated import Brief
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Answer
 from stanchion.kernel.state import Stake
+from stanchion.kernel.tuples import NamedTuple
 
 SALT: Final = 16
 """How many bytes a salt has."""
@@ -28,7 +31,7 @@ NO_SALT: Final = "0" * 2 * SALT
 ERASED: Final = {"$withheld": "it was erased"}
 """What stands for content that was erased."""
 
-TOO_LONG: Final = "what it was made from is too long to be kept"
+TOO_LONG: Final = "the text it was made from is too long to be kept"
 
 
 class Parts(NamedTuple):
@@ -59,12 +62,17 @@ class Told(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 _SAME: Final = ("content", "beside", "notes", "late", "stakes", "records", "left", "answers", "refused")
 """The fields that stand apart under the name that they have in the record."""
 
-_FIELDS: Final = tuple(
-    (field.name, field.type, msgspec.field(default=field.default, name=field.encode_name))
-    if not field.required
-    else (field.name, field.type)
-    for field in msgspec.structs.fields(Entry)
-    if field.name not in _SAME
+_NEEDED: Final = len(Entry.__struct_fields__) - len(Entry.__struct_defaults__)
+"""How many fields of a record have no default; they come first."""
+
+# A skeleton is only written, so that nobody has to know the types of its fields: to look them up takes longer than all
+# else that is done here.
+_FIELDS: Final[tuple[Any, ...]] = tuple(
+    (name, Any)
+    if at < _NEEDED
+    else (name, Any, msgspec.field(default=Entry.__struct_defaults__[at - _NEEDED], name=encoded))
+    for at, (name, encoded) in enumerate(zip(Entry.__struct_fields__, Entry.__struct_encode_fields__, strict=True))
+    if name not in _SAME
 )
 Skeleton: Any = msgspec.defstruct("Skeleton", _FIELDS, frozen=True, gc=False, omit_defaults=True)
 """A decision's record without what stands apart."""
@@ -73,8 +81,18 @@ _skeleton: Final = attrgetter(*[name for name, *_ in _FIELDS])
 _POLICY: Final = [name for name, *_ in _FIELDS].index("policy")
 _FINDINGS: Final = [name for name, *_ in _FIELDS].index("findings")
 _SHADOW: Final = [name for name, *_ in _FIELDS].index("shadow")
-_entry: Final = msgspec.json.Decoder(Entry).decode
-_told: Final = msgspec.json.Decoder(Told).decode
+
+
+@cache
+def _entry() -> Callable[[bytes], Entry]:
+    """Reads a skeleton; made when the first is read."""
+    return msgspec.json.Decoder(Entry).decode
+
+
+@cache
+def _told() -> Callable[[bytes], Told]:
+    """Reads what stands apart."""
+    return msgspec.json.Decoder(Told).decode
 
 
 class Salts:
@@ -176,10 +194,10 @@ def is_erased(body: bytes, kept: bytes) -> bool:
 
 def entry_from(body: bytes, kept: bytes) -> Entry:
     """The record of a decision, joined again; what was erased of it says so."""
-    entry = _entry(body)
+    entry = _entry()(body)
     if not kept or is_erased(body, kept):
         return msgspec.structs.replace(entry, content=ERASED) if is_erased(body, kept) else entry
-    told = _told(kept)
+    told = _told()(kept)
     changes = {name: getattr(told, name) for name in _SAME}
     if told.said:
         count = len(entry.findings)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from stanchion.audit import notes
-from stanchion.audit.ending import End, end_of
+from stanchion.audit.chain_end import End, end_of
+from stanchion.audit.chain_lock import take
 from stanchion.audit.heads import Head, sync_folder, write_head, write_private
 from stanchion.audit.keys import Epoch, Key
 from stanchion.audit.layout import segment_file
 from stanchion.audit.lines import line_of
-from stanchion.audit.locking import take
 from stanchion.audit.macs import mac_of, next_key
 from stanchion.audit.pages import Pages
 from stanchion.audit.record import GENESIS
+from stanchion.kernel.regex import regex
 
 Heads = Mapping[str, tuple[int, str]]
 """The newest sealed record of other chains: its number and hash."""
@@ -29,7 +28,7 @@ Lost = tuple[tuple[str, int, str, str], ...]
 
 fdatasync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
-_ADDRESS: Final = re.compile(rb'(\{"v":[0-9]+,)"prev":"[0-9a-f]{64}","seq":[0-9]+,"chain":"[0-9a-f]{16}"')
+_ADDRESS: Final = regex(rb'(\{"v":[0-9]+,)"prev":"[0-9a-f]{64}","seq":[0-9]+,"chain":"[0-9a-f]{16}"')
 
 
 class Chain:
@@ -74,7 +73,9 @@ class Chain:
             sync_folder(trail)
         except BaseException:
             chain.abandon()
-            shutil.rmtree(folder, ignore_errors=True)
+            from shutil import rmtree
+
+            rmtree(folder, ignore_errors=True)
             raise
         return chain
 
@@ -211,16 +212,16 @@ class Chain:
         segment = f"segment {self.number}"
         try:
             if _inode(os.lstat(self.folder)) != self._inode:
-                return "another folder stands in its place"
+                return "another folder is in its place"
             if _inode(os.lstat(segment_file(self.folder, self.number))) != self._pages.inode:
-                return f"another file stands in the place of {segment}"
+                return f"another file has replaced {segment}"
         except FileNotFoundError as error:
             gone = "its folder" if error.filename == str(self.folder) else segment
             return f"{gone} was removed or renamed"
         size = self._pages.size(self.offset)
         if size < self.offset:
             return f"{segment} was cut from {self.offset} to {size} bytes"
-        return f"{size - self.offset} bytes were put behind {segment}" if size > self.offset else ""
+        return f"{size - self.offset} bytes were added after the end of {segment}" if size > self.offset else ""
 
     def position(self, closed: bool = False) -> Head:
         """How far the chain has come."""

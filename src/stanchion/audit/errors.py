@@ -11,23 +11,23 @@ WORDS: Final = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EROFS: "the disk is read-only",
-    errno.EACCES: "it may not be written",
-    errno.EPERM: "it may not be written",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
     errno.EIO: "the disk reports an error",
     errno.EMFILE: "too many files are open",
     errno.ENFILE: "too many files are open",
-    errno.EFBIG: "the file may not get larger (see `ulimit -f`)",
+    errno.EFBIG: "the file has reached its size limit (see `ulimit -f`)",
 }
 
 FORMER: Final = (
-    "the records in {} were written under this project's former name, and nothing is migrated before 1.0: "
-    "name another place, or move these away"
+    "the records in {} were written under this project's former name, and there are no migrations before "
+    "1.0: use another place, or move these away"
 )
 """What is said of records that bear the marks of the former name."""
 
 EARLIER: Final = (
-    "the records in {} were written by an earlier version of Stanchion, and nothing is migrated before 1.0: "
-    "name another place, or move these away"
+    "the records in {} were written by an earlier version of Stanchion, and there are no migrations before "
+    "1.0: use another place, or move these away"
 )
 """What is said of records in the format before this one."""
 

@@ -10,10 +10,10 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from stanchion.audit.apart import Told, is_erased
-from stanchion.audit.choosing import agent_of
 from stanchion.audit.lines import KEPT
 from stanchion.audit.record import Entry, Said, canonical
-from stanchion.audit.scanning import Found
+from stanchion.audit.segment_scan import Found
+from stanchion.audit.selection import agent_of
 
 GROUP_ROWS: Final = 20_000
 GROUP_BYTES: Final = 16 * 1024 * 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -15,6 +15,7 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, RunInfo
 from stanchion.kernel.findings import Patch
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
 
 NO_DATA: Final[Mapping[str, Any]] = {}

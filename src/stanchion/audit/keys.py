@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
-from stanchion.audit.errors import TrailError
 from stanchion.audit.macs import first_key
+from stanchion.kernel.tuples import NamedTuple
 
 LEAST: Final = 32
 """How many bytes a shared secret has at least."""
@@ -17,7 +16,8 @@ LEAST: Final = 32
 HMAC: Final = "hmac-sha256"
 ED25519: Final = "ed25519"
 
-_HEX: Final = frozenset(b"0123456789abcdefABCDEF")
+HEX: Final = frozenset(b"0123456789abcdefABCDEF")
+"""The digits of a shared secret that is written in hexadecimal."""
 
 
 class Epoch(NamedTuple):
@@ -50,7 +50,7 @@ class SharedKey:
         if len(secret) < LEAST:
             raise ValueError(f"a key of {len(secret)} bytes is too short: give at least {LEAST} random bytes")
         if not any(secret):
-            raise ValueError("it holds zeros, which anybody could guess: give random bytes")
+            raise ValueError("it is all zeros, which anybody could guess: use random bytes")
         self._secret = secret
         self._id = key_id(secret)
 
@@ -107,39 +107,3 @@ def sealed(algorithm: str, name: str, secret: bytes, text: str) -> str:
 def key_id(material: bytes) -> str:
     """How seals name a key without giving it away."""
     return hashlib.sha256(b"stanchion-audit-key:" + material).hexdigest()[:16]
-
-
-def load_key(path: Path) -> Key:
-    """Read a key file: a ratcheting key, at least 32 bytes as they are or as hexadecimal digits, or an Ed25519 private
-    key as PEM."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise TrailError(f"the audit key `{path}` cannot be read: {error.strerror}; name a file that can") from None
-    if data.startswith(b"-----BEGIN"):
-        return _pair(path, data)
-    if data.startswith(b"{"):
-        from stanchion.audit.ratchet import RatchetKey
-
-        return RatchetKey(path)
-    text = data.removesuffix(b"\n").removesuffix(b"\r")
-    try:
-        return SharedKey(bytes.fromhex(text.decode()) if text and _HEX.issuperset(text) else data)
-    except ValueError as error:
-        raise TrailError(f"the audit key `{path}` cannot be used: {error}") from None
-
-
-def _pair(path: Path, data: bytes) -> Key:
-    try:
-        from cryptography.exceptions import UnsupportedAlgorithm
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key
-    except ImportError:
-        raise TrailError(f"the audit key `{path}` needs a package: install the extra `signing`") from None
-    try:
-        private = load_pem_private_key(data, None)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise TrailError(f"the audit key `{path}` cannot be used: {error}") from None
-    if not isinstance(private, Ed25519PrivateKey):
-        raise TrailError(f"the audit key `{path}` is no Ed25519 private key: make one with `openssl genpkey`")
-    return PairKey(private)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from stanchion.audit.errors import EARLIER, FORMER, TrailError
+from stanchion.folders import user_state
+from stanchion.kernel.regex import regex
 
 STATE_DIR: Final = "STANCHION_STATE_DIR"
 HEAD: Final = "head"
@@ -16,18 +17,16 @@ HEAD_NEW: Final = "head.new"
 LOCK: Final = "lock"
 DOUBT: Final = "doubt"
 
-CHAIN: Final = re.compile(r"[0-9a-f]{16}")
-SEGMENT: Final = re.compile(r"([0-9]{8})\.jsonl")
-CUT: Final = re.compile(r"cut\.[0-9]{1,18}")
+CHAIN: Final = regex(r"[0-9a-f]{16}")
+SEGMENT: Final = regex(r"([0-9]{8})\.jsonl")
+CUT: Final = regex(r"cut\.[0-9]{1,18}")
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
     """The folder for state: what `STANCHION_STATE_DIR` names, or the user's own."""
     folder = environ.get(STATE_DIR, "")
     if not folder:
-        import platformdirs
-
-        folder = platformdirs.user_state_dir("stanchion")
+        folder = user_state()
     if not Path(folder).is_absolute():
         raise OSError(f"the state folder `{folder}` is not an absolute path: set {STATE_DIR} to one")
     return Path(folder)

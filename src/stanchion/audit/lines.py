@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import sha256
-from typing import Final, NamedTuple
+from typing import Final
 
-_BEFORE: Final = re.compile(
+from stanchion.kernel.regex import regex
+from stanchion.kernel.tuples import NamedTuple
+
+_BEFORE: Final = regex(
     rb'\{"hash":"([0-9a-f]{64})"(?:,"mac":"([0-9a-f]{64})")?,"took":([0-9]{1,19})'
     rb'(?:,"seal":"([0-9a-z:-]+)")?,"body":(?=\{)'
-).match
+)
 
 KEPT: Final = b',"kept":'
-_HELD: Final = re.compile(rb',"holds":"[0-9a-f]{64}"\}(?=,"kept":)').search
+_HELD: Final = regex(rb',"holds":"[0-9a-f]{64}"\}(?=,"kept":)')
 """How a body ends that something is kept apart from: it has no other field of that name, and in its texts quotes are
 escaped."""
 
@@ -69,11 +71,11 @@ def is_text(line: bytes) -> bool:
 
 def taken_apart(line: bytes) -> Line | None:
     """A line in its parts, whether they can be read or not; `None` where it has none."""
-    before = _BEFORE(line)
+    before = _BEFORE.match(line)
     if before is None or not line.endswith(b"}"):
         return None
     digest, mac, took, seal = before.groups()
-    held = _HELD(line, before.end())
+    held = _HELD.search(line, before.end())
     ends = len(line) - 1 if held is None else held.end()
     if line[ends - 1 : ends] != b"}":
         return None

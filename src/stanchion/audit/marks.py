@@ -14,6 +14,8 @@ class Marks:
 
     def __init__(self, synced: int) -> None:
         self._done = Condition()
+        self.first = synced
+        """How many records there were before: those of a process that this one was forked from."""
         self._synced = synced
         self._lost: deque[tuple[int, int, str]] = deque(maxlen=64)
 

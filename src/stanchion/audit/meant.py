@@ -8,10 +8,11 @@ from typing import Final
 
 import msgspec
 
-from stanchion.audit.choosing import agent_of
 from stanchion.audit.lines import KEPT, is_blank
-from stanchion.audit.scanning import Found, Stub, found_at
+from stanchion.audit.segment_scan import Found, Stub, found_at
+from stanchion.audit.selection import agent_of
 from stanchion.kernel.names import Names
+from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import json_safe
 
 FEWEST: Final = 3
@@ -20,9 +21,7 @@ FEWEST: Final = 3
 USUAL: Final = {"run": "", "agent": "", "task": "", "tenant": "default"}
 """What a whole body has in the fields that it leaves out."""
 
-_VALUES: Final = {
-    name: re.compile(rb'"%b":(?:\{"id":)?"((?:[^"\\]|\\.)*)("?)' % name.encode(), re.DOTALL).findall for name in USUAL
-}
+_VALUES: Final = {name: regex(rb'"%b":(?:\{"id":)?"((?:[^"\\]|\\.)*)("?)' % name.encode(), re.DOTALL) for name in USUAL}
 """The values of a field wherever it stands; without the quote behind it one is torn."""
 
 
@@ -112,7 +111,7 @@ def _begins(text: bytes, torn: bytes) -> bool:
 
 def _read(name: str, raw: bytes) -> Iterator[str | None]:
     """The values that a field has in some bytes; `None` for one that cannot be read, or is torn."""
-    for value, ends in _VALUES[name](raw):
+    for value, ends in _VALUES[name].findall(raw):
         try:
             yield msgspec.json.decode(b'"%b"' % value, type=str) if ends else None
         except (msgspec.DecodeError, UnicodeDecodeError):

@@ -12,15 +12,15 @@ from typing import Final
 
 import msgspec
 
+from stanchion.audit.chain_lock import lock_waiting
 from stanchion.audit.errors import TrailError
 from stanchion.audit.heads import sync_folder, write_private
 from stanchion.audit.keys import LEAST, Epoch, key_id, sealed
-from stanchion.audit.locking import lock_waiting
 from stanchion.audit.macs import first_key
 
 ALGORITHM: Final = "ratchet-sha256"
-SEALS: Final = "seals a trail, and is replaced at every use: leave it where it is"
-VERIFIES: Final = "verifies a trail: keep it elsewhere, and not on the machine that writes the trail"
+SEALS: Final = "seals a trail, and is replaced at every use: do not copy or move it"
+VERIFIES: Final = "verifies a trail: keep it on another machine than the one that writes the trail"
 
 
 class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,7 +79,7 @@ def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
     other = path.with_name(f"{path.name}.verify")
     for each in (path, other):
         if os.path.lexists(each):
-            raise TrailError(f"`{each}` is there already: name another file, or move this one away")
+            raise TrailError(f"`{each}` already exists: use another file, or move this one away")
     secret = draw(LEAST)
     made = KeyFile(SEALS, key_id(secret), 0, secret.hex())
     try:
@@ -87,7 +87,7 @@ def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
         write_private(path, _encoded(made))
         sync_folder(path.parent)
     except OSError as error:
-        raise TrailError(f"the key `{path}` cannot be written: {error.strerror}; name another place") from None
+        raise TrailError(f"the key `{path}` cannot be written: {error.strerror}; use another place") from None
     return other
 
 
@@ -96,7 +96,9 @@ def read_key(path: Path) -> KeyFile:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise TrailError(f"the audit key `{path}` cannot be read: {error.strerror}; name a file that can") from None
+        raise TrailError(
+            f"the audit key `{path}` cannot be read: {error.strerror}; give the path of a readable key file"
+        ) from None
     return _decoded(path, data)
 
 
@@ -106,11 +108,13 @@ def _decoded(path: Path, data: bytes) -> KeyFile:
         found = msgspec.json.decode(data, type=KeyFile)
         secret = bytes.fromhex(found.secret)
     except (msgspec.MsgspecError, ValueError):
-        raise TrailError(f"the audit key `{path}` is no key: {make}") from None
+        raise TrailError(f"the audit key `{path}` is not a key: {make}") from None
     if found.stanchion == VERIFIES:
-        raise TrailError(f"the audit key `{path}` only verifies: name the file that seals, and keep this one elsewhere")
+        raise TrailError(
+            f"the audit key `{path}` can only verify: give the file that seals, and keep this one on another machine"
+        )
     if found.stanchion != SEALS or len(secret) != LEAST or found.epoch < 0:
-        raise TrailError(f"the audit key `{path}` is no key: {make}")
+        raise TrailError(f"the audit key `{path}` is not a key: {make}")
     return found
 
 

@@ -174,7 +174,7 @@ def entry_of(
     hide: tuple[Patch, ...] = (),
 ) -> Entry:
     """The record of a decision about a moment, placed behind the record with hash `prev`. `hide` is what guards would
-    have redacted that were not asked any more."""
+    have redacted that were no longer asked."""
     events = moment.events
     event = events[0]
     run = event.run

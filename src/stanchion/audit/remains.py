@@ -12,25 +12,25 @@ import msgspec
 from stanchion.audit.heads import Head
 from stanchion.audit.layout import CUT, DOUBT, HEAD, HEAD_NEW, LOCK, SEGMENT, chains, segment_file, segments
 from stanchion.audit.lines import is_text
-from stanchion.audit.living import is_written
 from stanchion.audit.meant import Meant
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.stretches import stretches, stretches_back
+from stanchion.audit.writers import is_written
 
 OWN: Final = frozenset({HEAD, HEAD_NEW, LOCK, DOUBT})
 """Files of a chain that are no segments and no pieces."""
 
 DAMAGED: Final = (
-    "a line that cannot be read, and so cannot be erased: put a whole copy of that file in its place and erase again, "
-    "or overwrite those bytes by hand; `stanchion audit verify` says what was done to it"
+    "a line that cannot be read, and so cannot be erased: replace the file with an intact copy and erase again, or "
+    "overwrite those bytes by hand; `stanchion audit verify` says what was done to it"
 )
-WRITTEN: Final = "the beginning of a record in a chain that somebody writes: erase again when it is whole"
+WRITTEN: Final = "the beginning of a record that is still being written: erase again when it is complete"
 UNFIT: Final = (
-    "the beginning of a record in a chain that nobody can go on with: `stanchion audit verify` says why; "
-    "cut the file off at that byte by hand"
+    "the beginning of a record in a chain that cannot be continued: `stanchion audit verify` says why; truncate the "
+    "file at that byte by hand"
 )
-STRANGER: Final = "no part of a trail, and not ours to erase: remove it yourself"
-UNSEEN: Final = "no part of a trail, and nothing that can be looked into: look yourself whether it has to go"
+STRANGER: Final = "not part of a trail, so it was left alone: remove it yourself"
+UNSEEN: Final = "not part of a trail, and Stanchion cannot look into it: check yourself whether it has to be removed"
 
 
 class Remain(msgspec.Struct, frozen=True):

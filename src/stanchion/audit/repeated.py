@@ -8,12 +8,13 @@ every segment, after a record that is not all that was judged, and after `AT_MOS
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from stanchion.audit.record import Entry, canonical
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment, ToolCall
+from stanchion.kernel.tuples import NamedTuple
 
 AT_MOST: Final = 64
 """How many decisions of a run are judged again, at the most, to know what one was judged on."""

@@ -6,18 +6,19 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 import msgspec
 
 from stanchion.audit import notes
 from stanchion.audit.chain import Chain
-from stanchion.audit.ending import Unfit, last_line
+from stanchion.audit.chain_end import Unfit, last_line
 from stanchion.audit.keys import Key
 from stanchion.audit.layout import chains, segment_file, segments
 from stanchion.audit.lines import Line, parse_line
-from stanchion.audit.living import is_written
-from stanchion.audit.scanning import backwards, forwards, of_kind
+from stanchion.audit.segment_scan import backwards, forwards, of_kind
+from stanchion.audit.writers import is_written
+from stanchion.kernel.tuples import NamedTuple
 
 DAY_MS: Final = 86_400_000
 PARTS: Final = 10
@@ -174,7 +175,9 @@ def _remove(chain: Chain, gone: list[Old], keep: Keep, lock: AbstractContextMana
     erased = _erased_in(chain, gone)
     with lock:
         if erased:
-            chain.note(notes.Erased, notes.ERASED, records=erased, why="said before, in what leaves now")
+            chain.note(
+                notes.Erased, notes.ERASED, records=erased, why="recorded before, in a segment that is removed now"
+            )
         chain.note(notes.Retired, notes.RETIRED, segments=tuple(sorted(listed.values())), why=" or ".join(said))
         position = chain.position()
     # Only what stands before a head retires anything: the head moves before a file goes.

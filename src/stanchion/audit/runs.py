@@ -9,10 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit import notes
-from stanchion.audit.choosing import REFUSED
-from stanchion.audit.gathering import OPEN, Gathering
-from stanchion.audit.reading import Found, Progress, Reader
+from stanchion.audit.reader import Found, Progress, Reader
 from stanchion.audit.record import INTENT, OUTCOME
+from stanchion.audit.run_story import OPEN, Gathering
+from stanchion.audit.selection import REFUSED
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.stages import Stage

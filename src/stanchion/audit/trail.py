@@ -11,12 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from stanchion.audit import notes as noted
-from stanchion.audit.ageing import Ageing
+from stanchion.audit.age import Ageing
 from stanchion.audit.anchors import Anchor, place_of
 from stanchion.audit.apart import Parts, Salts, encode
 from stanchion.audit.chain import Chain, Lost
 from stanchion.audit.errors import AuditLost, TrailError, reason
-from stanchion.audit.forking import tell_of_forks
+from stanchion.audit.forks import tell_of_forks
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
 from stanchion.audit.layout import refuse_former
 from stanchion.audit.marks import Marks
@@ -24,8 +24,9 @@ from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, entry_of
 from stanchion.audit.repeated import Repeated
 from stanchion.audit.retention import Copier
-from stanchion.audit.taking import heads_beside, take_chain
-from stanchion.audit.waking import Waking
+from stanchion.audit.take_chain import heads_beside, take_chain
+from stanchion.audit.tampering import Tampering
+from stanchion.audit.wake import Waking
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
@@ -58,13 +59,11 @@ class Trail:
         self._salts, self._repeated = Salts(secret()), Repeated()
         self._copier, self._options, self._redact = copier, options, options.redact
         self._clock, self._names, self._process = clock, names, process
-        self.trouble = ""
-        self._users = 1
+        self.trouble, self.tampering, self._users = "", Tampering(), 1
         self.name = ""
         """The chain that this process writes, or wrote last."""
-        self._place = place_of(folder)
+        self._place, self._written = place_of(folder), 0
         self._chain: Chain | None = None
-        self._written = 0
         self._fresh()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -77,13 +76,13 @@ class Trail:
         except OSError as error:
             if self._chain is not None:
                 self._chain.abandon()
-            hint = "name another folder, or let this one be written"
+            hint = "use another folder, or make this one writable"
             raise TrailError(f"the audit trail in `{folder}` cannot be opened: {reason(error)}; {hint}") from error
         tell_of_forks(self)
         atexit.register(self._end)
 
     def _fresh(self) -> None:
-        """What a new trail has, and one that finds itself in a forked process."""
+        """What a new trail has, and one in a forked process."""
         self._lock = Lock()
         self._marks = Marks(self._written)
         self._waking = Waking()
@@ -103,7 +102,8 @@ class Trail:
         self._sealed_at = self._checked_at = 0.0
 
     def _take(self) -> Chain:
-        chain, self._unfit, doubted = take_chain(self.folder, self._options.key, self._clock, self._names)
+        chain, unfit, doubted = take_chain(self.folder, self._options.key, self._clock, self._names)
+        self._unfit = self.tampering.opened(unfit, doubted)
         self._chain, self._live, self.name, self._gone = chain, None, chain.id, (*self._gone, *doubted)
         return chain
 
@@ -157,7 +157,7 @@ class Trail:
         """The chain to write to; raises where the queue is full, or no chain can be opened."""
         waiting = self._bytes - self._synced_bytes
         if waiting > self._options.queue_bytes * (1 if starts else 2):
-            raise self._troubled(f"{waiting >> 20} MiB of records wait for the disk, more than may")
+            raise self._troubled(f"{waiting >> 20} MiB of records wait for the disk, which is over the limit")
         try:
             if self._closed:
                 raise AuditLost("the trail is closed")
@@ -187,6 +187,7 @@ class Trail:
         """Go on in a new chain, because somebody has cut, renamed or removed the one that was written. The new one
         names it, and gets whatever the disk did not have yet. Whoever calls has the lock."""
         self._gone = (*self._gone, (chain.id, chain.seq - 1, chain.head, why))
+        self.tampering.strayed(chain.id, why)
         # The thread may be at work with its files, so it is the thread that closes them.
         self._left.append(chain)
         self._chain = self._live = None
@@ -257,7 +258,7 @@ class Trail:
             except OSError as error:
                 self._fail(reason(error))
             except Exception as error:  # noqa: BLE001 - whatever goes wrong here, later records need this thread
-                self._fail(f"keeping it up failed with `{type(error).__name__}`")
+                self._fail(f"its maintenance failed with `{type(error).__name__}`")
 
     def _turn(self) -> None:
         """Bring everything written so far to the disk, then see to the head, checkpoints, segments and retention."""

@@ -11,21 +11,21 @@ from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.act import Way
-from stanchion.approvals.answering import By, Person, Signer, Wish
-from stanchion.approvals.keys import KeyFile, Place, PublicKey, public_of
+from stanchion.approvals.answerers import By, Person, Signer, Wish
+from stanchion.approvals.keys import KeyFile, KeyOwner, PublicKey, public_of
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.ssh_agent import AgentKey, identities
 from stanchion.approvals.terminal import from_fd, passphrase
 from stanchion.cli.parser import Parser
 from stanchion.cli.trouble import BadInput
-from stanchion.runtime.drivers import drive
+from stanchion.runtime.driving.sync import drive
 
 Page = Callable[[Wish], Iterable[str]]
 
 WAYS: Final = """\
-With --key or --ssh-agent you answer as an operator, and sign it. Without, you type a code
-at this terminal; that is recorded as unproven, counts only while no operator is enrolled,
-and never for what is critical."""
+With --key or --ssh-agent you sign your answer as an operator. Without them you type a code
+at this terminal. Such an answer is recorded as unproven; it counts only while no operator
+is enrolled, and never for critical actions."""
 
 
 def add_answerer(parser: Parser, policy: bool = True) -> None:
@@ -34,12 +34,12 @@ def add_answerer(parser: Parser, policy: bool = True) -> None:
     who.add_argument("--key", metavar="FILE", help="sign with the private key in this file")
     who.add_argument("--ssh-agent", action="store_true", help="sign with a key in your ssh-agent (SSH_AUTH_SOCK)")
     who.add_argument(
-        "--as", metavar="NAME", dest="as_name", default="", help="the operator you are, if it is not clear"
+        "--as", metavar="NAME", dest="as_name", default="", help="your name as an operator, if your key does not tell"
     )
-    who.add_argument("--role", metavar="ROLE", default="", help="one of your roles, if it matters which")
+    who.add_argument("--role", metavar="ROLE", default="", help="the role in which you answer, if you have several")
     who.add_argument("--passphrase-fd", metavar="N", type=int, help="read the key's passphrase from this descriptor")
     if policy:
-        who.add_argument("--policy", metavar="FILE", help="the policy that pins operators, if one does")
+        who.add_argument("--policy", metavar="FILE", help="the policy that lists operators, if one does")
 
 
 def answerer(args: argparse.Namespace, shield: Shield, page: Page | None = None) -> By:
@@ -59,7 +59,7 @@ def _everybody(shield: Shield) -> Roster:
 def signer(args: argparse.Namespace, roster: Roster, own: bool) -> Signer:
     """The operator whose key is named; `BadInput` where it is not clear who that is."""
     if args.key is not None and args.ssh_agent:
-        raise BadInput("`--key` and `--ssh-agent` are two ways: give one of them")
+        raise BadInput("`--key` and `--ssh-agent` cannot be combined: give one of them")
     if args.ssh_agent:
         public = _in_agent(args, roster)
         return Signer(_name(args, roster, public), AgentKey(public), args.role, Way.SSH_AGENT)
@@ -72,7 +72,7 @@ def key_file(args: argparse.Namespace, own: bool) -> KeyFile:
     path = Path(args.key).expanduser()
     fd = args.passphrase_fd
     asked = (lambda: passphrase(f"Passphrase of {path}")) if fd is None else (lambda: from_fd(fd))
-    return KeyFile(path, asked, Place(own))
+    return KeyFile(path, asked, KeyOwner(own))
 
 
 def is_own(shield: Shield) -> bool:
@@ -102,8 +102,8 @@ def _name(args: argparse.Namespace, roster: Roster, public: PublicKey) -> str:
     if found:
         return found[0]
     raise BadInput(
-        f"no operator of this store has the key {public.fingerprint}: say who you are with `--as NAME`, and where you "
-        "are pinned with `--policy FILE`"
+        f"no operator of this store has the key {public.fingerprint}: say who you are with `--as NAME`, and give the "
+        "policy that pins your key with `--policy FILE`"
     )
 
 

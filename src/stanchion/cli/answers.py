@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.cli.judging import Judged
-from stanchion.cli.terminal import json_line
+from stanchion.cli.check_runs import JudgedEvent
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
+from stanchion.views.encode import json_line
 
 PROCEEDS: Final = 0
 REFUSED: Final = 3
@@ -32,8 +32,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be done with an event.
 
     `event` is the id the caller gave it. `content` is what goes ahead, after patches: there is none where nothing
-    does, and none at a stage without content. `shadow` is what guards in shadow mode would have said. `ticket` is the
-    id of what a person would be asked.
+    does, and none at a stage without content. `shadow` is what guards in shadow mode would have said. `unresolved`
+    are names whose addresses were not looked up, so that they were judged as if they had none. `ticket` is the id of
+    what a person is asked, or would be.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[str, ...]
     shadow: tuple[Said, ...] | msgspec.UnsetType = msgspec.UNSET
     content: Any = msgspec.UNSET
+    unresolved: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     ticket: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -58,9 +60,9 @@ class Unread(msgspec.Struct, frozen=True):
     error: str
 
 
-def answer_of(judged: Judged) -> Answer:
+def answer_of(judged: JudgedEvent) -> Answer:
     """The answer to an event that was judged."""
-    report, run, decision = judged
+    report, run, decision, unresolved = judged
     return Answer(
         id=decision.id,
         event=msgspec.UNSET if report.id is None else report.id,
@@ -74,6 +76,7 @@ def answer_of(judged: Judged) -> Answer:
         skipped=decision.skipped,
         shadow=_said(decision.shadow) if decision.shadow else msgspec.UNSET,
         content=decision.patched(report.content) if decision.proceeds and report.has_content else msgspec.UNSET,
+        unresolved=unresolved if unresolved else msgspec.UNSET,
         ticket=ticket if (ticket := run.ticket(decision)) is not None else msgspec.UNSET,
     )
 

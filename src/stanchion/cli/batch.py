@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from stanchion.cli.answers import Unread, answer_of, line_of
+from stanchion.cli.check_runs import Runs
 from stanchion.cli.events import parse, read
-from stanchion.cli.judging import Runs
-from stanchion.runtime.reports import BadEvent
+from stanchion.runtime.calling.reports import BadEvent
 
 MAX_LINE_BYTES: Final = 8 * 1024 * 1024
 """The longest line that is read; the rest of a longer one is passed over."""
@@ -34,7 +34,7 @@ def _parsed(line: bytes | None) -> object:
     if line is None:
         raise BadEvent(f"the line is longer than {MAX_LINE_BYTES:,} bytes: send less, or a reference to it")
     if not line.strip():
-        raise BadEvent("the line is empty: write one JSON object a line")
+        raise BadEvent("the line is empty: write one JSON object per line")
     return parse(line)
 
 

@@ -18,7 +18,7 @@ USAGE: Final = "stanchion broker --socket PATH --policy POLICY --allow-user USER
 DESCRIPTION: Final = """\
 Judge for agents that run as other users. The broker holds the policy, the state, the trail
 and the keys in a folder of its own, and listens on a unix socket: an agent can ask it for
-decisions, and read and change nothing. Programs use it with
+decisions, but can neither read nor change anything. Programs use it with
 `Shield.load("broker:/run/stanchion/broker.sock")`. It runs until SIGTERM or Ctrl-C."""
 
 EPILOG: Final = """\
@@ -32,23 +32,23 @@ USER and GROUP are names or numbers. With `:TENANT` they ask for that tenant, ot
 `default`. Linux only: there the kernel says which user is at the other end of a socket.
 
 exit status:
-  0  it was told to stop
-  2  it cannot run like that, and says what to do"""
+  0  the broker was stopped
+  2  the broker cannot run with these options; the message says what to do"""
 
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "judge for agents of other users, who can reach neither policy nor state"
+    summary = "judge for agents that run as other users, out of their reach"
     parser: Parser = commands.add_parser("broker", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--socket", metavar="PATH", required=True, help="where it listens")
+    parser.add_argument("--socket", metavar="PATH", required=True, help="the path of the socket")
     parser.add_argument("--policy", metavar="POLICY", required=True, help="a policy file, or the name of a pack")
     parser.add_argument("--env", metavar="NAME", help="an environment of the policy")
-    parser.add_argument("--state", metavar="DIR", help="the broker's own folder; your state folder without it")
+    parser.add_argument("--state", metavar="DIR", help="the broker's own folder (default: your state folder)")
     parser.add_argument(
-        "--allow-user", metavar="USER", action="append", default=[], help="a user it works for, perhaps USER:TENANT"
+        "--allow-user", metavar="USER", action="append", default=[], help="a user to serve, or USER:TENANT"
     )
     parser.add_argument(
-        "--allow-group", metavar="GROUP", action="append", default=[], help="a group it works for, perhaps GROUP:TENANT"
+        "--allow-group", metavar="GROUP", action="append", default=[], help="a group to serve, or GROUP:TENANT"
     )
 
 
@@ -56,9 +56,9 @@ def run(args: argparse.Namespace) -> int:
     """Serve until told to stop."""
     from stanchion.audit.errors import TrailError
     from stanchion.policy.errors import PolicyError
-    from stanchion.service.listening import Taken
     from stanchion.service.peers import NobodyKnown, Unsupported
     from stanchion.service.premises import Exposed
+    from stanchion.service.socket import Taken
     from stanchion.stores.protocol import StoreError
 
     try:
@@ -69,18 +69,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _serve(args: argparse.Namespace) -> int:
     from stanchion.audit.layout import STATE_DIR, state_folder
-    from stanchion.runtime.places import KEY, STORE_FILE, TRAIL_FOLDER
-    from stanchion.service.listening import listening, locked, removed
+    from stanchion.runtime.errors import NotifyError
+    from stanchion.runtime.standing.notify_file import post_for
+    from stanchion.runtime.standing.places import KEY, STORE_FILE, TRAIL_FOLDER
     from stanchion.service.passes import key_in
     from stanchion.service.peers import admission, supported
     from stanchion.service.premises import own_file, own_folder
     from stanchion.service.server import Broker
+    from stanchion.service.socket import listening, locked, removed
     from stanchion.service.witnesses import WITNESSES
 
     supported()
     who = admission(args.allow_user, args.allow_group)
     if who.is_empty:
-        raise BadInput("nobody may ask this broker: say who may with `--allow-user` or `--allow-group`")
+        raise BadInput("no user may use this broker: say who may with `--allow-user` or `--allow-group`")
     os.umask(0o077)
     folder = own_folder(Path(args.state) if args.state else state_folder(os.environ))
     # What the runtime keeps beside the store is kept here, too.
@@ -88,6 +90,10 @@ def _serve(args: argparse.Namespace) -> int:
     key = os.environ.get(KEY, "")
     if key:
         own_file(Path(key))
+    try:
+        post_for(None, os.environ)
+    except NotifyError as error:
+        raise BadInput(*error.faults) from None
     path = Path(args.socket)
     with (
         locked(folder),

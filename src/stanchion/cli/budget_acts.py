@@ -11,13 +11,14 @@ from stanchion import Shield
 from stanchion.approvals.errors import TicketError
 from stanchion.audit.errors import AuditLost
 from stanchion.cli.answerers import answerer
-from stanchion.cli.operating import loaded
+from stanchion.cli.operator_options import loaded
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.veiled import veiled
 from stanchion.kernel.state import StoreLost
+from stanchion.runtime.deciding.measures import FRACTIONS, WHOLE
 from stanchion.runtime.errors import StanchionError
-from stanchion.runtime.measures import FRACTIONS
+from stanchion.views.amounts import amount
+from stanchion.views.veiled import veiled
 
 FORM: Final = "write `tokens=500`, or several with commas between them"
 
@@ -33,7 +34,7 @@ def release(args: argparse.Namespace) -> int:
         shield.release_call(args.name, used, why=args.why, by=by, tenant=args.tenant)
 
     _do(args, done)
-    kept = f"charged is what was used, {args.used}" if args.used else "nothing of it is charged"
+    kept = f"{_worded(used)} of it is charged, as used" if used is not None else "nothing of it is charged"
     say(sys.stdout, f"{veiled(args.name)} is released: {kept}")
     return 0
 
@@ -49,8 +50,15 @@ def top_up(args: argparse.Namespace) -> int:
         shield.top_up(args.name, more, why=args.why, by=by, tenant=args.tenant)
 
     _do(args, done)
-    say(sys.stdout, f"{veiled(args.name)} is topped up by {args.amount}")
+    say(sys.stdout, f"{veiled(args.name)} is topped up by {_worded(more)}")
     return 0
+
+
+def _worded(given: dict[str, int | float]) -> str:
+    """Amounts as people read them: `5,000 tokens and $0.12`."""
+    whole = {name: (counted, many) for counted, (name, many) in WHOLE.items()}
+    each = [(*whole.get(name, (name, 1)), value) for name, value in given.items()]
+    return " and ".join([amount(counted, round(value * many)) for counted, many, value in each])
 
 
 def _do(args: argparse.Namespace, work: Callable[[Shield], None]) -> None:
@@ -69,8 +77,8 @@ def amounts(option: str, text: str) -> dict[str, int | float]:
         try:
             value = float(number) if measure in FRACTIONS else int(number)
         except ValueError:
-            raise BadInput(f"`{option}` is `{text}`, which is no amount: {FORM}") from None
+            raise BadInput(f"`{option}` is `{text}`, which is not an amount: {FORM}") from None
         if not equals or measure in found:
-            raise BadInput(f"`{option}` is `{text}`, which is no amount: {FORM}")
+            raise BadInput(f"`{option}` is `{text}`, which is not an amount: {FORM}")
         found[measure] = value
     return found

@@ -7,37 +7,48 @@ import os
 import sys
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from functools import partial
+from math import isfinite, nan
 from typing import Any, BinaryIO, Final
 
 from stanchion import PolicyError, Shield
 from stanchion.cli.answers import PROCEEDS, answer_of, line_of, status_of
-from stanchion.cli.batch import answer_lines
+from stanchion.cli.check_runs import JudgedEvent, Runs
 from stanchion.cli.checks import Checks
+from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.events import fields_of, parse, read
-from stanchion.cli.judging import Judged, Runs
 from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import Terminal, put, say
-from stanchion.cli.trails import checks_folder
 from stanchion.cli.trouble import BadInput
+from stanchion.cli.unresolved import Unasked
 from stanchion.cli.verdict import row, verdict
 from stanchion.cli.whose import add_project, whose
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.places import MEMORY
-from stanchion.runtime.reports import BadEvent
+from stanchion.runtime.calling.reports import BadEvent
+from stanchion.runtime.standing.notify_file import NOBODY
+from stanchion.runtime.standing.places import MEMORY
 
 BAD_LINES: Final = 2
+MAX_RESULT: Final = 8 * 1024 * 1024
+"""How many bytes of a result are read from standard input."""
 RUN: Final = "check"
 """The run of an event that names none."""
 
 USAGE: Final = """stanchion check --tool NAME [--args JSON] [options]
        stanchion check --stage STAGE --event JSON [options]
+       stanchion check --run ID --tool NAME [--args JSON] [options]
+       stanchion check --run ID --tool NAME --call CALL --result TEXT [options]
        stanchion check --batch FILE [--policy POLICY] [--env NAME]"""
 
 DESCRIPTION: Final = """\
 Judge what an agent is about to do, or what it has just received, and do nothing about it.
 One event is given by options and answered for people to read, or as JSON. With --batch
 events come one a line from a file or from standard input, and each is answered by one
-line of JSON before the next is read; what one event of a run counts, later events find."""
+line of JSON before the next is read. Later events of a run see what earlier ones counted.
+
+With --run the event counts: it belongs to that run, whose steps, budgets and tickets are in
+the project's store, and it is written to the trail. All checks of a run share these,
+whether they come one after another or at once. Only the first check needs to name the
+agent."""
 
 EXAMPLES: Final = """\
 examples:
@@ -47,34 +58,47 @@ examples:
   stanchion check --batch events.jsonl > answers.jsonl
   my-agent | stanchion check --batch - --policy policy.yaml
   stanchion check --tool bash --policy policy.yaml --env trial --explain
+  stanchion check --run job-7 --agent builder --tool bash --args '{"command": "ls"}' --json
+  stanchion check --run job-7 --tool bash --call job-7.1f2e.1 --result "$(cat out.txt)"
 
-What was decided is kept for a while, for `stanchion explain ID`.
+CALL is the id of the answer that let the call start: its result settles what it reserved.
+Decisions are kept for a while for `stanchion explain ID`; with --run, in the trail.
+Host names in URLs are resolved only with --resolve. Without it the name alone is judged,
+and the answer says so; with --run, when the request may follow, it is refused.
 
 exit status:
-  0  it proceeds; for a batch: every line was judged
-  2  the input is bad; for a batch: some lines were no events
-  3  it is refused
-  4  it waits for a person"""
+  0  the event goes ahead; for a batch: every line was judged
+  2  the input is bad; for a batch: some lines were not events
+  3  the event is refused
+  4  the event waits for a person"""
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser's commands."""
     summary = "judge one event, or a stream of them, without doing anything"
-    parser: Parser = commands.add_parser("check", help=summary, usage=USAGE, description=DESCRIPTION, epilog=_epilog())
+    parser: Parser = commands.add_parser("check", help=summary, usage=USAGE, description=DESCRIPTION, epilog=_epilog)
     event = parser.add_argument_group("the event")
     event.add_argument("--tool", metavar="NAME", help="the tool that is about to be called")
     event.add_argument("--args", metavar="JSON", help="its arguments, a JSON object")
-    event.add_argument("--stage", metavar="STAGE", help="another stage than `tool_call`")
+    event.add_argument("--stage", metavar="STAGE", help="the stage, if it is not `tool_call`")
     event.add_argument("--event", metavar="JSON", help="the event's fields, as in a line of a batch")
-    event.add_argument("--agent", metavar="NAME", help="who is at work")
-    event.add_argument("--task", metavar="NAME", help="what is worked on")
-    event.add_argument("--batch", metavar="FILE", help="events as JSON lines instead; `-` is standard input")
+    event.add_argument("--agent", metavar="NAME", help="the agent")
+    event.add_argument("--task", metavar="NAME", help="the task")
+    event.add_argument("--call", metavar="CALL", help="the call that a result or an error belongs to")
+    event.add_argument("--result", metavar="TEXT", help="the tool's result as text; `-` reads standard input")
+    event.add_argument("--tokens", metavar="N", help="the tokens that the event uses or has used")
+    event.add_argument("--cost", metavar="USD", help="the cost of the event, in dollars")
+    event.add_argument("--batch", metavar="FILE", help="events as JSON lines instead; `-` reads standard input")
     judging = parser.add_argument_group("judging and answering")
     judging.add_argument(
         "--policy", metavar="POLICY", default="default", help="a policy file, a pack, or `found` (default: default)"
     )
-    judging.add_argument("--env", metavar="NAME", help="judge by the policy as it is in this environment")
-    judging.add_argument("--explain", action="store_true", help="say at once what `stanchion explain` says of it")
+    judging.add_argument("--env", metavar="NAME", help="use this environment of the policy")
+    judging.add_argument(
+        "--explain", action="store_true", help="also print what `stanchion explain` says about the answer"
+    )
+    judging.add_argument("--run", metavar="ID", help="count the event as part of this run, in the project's store")
+    judging.add_argument("--resolve", action="store_true", help="resolve host names with the system's DNS")
     add_project(judging)
     judging.add_argument("--json", action="store_true", help="answer with one line of JSON, as a batch does")
 
@@ -85,47 +109,63 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _one(args: argparse.Namespace) -> int:
+    if args.run is not None and args.explain:
+        raise BadInput("`--explain` is for a check without `--run`: for this one use `stanchion explain ID`")
+    checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
     try:
         report = read(_event(args))
-        checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
-        with redirect_stdout(sys.stderr), _shield(args, checks) as shield:
-            judged = Runs(shield).judge(report)
-            policy = shield.policy
+        if args.run is not None:
+            from stanchion.cli.counted import judge_counted
+
+            judged, policy = judge_counted(args, report)
+        else:
+            unasked = Unasked()
+            with redirect_stdout(sys.stderr), _shield(args, checks, unasked) as shield:
+                judged = Runs(shield, unresolved=unasked.take).judge(report)
+                policy = shield.policy
     except BadEvent as error:
         raise BadInput(str(error)) from None
     if args.explain:
         from stanchion.cli.explanation import show
-        from stanchion.lab.explain import explain
+        from stanchion.views.explain import explain
 
         show(explain(checks.last(), policy), args.json)
     elif args.json:
         sys.stdout.buffer.write(line_of(answer_of(judged)))
     else:
         terminal = Terminal.of(sys.stdout, os.environ)
-        for line in (*verdict(judged, policy, terminal), *_ticket(judged, terminal)):
+        for line in (*verdict(judged, policy, terminal), *_ticket(judged, terminal, args.run is not None)):
             put(sys.stdout, line)
     return status_of(judged.decision)
 
 
-def _ticket(judged: Judged, terminal: Terminal) -> list[str]:
-    """That a person would be asked; a check asks nobody."""
-    if judged.run.ticket(judged.decision) is None:
+def _ticket(judged: JudgedEvent, terminal: Terminal, counted: bool) -> list[str]:
+    """Which ticket asks a person, or that one would be asked: a check that does not count asks nobody."""
+    ticket = judged.run.ticket(judged.decision)
+    if ticket is None:
         return []
-    return row("person", "nobody is asked by a check: a run that wants this opens a ticket", terminal)
+    if counted:
+        return row("ticket", f"{ticket}; check the same call again once it is approved", terminal)
+    return row("person", "a check asks nobody: in a run, this opens a ticket", terminal)
 
 
 def _many(args: argparse.Namespace) -> int:
-    for name in ("tool", "args", "stage", "event", "agent", "task"):
+    if args.run is not None:
+        raise BadInput(f"`--run` is for one event, which counts: the lines of `{args.batch}` name their own runs")
+    for name in ("tool", "args", "stage", "event", "agent", "task", "call", "result", "tokens", "cost"):
         if getattr(args, name) is not None:
             raise BadInput(f"`--{name}` is for one event: in a batch write it into the lines of `{args.batch}`")
     if args.explain:
         raise BadInput("`--explain` is for one event: after a batch see `stanchion explain`")
+    from stanchion.cli.batch import answer_lines
+
     answers = sys.stdout.buffer
     checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
-    with _source(args.batch) as source, redirect_stdout(sys.stderr), _shield(args, checks) as shield:
-        lines, bad = answer_lines(source, answers, Runs(shield))
+    unasked = Unasked()
+    with _source(args.batch) as source, redirect_stdout(sys.stderr), _shield(args, checks, unasked) as shield:
+        lines, bad = answer_lines(source, answers, Runs(shield, unresolved=unasked.take))
     if bad:
-        say(sys.stderr, f"stanchion: {bad} of {lines} lines are no events: correct those answered with `error`")
+        say(sys.stderr, f"stanchion: {bad} of {lines} lines are not events: correct those answered with `error`")
     return BAD_LINES if bad else PROCEEDS
 
 
@@ -142,16 +182,51 @@ def _source(name: str) -> AbstractContextManager[BinaryIO]:
 def _event(args: argparse.Namespace) -> dict[str, Any]:
     """One event from all the options that speak of it."""
     event: dict[str, Any] = {} if args.event is None else _object("--event", args.event)
-    said = {"tool": args.tool, "stage": args.stage, "agent": args.agent, "task": args.task}
+    said = {
+        "run": args.run,
+        "tool": args.tool,
+        "stage": args.stage,
+        "agent": args.agent,
+        "task": args.task,
+        "call": args.call,
+    }
     given: dict[str, Any] = {name: _text(f"--{name}", value) for name, value in said.items() if value is not None}
     if args.args is not None:
         given["args"] = _object("--args", args.args)
+    if args.result is not None:
+        given["result"] = _text("--result", _result(args.result))
+        given.setdefault("stage", str(Stage.TOOL_RESULT))
+    if args.tokens is not None:
+        given["tokens"] = _number("--tokens", args.tokens, int)
+    if args.cost is not None:
+        given["cost_usd"] = _number("--cost", args.cost, float)
     for name, value in given.items():
         if event.setdefault(name, value) != value:
-            raise BadInput(f"`--{name}` and `--event` say different things about `{name}`: give it once")
-    if not event:
-        raise BadInput("there is nothing to judge: name a tool with `--tool NAME`, or see `stanchion check --help`")
+            option = "cost" if name == "cost_usd" else name
+            raise BadInput(f"`--{option}` and `--event` say different things about `{name}`: give it once")
+    if not event.keys() - {"run", "agent", "task"}:
+        raise BadInput("there is nothing to judge: give a tool with `--tool NAME`, or see `stanchion check --help`")
     return {"run": RUN, "stage": str(Stage.TOOL_CALL), **event}
+
+
+def _result(text: str) -> str:
+    if text != "-":
+        return text
+    try:
+        return sys.stdin.buffer.read(MAX_RESULT + 1)[: MAX_RESULT + 1].decode()
+    except UnicodeDecodeError:
+        raise BadInput("the input of `--result -` is not UTF-8: give it in that encoding") from None
+
+
+def _number(option: str, text: str, kind: type[int] | type[float]) -> int | float:
+    try:
+        number = kind(text)
+    except ValueError:
+        number = nan
+    if not isfinite(number):
+        what = "a whole number" if kind is int else "a number, such as `0.05`"
+        raise BadInput(f"`{option}` is `{_short(text)}`: give {what}")
+    return number
 
 
 def _object(option: str, text: str) -> dict[str, Any]:
@@ -160,7 +235,7 @@ def _object(option: str, text: str) -> dict[str, Any]:
     except BadEvent as error:
         raise BadInput(f"`{option}` is `{_short(text)}`: {error}") from None
     if not isinstance(data, dict):
-        raise BadInput(f"`{option}` is `{_short(text)}`: give a JSON object, which stands in braces")
+        raise BadInput(f"`{option}` is `{_short(text)}`: give a JSON object, as in `{{}}`")
     return data
 
 
@@ -174,13 +249,17 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def _shield(args: argparse.Namespace, checks: Checks) -> Shield:
+def _shield(args: argparse.Namespace, checks: Checks, unasked: Unasked) -> Shield:
     """The shield to judge with. It counts in memory, for this command alone, and keeps what it decides."""
-    named = {} if args.env is None else {"env": args.env}
+    named: dict[str, Any] = {} if args.env is None else {"env": args.env}
+    if not args.resolve:
+        named["resolver"] = unasked
     try:
-        shield: Shield = args.load(args.policy, store=MEMORY, journal=checks, **named)
+        quiet: Any = {"metrics": False, "notify": NOBODY, "prepare": args.batch is not None}
+        shield: Shield = args.load(args.policy, store=MEMORY, journal=checks, **quiet, **named)
     except PolicyError as error:
         raise BadInput(*[str(fault) for fault in error.faults]) from None
+    shield.occurrences.mute()
     return shield
 
 

@@ -6,20 +6,21 @@ It is a convenience: what it cannot keep is told once, and changes no answer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact, Finish, MemoryJournal, Start
 from stanchion.audit.options import Options
-from stanchion.audit.reading import Reader
-from stanchion.audit.rebuilding import args_of
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
-from stanchion.lab.case import Case
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stanchion.views.case import Case
 
 KEPT: Final = Options(segment_bytes=1024 * 1024, keep=Keep(size=2 * 1024 * 1024))
 
@@ -77,12 +78,13 @@ class Checks:
 
     def last(self) -> Case:
         """The newest decision, as a case to explain."""
+        from stanchion.views.case import case_just_made
+
         kept = self._newest.kept()
         if not kept or self._start is None:
             raise LookupError("nothing was decided")
         entry, start = kept[-1].read(), self._start
-        args = None if self._trail is None else args_of(Reader(self._trail.folder), entry)
-        return Case(entry, start.info, start.source, start.env, args)
+        return case_just_made(entry, start, None if self._trail is None else self._trail.folder)
 
     def _keep(self, write: Callable[[Trail], object]) -> None:
         if self._lost:

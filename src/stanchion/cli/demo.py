@@ -8,18 +8,19 @@ from itertools import groupby
 from typing import Any, Final
 
 from stanchion.cli.screen import Screen
-from stanchion.cli.terminal import json_line
 from stanchion.cli.trouble import BadInput
-from stanchion.lab.demo.hazard import Outcome, Step, Tally
-from stanchion.lab.demo.hazards import HAZARDS
-from stanchion.lab.demo.play import POLICY, Books, Demo
+from stanchion.demo.hazard import Outcome, Step, Tally
+from stanchion.demo.hazards import HAZARDS
+from stanchion.demo.play import POLICY, Books, Demo
 from stanchion.policy.errors import PolicyError
+from stanchion.telemetry.loggers import hush
+from stanchion.views.encode import json_line
 
 USAGE: Final = "stanchion demo [--fast] [--json] [--policy POLICY] [--show-policy]"
 
 DESCRIPTION: Final = """\
-A scripted agent, without a model or a network, walks into hazards one by one, and a real
-shield judges every step: what you see are its decisions under the demo's policy."""
+A scripted agent, without a model or a network, runs into hazards one by one, and a real
+shield judges every step. You see its decisions under the demo's policy."""
 
 EPILOG: Final = """\
 examples:
@@ -27,11 +28,11 @@ examples:
   stanchion demo --show-policy > mine.yaml
   stanchion demo --policy mine.yaml
 
-Take a rule out of mine.yaml, and the demo says what is no longer caught.
+Remove a rule from mine.yaml, and the demo shows what is no longer caught.
 
 exit status:
   0  every hazard was handled as expected
-  1  one was not, or the trail does not verify
+  1  a hazard was not handled as expected, or the trail does not verify
   2  the policy cannot be used"""
 
 BAR: Final = 16
@@ -68,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if args.show_policy:
         print(POLICY.read_text("utf-8"), end="")
         return 0
+    hush()
     try:
         demo = Demo(args.policy)
     except PolicyError as error:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -13,7 +12,8 @@ from stanchion.cli.parser import nearest
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import OF_STAGE, RunInfo
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.reports import INNER, USAGE, BadEvent
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.runtime.calling.reports import INNER, USAGE, BadEvent
 
 MAX_NAME: Final = 256
 """How many characters the name of a run, an agent, a task and the like may have."""
@@ -117,7 +117,10 @@ def parse(text: bytes) -> Any:
     """JSON as data. A key that is there twice is refused: two readers could each believe another one."""
     try:
         data = msgspec.json.decode(text)
-        json.loads(text.decode(), object_pairs_hook=_once)
+        if text.count(b":") != _members(data):
+            import json
+
+            json.loads(text.decode(), object_pairs_hook=_once)
     except RecursionError:
         raise BadEvent("the JSON is nested too deeply: send flatter data") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -126,11 +129,19 @@ def parse(text: bytes) -> Any:
     return data
 
 
+def _members(data: Any) -> int:
+    """How many members all objects in some data have. Each was written with a colon, so where there are as many colons
+    none is there twice; otherwise a text may have one."""
+    if isinstance(data, dict):
+        return len(data) + sum(map(_members, data.values()))
+    return sum(map(_members, data)) if isinstance(data, list) else 0
+
+
 def _once(pairs: list[tuple[str, Any]]) -> None:
     seen: set[str] = set()
     for name, _ in pairs:
         if name in seen:
-            raise BadEvent(f"the key `{name}` is there twice in one object: give it once")
+            raise BadEvent(f"the key `{name}` is twice in one object: give it once")
         seen.add(name)
 
 

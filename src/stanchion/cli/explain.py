@@ -1,34 +1,30 @@
-"""`stanchion explain`: say why something was decided, and what would have made it pass."""
+"""`stanchion explain`: explain why something was decided, and what would have made it pass."""
 
 from __future__ import annotations
 
 import argparse
-import heapq
 import os
 import sys
-from collections.abc import Iterator
-from itertools import islice
 from typing import Any, Final
 
-import msgspec
-
-from stanchion.audit.reading import Found, Reader
+from stanchion.audit.reader import Reader
+from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.explanation import show
 from stanchion.cli.progress import progress
-from stanchion.cli.record_line import decision_in, reason_of
-from stanchion.cli.terminal import Terminal, json_line, put, visible
-from stanchion.cli.times import shown
-from stanchion.cli.trails import checks_folder, reader_of, record
+from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import style_of
 from stanchion.cli.whose import add_project, whose
 from stanchion.kernel.actions import Action
-from stanchion.lab.case import case_of, policy_of
-from stanchion.lab.explain import explain
-from stanchion.runtime.places import trail_folder
-from stanchion.runtime.state_places import Whose
+from stanchion.runtime.standing.places import trail_folder
+from stanchion.runtime.standing.state_places import Whose
+from stanchion.views.decisions import LAST, NoDecision, Unreadable, explained, newest_decisions
+from stanchion.views.encode import json_line
+from stanchion.views.records import DecisionView
+from stanchion.views.times import shown
+from stanchion.views.trails import Ambiguous
 
-LAST: Final = "last"
 LISTED: Final = 20
 
 USAGE: Final = "stanchion explain [ID] [--trail DIR] [--project DIR] [--json]"
@@ -46,21 +42,21 @@ examples:
   stanchion explain check.1f0c9a2b.1 --json
   stanchion explain 5f1d0c2a:411
 
-An ID is that of a decision, or a record's place as `stanchion audit tail` shows it. The
-trail is that of the project (`stanchion state --where`), or where STANCHION_AUDIT says. What
-`stanchion check` decides is kept beside it, a few megabytes at the most.
+An ID is a decision's id, or a record's position as `stanchion audit tail` shows it. The
+trail is the project's (`stanchion state --where`), or the one that STANCHION_AUDIT names.
+Decisions of `stanchion check` are kept beside it, in a few megabytes at most.
 
 exit status:
-  0  it is explained, or listed
+  0  the decision is explained, or decisions are listed
   2  there is no such decision"""
 
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "say why something was decided, and what would have made it pass"
+    summary = "explain why something was decided, and what would have made it pass"
     parser = commands.add_parser("explain", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("id", metavar="ID", nargs="?", help="the decision; `last` is the newest")
-    parser.add_argument("--trail", metavar="DIR", help="look in this trail alone")
+    parser.add_argument("id", metavar="ID", nargs="?", help="the decision's ID; `last` is the newest")
+    parser.add_argument("--trail", metavar="DIR", help="look only in this trail")
     add_project(parser)
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each decision")
 
@@ -69,22 +65,21 @@ def run(args: argparse.Namespace) -> int:
     """Explain a decision, or list the newest ones."""
     readers = _readers(args.trail, whose(args.project))
     if args.id is None:
-        return _list(list(islice(_newest(readers), LISTED)), args.json)
-    found = next(_newest(readers), None) if args.id == LAST else _found(readers, args.id)
+        return _list(newest_decisions(readers, LISTED), args.json)
+    try:
+        with progress("looking") as told:
+            found = explained(readers, args.id, told)
+    except NoDecision:
+        raise BadInput(f"`{args.id}` is not a decision: see `stanchion audit show {args.id}`") from None
+    except Unreadable:
+        raise BadInput(f"the record of `{args.id}` cannot be read: see `stanchion audit verify`") from None
+    except Ambiguous as error:
+        raise BadInput(str(error)) from None
     if found is None:
         known = "`stanchion explain` lists the newest" if args.id != LAST else "nothing was decided yet"
         raise BadInput(f"there is no decision `{args.id}`: {known}")
-    try:
-        case = case_of(*found)
-        explained = explain(case, policy_of(case))
-    except (msgspec.MsgspecError, ValueError, KeyError):
-        raise BadInput(f"the record of `{args.id}` cannot be read: see `stanchion audit verify`") from None
-    show(explained, args.json)
+    show(found, args.json)
     return 0
-
-
-Known = tuple[Reader, Found]
-"""A decision, and the trail it is in."""
 
 
 def _readers(trail: str | None, state: Whose) -> list[Reader]:
@@ -98,54 +93,18 @@ def _readers(trail: str | None, state: Whose) -> list[Reader]:
         raise BadInput(f"what was decided cannot be read: {error}") from None
 
 
-def _newest(readers: list[Reader]) -> Iterator[Known]:
-    """All decisions, the newest first."""
-    return heapq.merge(*map(_decisions, readers), key=lambda known: known[1].stub.at, reverse=True)
-
-
-def _decisions(reader: Reader) -> Iterator[Known]:
-    return ((reader, found) for found in reader.backwards() if found.is_decision)
-
-
-def _found(readers: list[Reader], name: str) -> Known | None:
-    with progress("looking") as told:
-        for reader in readers:
-            found = record(reader, name, told)
-            if found is not None and found.is_decision:
-                return reader, found
-            if found is not None:
-                raise BadInput(f"`{name}` is no decision: see `stanchion audit show {name}`")
-    return None
-
-
-def _list(known: list[Known], as_json: bool) -> int:
+def _list(found: list[DecisionView], as_json: bool) -> int:
     if as_json:
-        sys.stdout.buffer.write(b"".join(json_line(_brief(*one)) for one in known))
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
         return 0
-    entries = [entry for _, found in known if (entry := decision_in(found)) is not None]
-    if not entries:
+    if not found:
         put(sys.stdout, "nothing was decided yet: try `stanchion check --tool bash`")
         return 0
     terminal = Terminal.of(sys.stdout, os.environ)
-    width = max(len(visible(entry.id)) for entry in entries)
-    for entry in entries:
-        painted = terminal.paint(f"{entry.action:<10}", style_of(Action[entry.action]))
-        about = entry.tool if entry.tool else entry.stage
-        why = f"{visible(f'{about:<20}')} {visible(reason_of(entry))}"
-        put(sys.stdout, f"{shown(entry.at)}  {visible(entry.id):<{width}}  {painted}  {why}".rstrip())
+    width = max(len(visible(one.id)) for one in found)
+    for one in found:
+        painted = terminal.paint(f"{one.action:<10}", style_of(Action[one.action]))
+        about = one.tool if one.tool else one.stage
+        why = f"{visible(f'{about:<20}')} {visible(one.reason)}"
+        put(sys.stdout, f"{shown(one.at_ms)}  {visible(one.id):<{width}}  {painted}  {why}".rstrip())
     return 0
-
-
-def _brief(reader: Reader, found: Found) -> dict[str, Any]:
-    entry = found.entry()
-    begun = reader.begun(found)
-    return {
-        "id": entry.id,
-        "at_ms": entry.at,
-        "action": entry.action,
-        "stage": entry.stage,
-        "tool": entry.tool,
-        "agent": entry.agent,
-        "codes": [said.code for said in entry.findings],
-        "policy": None if begun is None else begun.source,
-    }

@@ -9,15 +9,21 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.audit.worded import content_in_words
-from stanchion.cli.terminal import Terminal, json_line, put, visible
-from stanchion.cli.times import shown
+from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.cli.verdict import row, style_of
 from stanchion.kernel.actions import Action
-from stanchion.lab.conditions import Part
-from stanchion.lab.explain import Counter, Explanation, Reason
+from stanchion.kernel.units import Unit
+from stanchion.views.amounts import MEASURES, amount
+from stanchion.views.conditions import Part
+from stanchion.views.encode import json_line
+from stanchion.views.explain import Counter, Explanation, Reason
+from stanchion.views.times import shown
 
 LONGEST: Final = 80
 """How much of a value is shown."""
+
+SPENT: Final = ("budget", "allotment")
+"""Counters of what is spent, in their unit."""
 
 CHANGED: Final = (
     "it has changed since, or the host added guards of its own: "
@@ -60,7 +66,7 @@ def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
     rest = [
         ("state", "\n".join(counters)),
         ("passed", ", ".join(explained.passed)),
-        ("skipped", ", ".join(explained.skipped) + " (not asked any more)" if explained.skipped else ""),
+        ("skipped", ", ".join(explained.skipped) + " (no longer asked)" if explained.skipped else ""),
         ("notes", "\n".join(explained.notes)),
         ("content", _short(explained.content) if explained.content is not None else ""),
     ]
@@ -82,9 +88,9 @@ def _policy(explained: Explanation) -> str:
     name = explained.policy
     if not name:
         name = {
-            None: "(not known: how the run began is not in the trail, or has left it)",
+            None: "(not known: how the run began is not in the trail, or was removed from it)",
             "": "(handed in as data, so it is not kept)",
-        }.get(explained.source, "(cannot be loaded any more)")
+        }.get(explained.source, "(can no longer be loaded)")
     source = f", {explained.source}" if explained.source and explained.source != name else ""
     return visible(f"{name}{source}{env}, hash {explained.hash[:12]}")
 
@@ -118,13 +124,36 @@ def _parts(part: Part, depth: int) -> Iterator[str]:
         for inner in part.parts:
             yield from _parts(inner, depth + 1)
     else:
-        yield f"{holds}  {'  ' * depth}{part.text}" + (f"   ({read})" if read else "")
+        failed = f": {part.error}" if part.error else ""
+        yield f"{holds}  {'  ' * depth}{part.text}" + (f"   ({read})" if read else "") + failed
+
+
+COUNTED: Final = {"steps": "steps", "warnings": "warnings", "asks": "tickets", "retry": "retries"}
+"""What counters count that are no budgets."""
+
+
+FINE: Final = (MEASURES[Unit.COST_MICROUSD], MEASURES[Unit.DURATION_MS])
+"""Measures whose smallest unit nobody reads."""
 
 
 def _counter(counter: Counter) -> str:
-    limits = ", ".join(f"{action} after {limit}" for limit, action in counter.limits)
+    limits = ", ".join(f"{action} {_bound(counter, limit)}" for limit, action in counter.limits)
     shadow = " (in shadow mode)" if counter.shadow else ""
-    return f"{counter.guard}: {counter.before} {counter.counts} before this{f', {limits}' if limits else ''}{shadow}"
+    before = _number(counter, counter.before)
+    said = f"{before} used" if counter.counts in SPENT else f"{before} {COUNTED.get(counter.counts, counter.counts)}"
+    return f"{counter.guard}: {said} before this{f', {limits}' if limits else ''}{shadow}"
+
+
+def _bound(counter: Counter, limit: int) -> str:
+    """From where on a limit speaks. It is what may not be exceeded, in millionths of a dollar or in milliseconds: one
+    short of a rounder number it is that number which people know."""
+    if counter.counts in SPENT and counter.measure in FINE and limit % 1_000 == 999:
+        return f"from {_number(counter, limit + 1)} on"
+    return f"after {_number(counter, limit)}"
+
+
+def _number(counter: Counter, number: int) -> str:
+    return amount(counter.measure, number) if counter.counts in SPENT else f"{number:,}"
 
 
 def _short(value: Any) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from stanchion.cli.policy_trust import ProjectTrust
 from stanchion.cli.terminal import Terminal, visible
-from stanchion.cli.trusting import ProjectTrust
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.found import Found, find_policy
 from stanchion.policy.load import load_policy
-from stanchion.policy.locating import FOUND
+from stanchion.policy.whereabouts import FOUND
 
 
 class Given(NamedTuple):

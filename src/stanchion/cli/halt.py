@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any, Final
 
-from stanchion.cli.operating import EXIT, SCOPES, add_options, operate
+from stanchion.cli.operator_options import EXIT, SCOPES, add_options, operate
 from stanchion.cli.parser import Parser
 
 USAGE: Final = "stanchion halt [SCOPE] [--why WORDS] [--by NAME] [--tenant NAME] [--store URL]"
 
 DESCRIPTION: Final = """\
-Stop everything: whatever an agent asks for next is refused. What is under way may end, but
-its result is not handed on. Only `stanchion resume` lets it go on."""
+Stop everything: every further action of an agent is refused. Running calls may finish, but
+their results are not handed to the agent. Only `stanchion resume` ends a halt."""
 
 EPILOG: Final = f"""\
 examples:
@@ -29,7 +29,9 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "stop everything, or everything of a scope, until an operator resumes it"
     parser: Parser = commands.add_parser("halt", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("scope", metavar="SCOPE", nargs="?", default="", help="what; the whole tenant without it")
+    parser.add_argument(
+        "scope", metavar="SCOPE", nargs="?", default="", help="what to act on (default: the whole tenant)"
+    )
     add_options(parser)
 
 

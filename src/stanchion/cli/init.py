@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from stanchion.cli.terminal import Terminal, json_line, say
+from stanchion.cli.terminal import Terminal, say
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.starter import starter
+from stanchion.views.encode import json_line
 
 FILE: Final = "policy.yaml"
 
@@ -28,7 +29,7 @@ examples:
 
 exit status:
   0  the file is written
-  2  it is there already, or cannot be written"""
+  2  the file already exists, or cannot be written"""
 
 
 def add(commands: Any) -> None:
@@ -36,9 +37,9 @@ def add(commands: Any) -> None:
     summary = "write a commented policy to start from"
     parser = commands.add_parser("init", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument(
-        "file", metavar="FILE", nargs="?", default=FILE, help=f"where to (default: {FILE}); `-` prints it"
+        "file", metavar="FILE", nargs="?", default=FILE, help=f"the file to write (default: {FILE}); `-` prints it"
     )
-    parser.add_argument("--force", action="store_true", help="write over a file that is there already")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
 
 
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         with file.open("w" if args.force else "x", encoding="utf-8", newline="\n") as sink:
             sink.write(text)
     except FileExistsError:
-        raise BadInput(f"`{args.file}` is there already: name another file, or write over it with `--force`") from None
+        raise BadInput(f"`{args.file}` already exists: use another file, or overwrite it with `--force`") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BadInput(f"`{args.file}` cannot be written: {reason.lower()}") from None

@@ -1,4 +1,4 @@
-"""`stanchion lint`: find mistakes in a policy, and what cannot be meant."""
+"""`stanchion lint`: find mistakes in a policy, and what is probably not intended."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import os
 import sys
 from typing import Any, Final
 
-from stanchion.cli.terminal import Terminal, json_line, put, visible
-from stanchion.cli.trusting import ProjectTrust
+from stanchion.cli.policy_trust import ProjectTrust
+from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.found_lint import lint_found
 from stanchion.policy.lint import Linted, lint
-from stanchion.policy.locating import FOUND as FOUND_POLICY
+from stanchion.policy.whereabouts import FOUND as FOUND_POLICY
+from stanchion.views.encode import json_line
 
 CLEAN: Final = 0
 FOUND: Final = 1
@@ -22,16 +23,16 @@ STYLES: Final = {"fault": "bad", "certain": "bad", "likely": "mild", "info": "di
 USAGE: Final = "stanchion lint POLICY [--env NAME] [--json]"
 
 DESCRIPTION: Final = """\
-Find everything that is wrong with a policy at once, each with its file, line and column:
-faults, because of which it does not load, and findings about a policy that does load:
-rules that never apply or are never reached, conditions that contradict themselves, names
-that are likely misspelt, declarations that nothing uses, warnings that everybody gets."""
+Find everything that is wrong with a policy at once, each with file, line and column: faults
+that keep it from loading, and findings in a policy that does load, such as rules that never
+apply or are never reached, conditions that contradict themselves, names that are probably
+misspelled, declarations that nothing uses, and warnings that every agent gets."""
 
 EPILOG: Final = """\
-Each line says how sure it is: fault, certain, likely, or info, which is no mistake but
-easily forgotten (guards that are switched off or only watch) and changes no exit status.
-Every environment is looked at, unless one is named. `found` stands for your own policy with
-those of the project over it, and names what of them is left out.
+Each line says how certain it is: fault, certain, likely, or info. Info is not a mistake but
+easily forgotten (guards that are switched off or only watch) and does not change the exit
+status. Every environment is checked, unless you name one. `found` means your own policy
+with the project's policies applied to it, and shows which parts of them are left out.
 
 examples:
   stanchion lint policy.yaml
@@ -39,17 +40,17 @@ examples:
   stanchion lint policy.yaml --json | jq .findings
 
 exit status:
-  0  nothing was found, or only what is worth knowing
-  1  it loads, and something is likely or certainly not as it is meant
+  0  nothing was found, or only information
+  1  the policy loads, but something in it is probably or certainly a mistake
   2  it does not load"""
 
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "find mistakes in a policy, and what cannot be meant"
+    summary = "find mistakes in a policy, and what is probably not intended"
     parser = commands.add_parser("lint", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("policy", metavar="POLICY", help="a policy file, a pack, or `found`")
-    parser.add_argument("--env", metavar="NAME", help="look at this environment alone")
+    parser.add_argument("--env", metavar="NAME", help="check only this environment")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
 
 

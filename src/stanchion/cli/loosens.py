@@ -8,8 +8,9 @@ import sys
 from typing import Final
 
 from stanchion.cli.found_policy import given
-from stanchion.cli.terminal import Terminal, json_line, put, visible
+from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.policy.loosening import loosenings
+from stanchion.views.encode import json_line
 
 NOTHING: Final = 0
 LOOSENS: Final = 1

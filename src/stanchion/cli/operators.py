@@ -8,23 +8,24 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from stanchion import Shield
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.keys import PublicKey, make_key_file, public_of
 from stanchion.approvals.operators import Operator, Roster
 from stanchion.approvals.terminal import from_fd, passphrase
 from stanchion.cli.answerers import add_answerer, answerer
-from stanchion.cli.operating import answered
-from stanchion.cli.parser import Parser, nearest
+from stanchion.cli.operator_options import answered
+from stanchion.cli.parser import Parser
 from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, json_line, put, say
-from stanchion.cli.times import shown
+from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.veiled import veiled
+from stanchion.cli.verbs import check_verb
 from stanchion.cli.whose import add_project
+from stanchion.folders import user_config
 from stanchion.kernel.autonomy import OPERATOR
+from stanchion.views.encode import json_line
+from stanchion.views.operators import OperatorView, operators
+from stanchion.views.times import shown
 
 KEYS: Final = "keys"
 
@@ -34,15 +35,15 @@ USAGE: Final = """stanchion operators list [--store URL] [--json]
        stanchion operators revoke NAME --key FILE | --ssh-agent"""
 
 DESCRIPTION: Final = """\
-list    who is an operator, with which key and roles, and who added them
+list    the operators, with their keys and roles, and who added them
 add     make somebody an operator: with the public key in a file, or a new key that is made
         here, encrypted with a passphrase you type
-rotate  give an operator another key; the old one counts no longer
-revoke  take it back; what they have signed and nobody has used counts no longer
+rotate  give an operator a new key; the old one is no longer accepted
+revoke  remove an operator; what they signed and nobody has used yet is no longer valid
 
 The first operator is added at a terminal while no run is open. Every change after that is
 signed by an operator with the role human_operator. Keys that the policy pins (`operators:`)
-need no store, and count more: nobody can add a first one beside them."""
+need no store, and take precedence: nobody can add a first one beside them."""
 
 EPILOG: Final = """\
 examples:
@@ -51,13 +52,13 @@ examples:
   stanchion operators rotate ann --public new.pub --ssh-agent
   stanchion operators list
 
-A public key is one line, `ssh-ed25519 AAAA…`, as `ssh-keygen -t ed25519` writes it. A private
-key has to be out of an agent's reach: encrypted, in an ssh-agent that asks (`ssh-add -c`), on
-another machine, or another user's.
+A public key is one line, `ssh-ed25519 AAAA…`, as `ssh-keygen -t ed25519` writes it. A
+private key has to be out of an agent's reach: encrypted, in an ssh-agent that asks
+(`ssh-add -c`), on another machine, or another user's.
 
 exit status:
   0  it is done, or shown
-  1  you may not, or it makes no sense: nothing has changed
+  1  you are not allowed to, or it makes no sense: nothing has changed
   2  the store or a key cannot be used"""
 
 TAKES: Final = {
@@ -70,14 +71,16 @@ TAKES: Final = {
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "say who may do what an agent may not, each with a key"
+    summary = "manage the people who may approve what an agent may not do"
     parser: Parser = commands.add_parser("operators", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="list|add|rotate|revoke", nargs="?", default="list", help="what to do")
     parser.add_argument("name", metavar="NAME", nargs="?", help="the operator: a-z, 0-9, `.`, `_`, `-`, `@`")
-    parser.add_argument("--public", metavar="FILE", help="their public key; without it a new key is made here")
-    parser.add_argument("--roles", metavar="ROLES", help=f"what they may answer as, with commas (default: {OPERATOR})")
-    parser.add_argument("--agents", metavar="NAMES", help="agents that work for them, with commas: others answer those")
-    parser.add_argument("--by", metavar="NAME", default="", help="what you are called, where no key says so")
+    parser.add_argument("--public", metavar="FILE", help="their public key (default: make a new key here)")
+    parser.add_argument("--roles", metavar="ROLES", help=f"their roles, separated by commas (default: {OPERATOR})")
+    parser.add_argument(
+        "--agents", metavar="NAMES", help="agents that work for them, separated by commas; others answer their requests"
+    )
+    parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each operator")
@@ -86,14 +89,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the operators, or change them."""
-    taken = TAKES.get(args.verb)
-    if taken is None:
-        known = f"write {', '.join(f'`{name}`' for name in TAKES)}"
-        raise BadInput(f"`stanchion operators` cannot `{args.verb}`: {nearest(args.verb, TAKES, known)}")
-    for name in sorted(frozenset().union(*TAKES.values()) - taken):
-        if getattr(args, name) is not None:
-            said = f"`{args.name}`" if name == "name" else f"`--{name}`"
-            raise BadInput(f"`stanchion operators {args.verb}` takes no {said}: see `stanchion operators --help`")
+    taken = check_verb("operators", TAKES, args, "name")
     if "name" in taken and args.name is None:
         raise BadInput(f"who? write `stanchion operators {args.verb} NAME`")
 
@@ -111,7 +107,7 @@ def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
     if args.verb == "revoke":
         key = known.key if known is not None else ""
         if known is None:
-            raise TicketError(f"`{args.name}` is no operator: `stanchion operators list` shows who is")
+            raise TicketError(f"`{args.name}` is not an operator: `stanchion operators list` shows all of them")
     else:
         public, made = _public(args)
         key = public.line
@@ -122,12 +118,12 @@ def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
     except TicketError:
         _forget(made)
         raise
-    done = {"add": "is an operator now", "rotate": "has another key now", "revoke": "is no operator any more"}
+    done = {"add": "is an operator now", "rotate": "has another key now", "revoke": "is no longer an operator"}
     if made is not None:
         say(sys.stdout, f"a new key is in {made}: keep it where no agent can use it")
     say(sys.stdout, f"{args.name} {done[args.verb]}")
     if not roster.enrolled:
-        say(sys.stdout, "what runs already, a broker too, does not take a first operator: restart it")
+        say(sys.stdout, "running processes, a broker included, do not know this first operator yet: restart them")
     if args.verb != "revoke":
         stands_for = f", agents: [{', '.join(agents)}]" if agents else ""
         entry = f"{{key: {key}, roles: [{', '.join(roles)}]{stands_for}}}"
@@ -154,9 +150,9 @@ def _public(args: argparse.Namespace) -> tuple[PublicKey, Path | None]:
     if fd is not None and args.key is None:
         words = from_fd(fd)
     else:
-        words = passphrase(f"A passphrase for the new key {path}")
-        if passphrase("The same once more") != words:
-            raise BadInput("these are two passphrases: nothing has changed; give the command again")
+        words = passphrase(f"New passphrase for {path}")
+        if passphrase("Repeat the passphrase") != words:
+            raise BadInput("the two passphrases differ: nothing has changed; run the command again")
     return make_key_file(path, words, str(args.name)), path
 
 
@@ -168,14 +164,12 @@ def _free(verb: str, name: str) -> Path:
         number += 1
         path = folder / f"{name}-{number}"
     if os.path.lexists(path):
-        raise BadInput(f"there is a key in `{path}`: take that one with `--public {path}.pub`, or move it away")
+        raise BadInput(f"`{path}` already has a key: use it with `--public {path}.pub`, or move it away")
     return path
 
 
 def _key_folder() -> Path:
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir("stanchion")) / KEYS
+    return Path(user_config()) / KEYS
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -183,34 +177,23 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _list(args: argparse.Namespace, roster: Roster) -> int:
-    added = {change.operator.name: change for change in roster.changes}
-    shown_as = [_fit(one) for one in roster.operators.values()]
+    found = operators(roster)
     if args.json:
-        for one in shown_as:
-            sys.stdout.buffer.write(json_line(msgspec.structs.asdict(one)))
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
         sys.stdout.buffer.flush()
         return 0
-    rows = []
-    for one in sorted(shown_as, key=lambda each: each.name):
-        change = added.get(one.name)
-        by = "the policy" if change is None else change.by if change.by else "unproven"
-        since = "" if change is None else shown(change.at)
-        rows.append((one.name, ", ".join(one.roles), ", ".join(one.agents), public_of(one.key).fingerprint, by, since))
-    for line in (
-        table(("operator", "roles", "agents", "key", "added by", "since"), rows, (), _terminal()) if rows else ()
-    ):
+    columns = ("operator", "roles", "agents", "key", "added by", "since")
+    terminal = Terminal.of(sys.stdout, os.environ)
+    for line in table(columns, list(map(_row, found)), (), terminal) if found else ():
         put(sys.stdout, line)
-    if not rows:
-        say(sys.stdout, "nobody is an operator yet: `stanchion operators add NAME` adds the first one")
+    if not found:
+        say(sys.stdout, "there are no operators yet: `stanchion operators add NAME` adds the first one")
     if roster.trouble:
         say(sys.stderr, f"stanchion: {roster.trouble}; what comes after that does not count")
     return 0
 
 
-def _fit(one: Operator) -> Operator:
-    """An operator fit to be shown: secrets are hidden in the names of roles and agents."""
-    return msgspec.structs.replace(one, roles=veiled(one.roles), agents=veiled(one.agents))
-
-
-def _terminal() -> Terminal:
-    return Terminal.of(sys.stdout, os.environ)
+def _row(one: OperatorView) -> tuple[str, ...]:
+    by = "the policy" if one.pinned else one.added_by if one.added_by else "unproven"
+    since = "" if one.pinned else shown(one.since_ms)
+    return one.name, ", ".join(one.roles), ", ".join(one.agents), one.fingerprint, by, since

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
 from stanchion.cli.trouble import BadInput
+from stanchion.kernel.regex import regex
 
 MOST: Final = 1_000_000
 Several: Final[type[argparse.Action]] = argparse._AppendAction
 """What argparse makes of an option that keeps every value it is given."""
-_SECRET: Final = re.compile(r"//[^/@]*@")
+WHOLE: Final = (argparse.PARSER, argparse.REMAINDER)
+"""Arguments that take everything behind them."""
+_SECRET: Final = regex(r"//[^/@]*@")
 """Who is at a server, and with which password."""
 
 
@@ -24,6 +26,34 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**{"formatter_class": Help, "allow_abbrev": False, **options})
         # Newer versions of argparse colour help by themselves, and would do so in the generated docs.
         self.color = False
+        self._mixing = False
+
+    @property
+    def needs_verb(self) -> bool:
+        """Whether the command does nothing without one of its verbs."""
+        return any(action.dest == "verb" and action.required for action in self._actions)
+
+    def verbs_help(self) -> str:
+        """The verbs of the command, with what each of them does."""
+        return f"usage: {self.prog} VERB [options]\n\n{self.description}\n\nsee `{self.prog} --help`"
+
+    def format_help(self) -> str:
+        """The help. What stands last in it may be a function that gives it: most commands run without saying it."""
+        last: Any = self.epilog
+        if callable(last):
+            self.epilog = last()
+        return super().format_help()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse words in any order: argparse gives a word that may be left out its place before it has seen the words
+        behind an option, so that `tickets show --json ID` would have an ID too many."""
+        if self._mixing or any(action.nargs in WHOLE for action in self._actions):
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse says, with the option in backticks and where to read on."""
@@ -36,7 +66,7 @@ class Parser(argparse.ArgumentParser):
         """Raise that a word on the command line means nothing here."""
         wrong = _SECRET.sub("//…@", words[0].partition("=")[0])
         if not wrong.startswith("-"):
-            raise BadInput(f"`{wrong}` is one word too many: see `{self.prog} --help`")
+            raise BadInput(f"`{wrong}` is an argument too many: see `{self.prog} --help`")
         options = [name for action in self._actions for name in action.option_strings]
         raise BadInput(f"`{self.prog}` has no option `{wrong}`: {nearest(wrong, options, f'see `{self.prog} --help`')}")
 
@@ -65,12 +95,14 @@ class Once(argparse.Action):
     ) -> None:
         """Take the value."""
         if option_string is not None and getattr(namespace, self.dest) is not self.default:
-            raise BadInput(f"`{option_string}` is given twice, and it takes one value: give one of them")
+            raise BadInput(f"`{option_string}` is given twice, but takes only one value: give it once")
         setattr(namespace, self.dest, values)
 
 
 def nearest(wrong: str, words: Iterable[str], otherwise: str) -> str:
     """A question with the nearest known word, or other advice where none is near."""
+    from difflib import get_close_matches
+
     near = get_close_matches(wrong, list(words), 1, 0.7)
     return f"did you mean `{near[0]}`?" if near else otherwise
 

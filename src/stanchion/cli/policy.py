@@ -1,4 +1,4 @@
-"""`stanchion policy`: show a policy as it takes effect, compare two, list those that are shipped."""
+"""`stanchion policy`: show a policy in effect, compare two, list the shipped ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from stanchion.cli.answerers import add_answerer
 from stanchion.cli.found_policy import found_data, found_lines, given
 from stanchion.cli.loosens import loosens
 from stanchion.cli.parser import nearest
-from stanchion.cli.terminal import Terminal, json_line, put, visible
+from stanchion.cli.policy_trust import trust
+from stanchion.cli.refused_policies import refused, refused_lines
+from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.trusting import trust
 from stanchion.cli.whose import add_project
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
@@ -24,11 +25,12 @@ from stanchion.policy.differences import TABLES, Change, differences, effect_of
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import described_packs
 from stanchion.policy.said import beyond_defaults, said_of
+from stanchion.views.encode import json_line
 
 SAME: Final = 0
 DIFFERENT: Final = 1
 APART: Final = frozenset({"id", "use", "priority", "category", "mode", "stages"})
-"""What the table of a chain shows already."""
+"""What is shown already: by the table of a chain, and the stages for each guard, whether it names them or not."""
 
 USAGE: Final = """stanchion policy show POLICY [--env NAME] [--json]
        stanchion policy diff OLD NEW [--env NAME [--env NAME]] [--json]
@@ -37,18 +39,18 @@ USAGE: Final = """stanchion policy show POLICY [--env NAME] [--json]
        stanchion policy packs [--json]"""
 
 DESCRIPTION: Final = """\
-show     a policy as it takes effect: with what it extends and in its environment, the guards
-         of each stage in the order in which they judge, where each comes from, its hash
+show     a policy in effect, with what it extends and its environment: the guards of each
+         stage in the order in which they judge, where each comes from, and the hash
 diff     what differs between two policies in effect: old and new values, guard by guard
-loosens  by what the new policy may let through what the old one refuses; what is not known
-         to be the same or stricter counts
-trust    sign that a policy file, as it is now, may loosen what is in force: on reload, and
-         where it is found in a project; needs an operator's key
+loosens  changes by which the new policy may allow what the old one refuses; a change counts
+         unless it is known to be equal or stricter
+trust    sign that a policy file, as it is now, may loosen the policy in force: on reload,
+         and when it is found in a project; needs an operator's key
 packs    the policies that are shipped, by name
 
-`found` stands for your own policy, or the pack `default`, with those of the project around
-the working directory over it. One that no operator has trusted only tightens; what was left
-out of it is shown."""
+`found` means your own policy, or the pack `default`, with the policies of the project around
+the working directory applied to it. A policy that no operator has trusted can only tighten;
+what was left out of it is shown."""
 
 EPILOG: Final = """\
 examples:
@@ -71,7 +73,7 @@ exit status:
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "show a policy as it takes effect, compare two, list those that are shipped"
+    summary = "show a policy in effect, compare two, list the shipped ones"
     parser = commands.add_parser("policy", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="show|diff|loosens|trust|packs", help="what to do")
     parser.add_argument("policies", metavar="POLICY", nargs="*", help="a policy file, a pack, or `found`")
@@ -121,7 +123,7 @@ def _show(args: argparse.Namespace) -> int:
         sys.stdout.write(json_line(shown).decode())
         return SAME
     terminal = Terminal.of(sys.stdout, os.environ)
-    for line in _lines(policy, env, terminal):
+    for line in (*_lines(policy, env, terminal), *refused_lines(refused(policy.files), terminal)):
         put(sys.stdout, line)
     if found is not None:
         put(sys.stdout, "")
@@ -158,6 +160,7 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
         yield terminal.paint("guards", "bold")
         for seat in sorted(policy.seats, key=lambda seat: order(seat.placed)):
             yield f"  {visible(seat.placed.id)}  {terminal.paint(visible(seat.place), 'dim')}"
+            yield f"      stages: {_flow([stage for stage in Stage if stage in seat.placed.stages])}"
             for name, value in said_of(file, seat.placed.id).items():
                 if name not in APART:
                     yield f"      {name}: {visible(_flow(value))}"
@@ -200,7 +203,7 @@ def _diff(args: argparse.Namespace) -> int:
     if old.hash == new.hash:
         put(sys.stdout, f"the same policy, hash {old.hash}")
     elif not found:
-        put(sys.stdout, f"the same in effect, written otherwise: hash {old.hash[:12]} and {new.hash[:12]}")
+        put(sys.stdout, f"the same in effect, written differently: hash {old.hash[:12]} and {new.hash[:12]}")
     else:
         put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
     return DIFFERENT if found else SAME

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, TextIO
 
+from stanchion.views.amounts import size
+
 EVERY_S: Final = 0.1
 AFTER_S: Final = 0.3
 """Work that is done by then shows no progress at all."""
@@ -65,18 +67,6 @@ def progress(what: str, amount: Callable[[int], str] | None = None) -> Iterator[
         yield drawn
     finally:
         drawn.erase()
-
-
-def size(count: int) -> str:
-    """A number of bytes as people read it."""
-    if count < 1024:
-        return f"{count} B"
-    amount, unit = count / 1024, "KiB"
-    for larger in ("MiB", "GiB", "TiB"):
-        if amount < 1024:
-            break
-        amount, unit = amount / 1024, larger
-    return f"{amount:.1f} {unit}"
 
 
 def records(count: int) -> str:

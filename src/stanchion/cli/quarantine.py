@@ -1,11 +1,11 @@
-"""`stanchion quarantine`: isolate a tool, an agent or a run for a time, while others go on."""
+"""`stanchion quarantine`: isolate a tool, an agent or a run for a time, while others continue."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any, Final
 
-from stanchion.cli.operating import EXIT, SCOPES, add_options, operate
+from stanchion.cli.operator_options import EXIT, SCOPES, add_options, operate
 from stanchion.cli.parser import Parser
 from stanchion.cli.times import lasting_s
 
@@ -13,8 +13,8 @@ USAGE: Final = """stanchion quarantine SCOPE [--for TIME] [--why WORDS] [--by NA
        [--tenant NAME] [--store URL]"""
 
 DESCRIPTION: Final = """\
-Isolate a tool, an agent or a run: whatever it is asked for, or asks for, is refused, while
-all others go on. It ends by itself; `stanchion resume SCOPE` ends it earlier."""
+Isolate a tool, an agent or a run: everything it does or is asked to do is refused, and all
+others continue. It ends by itself; `stanchion resume SCOPE` ends it earlier."""
 
 EPILOG: Final = f"""\
 examples:
@@ -28,13 +28,18 @@ examples:
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "isolate a tool, an agent or a run for a time, while others go on"
+    summary = "isolate a tool, an agent or a run for a time, while others continue"
     parser: Parser = commands.add_parser(
         "quarantine", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
     )
     parser.add_argument("scope", metavar="SCOPE", help="`tool:NAME`, `agent:NAME` or `run:ID`")
     parser.add_argument(
-        "--for", metavar="TIME", dest="for_s", type=lasting_s, default=300.0, help="90s, 15m, 2h, 1d; 5m"
+        "--for",
+        metavar="TIME",
+        dest="for_s",
+        type=lasting_s,
+        default=300.0,
+        help="how long: 90s, 15m, 2h, 1d (default: 5m)",
     )
     add_options(parser)
 

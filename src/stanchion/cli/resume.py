@@ -1,4 +1,4 @@
-"""`stanchion resume`: back to normal after a halt, safe mode, a quarantine or a warning."""
+"""`stanchion resume`: return to normal after a halt, safe mode, a quarantine or a warning."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from typing import Any, Final
 
 from stanchion.cli.answerers import WAYS, add_answerer
-from stanchion.cli.operating import EXIT, SCOPES, add_options, operate
+from stanchion.cli.operator_options import EXIT, SCOPES, add_options, operate
 from stanchion.cli.parser import Parser
 
 USAGE: Final = """stanchion resume [SCOPE] [--why WORDS] [--key FILE | --ssh-agent] [--tenant NAME]
@@ -30,9 +30,11 @@ examples:
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "back to normal after a halt, safe mode, a quarantine or a warning"
+    summary = "return to normal after a halt, safe mode, a quarantine or a warning"
     parser: Parser = commands.add_parser("resume", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("scope", metavar="SCOPE", nargs="?", default="", help="what; the whole tenant without it")
+    parser.add_argument(
+        "scope", metavar="SCOPE", nargs="?", default="", help="what to act on (default: the whole tenant)"
+    )
     add_options(parser)
     add_answerer(parser)
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any, Final
 
 from stanchion.cli.answerers import WAYS, add_answerer
-from stanchion.cli.operating import EXIT, SCOPES, add_options, operate
+from stanchion.cli.operator_options import EXIT, SCOPES, add_options, operate
 from stanchion.cli.parser import Parser
 
 USAGE: Final = """stanchion safe-mode on|off [SCOPE] [--why WORDS] [--by NAME] [--tenant NAME]
@@ -24,7 +24,7 @@ examples:
 
 {SCOPES}
 
-Switching it off is an operator's.
+Only an operator may switch it off.
 {WAYS}
 
 {EXIT}"""
@@ -34,8 +34,10 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "refuse every tool call and every retry, until it is switched off again"
     parser: Parser = commands.add_parser("safe-mode", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("what", metavar="on|off", choices=("on", "off"), help="on, or off again")
-    parser.add_argument("scope", metavar="SCOPE", nargs="?", default="", help="whose; the whole tenant's without it")
+    parser.add_argument("what", metavar="on|off", choices=("on", "off"), help="switch it on or off")
+    parser.add_argument(
+        "scope", metavar="SCOPE", nargs="?", default="", help="what to put into safe mode (default: the whole tenant)"
+    )
     add_options(parser)
     add_answerer(parser)
 

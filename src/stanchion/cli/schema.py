@@ -15,8 +15,8 @@ from stanchion.policy.json_schema import policy_schema
 USAGE: Final = "stanchion schema [--out FILE] [--json]"
 
 DESCRIPTION: Final = """\
-Print the JSON Schema (2020-12) of policy files, made from what this version loads. An
-editor that knows it completes keys, explains them, and marks mistakes as you write."""
+Print the JSON Schema (2020-12) of policy files, made for this version. With it
+an editor completes keys, explains them, and marks mistakes as you write."""
 
 EPILOG: Final = """\
 examples:

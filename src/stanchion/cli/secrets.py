@@ -10,50 +10,52 @@ from typing import Any, Final
 from stanchion import Shield
 from stanchion.approvals.errors import TicketError
 from stanchion.cli.answerers import add_answerer, answerer, whoever
-from stanchion.cli.operating import add_options, loaded
-from stanchion.cli.parser import Parser, nearest
+from stanchion.cli.operator_options import add_options, loaded
+from stanchion.cli.parser import Parser
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say
-from stanchion.cli.times import shown
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.veiled import veiled
+from stanchion.cli.verbs import check_verb
 from stanchion.kernel.state import StoreLost
-from stanchion.runtime.allowing import Allowance, Allowances
+from stanchion.runtime.operating.allowances import Allowances
+from stanchion.views.allowances import AllowanceView, allowance_view
+from stanchion.views.encode import json_line
+from stanchion.views.times import shown
 
 NOTHING: Final = 1
 
 USAGE: Final = """stanchion secrets allow FINGERPRINT [--once] [--tool NAME] [--why WORDS] [--by NAME]
-       stanchion secrets allowed [--tenant NAME] [--store URL]
+       stanchion secrets allowed [--tenant NAME] [--store URL] [--json]
        stanchion secrets forget FINGERPRINT [--why WORDS] [--by NAME]
        stanchion secrets kinds"""
 
 DESCRIPTION: Final = """\
-allow    let pass what was taken for a secret and is none: from now on, or once
+allow    let a value pass that was mistaken for a secret: from now on, or once
 allowed  what is allowed, the newest first
 forget   take an allowance back
 kinds    every kind of secret that is known"""
 
 EPILOG: Final = """\
 examples:
-  stanchion secrets allow 3f0c22a19b1e --once --why 'a key of the documentation'
+  stanchion secrets allow 3f0c22a19b1e --once --why 'a key from the documentation'
   stanchion secrets allow 3f0c22a19b1e --tool send_mail
   stanchion secrets allowed
   stanchion secrets forget 3f0c22a19b1e
 
-FINGERPRINT is what a finding shows; it does not tell the secret. What is allowed once is
-used up by the first action that starts with it. An allowance that belongs to a policy
-stands in the policy: `allow: [FINGERPRINT]`. The store is that of the project (`stanchion
-state --where`), or where STANCHION_STORE says; changes are written to the trail.
+FINGERPRINT is what a finding shows; it does not reveal the secret. With --once the
+allowance is used up by the first action that starts with it. For a permanent allowance,
+write `allow: [FINGERPRINT]` in the policy. The store is the project's (`stanchion state
+--where`), or the one that STANCHION_STORE names; changes are written to the trail.
 
 exit status:
   0  it is done, or shown
   1  there was nothing to forget
-  2  it cannot be: this is no fingerprint, or the store cannot be used"""
+  2  not done: this is not a fingerprint, or the store cannot be used"""
 
 COLUMNS: Final = ("fingerprint", "allowed", "by", "since", "why")
 TAKES: Final = {
     "allow": frozenset({"fingerprint", "once", "tool", "why", "by"}),
-    "allowed": frozenset[str](),
+    "allowed": frozenset({"json"}),
     "forget": frozenset({"fingerprint", "why", "by"}),
     "kinds": frozenset[str](),
 }
@@ -61,28 +63,22 @@ TAKES: Final = {
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "allow what was taken for a secret and is none, and list what is known"
+    summary = "allow a value that was mistaken for a secret, and list known kinds"
     parser: Parser = commands.add_parser("secrets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("verb", metavar="allow|allowed|forget|kinds", help="what to do")
     parser.add_argument(
         "fingerprint", metavar="FINGERPRINT", nargs="?", help="the 12 digits that `stanchion explain` shows"
     )
-    parser.add_argument("--once", action="store_true", help="the first action that uses it uses it up")
+    parser.add_argument("--once", action="store_true", help="valid only for the first action that uses it")
     parser.add_argument("--tool", metavar="NAME", default="", help="only in calls and results of this tool")
+    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each allowance")
     add_options(parser)
     add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do it."""
-    taken = TAKES.get(args.verb)
-    if taken is None:
-        known = f"write {', '.join(f'`{name}`' for name in TAKES)}"
-        raise BadInput(f"`stanchion secrets` cannot `{args.verb}`: {nearest(args.verb, TAKES, known)}")
-    for name in sorted(frozenset().union(*TAKES.values()) - taken):
-        if getattr(args, name):
-            said = f"`{args.fingerprint}`" if name == "fingerprint" else f"`--{name}`"
-            raise BadInput(f"`stanchion secrets {args.verb}` takes no {said}: see `stanchion secrets --help`")
+    taken = check_verb("secrets", TAKES, args, "fingerprint")
     if "fingerprint" in taken and args.fingerprint is None:
         raise BadInput(f"which one? write `stanchion secrets {args.verb} FINGERPRINT`; findings show it")
     if args.verb == "kinds":
@@ -98,16 +94,19 @@ def _kept(args: argparse.Namespace, shield: Shield, kept: Allowances) -> int:
     by = args.by if args.by else whoever()
     if args.verb == "allow":
         made = kept.allow(args.fingerprint, args.once, args.tool, args.why, answerer(args, shield))
-        say(sys.stdout, f"{made.fingerprint} is allowed {_how(veiled(made))}")
+        say(sys.stdout, f"{made.fingerprint} is allowed {_how(allowance_view(made))}")
         return 0
     if args.verb == "forget":
         if kept.forget(args.fingerprint, by, args.why):
-            say(sys.stdout, f"{args.fingerprint} is not allowed any more")
+            say(sys.stdout, f"{args.fingerprint} is no longer allowed")
             return 0
         say(sys.stdout, f"{args.fingerprint} was not allowed")
         return NOTHING
-    listed = veiled(kept.listed())
-    if not listed:
+    listed = list(map(allowance_view, kept.listed()))
+    if args.json:
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in listed))
+        sys.stdout.buffer.flush()
+    elif not listed:
         say(sys.stdout, "nothing is allowed")
     else:
         for line in table(COLUMNS, [_row(one) for one in listed], (), Terminal.of(sys.stdout, os.environ)):
@@ -115,11 +114,11 @@ def _kept(args: argparse.Namespace, shield: Shield, kept: Allowances) -> int:
     return 0
 
 
-def _row(one: Allowance) -> tuple[str, ...]:
-    return one.fingerprint, _how(one), one.by, shown(one.at), one.why
+def _row(one: AllowanceView) -> tuple[str, ...]:
+    return one.fingerprint, _how(one), one.by, shown(one.at_ms), one.why
 
 
-def _how(one: Allowance) -> str:
+def _how(one: AllowanceView) -> str:
     return ("once" if one.once else "always") + (f" for {one.tool}" if one.tool else "")
 
 

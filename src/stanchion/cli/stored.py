@@ -1,108 +1,120 @@
-"""What a store holds as lines for people: a tenant's shield, runs, counters and records, and the open holds."""
+"""What a store holds as lines for people: a tenant's states, runs, counters, outcomes and records; the open holds."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from stanchion.cli.cells import COUNTER, MOST, RECORD, RUN, SHIELD, Cell, Tenant, name_of
+from msgspec import UNSET
+
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, visible
-from stanchion.cli.times import shown, span
 from stanchion.cli.verdict import row
-from stanchion.kernel.gates import Standing
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark, phase
-from stanchion.kernel.units import MICRO, Unit
-from stanchion.stores.seen import Hold, Took
+from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, WARNING
+from stanchion.kernel.units import Unit
+from stanchion.views.amounts import UNITS, amount
+from stanchion.views.standing import PLAIN, StateView
+from stanchion.views.stored import (
+    MOST,
+    CellView,
+    CounterCell,
+    HoldView,
+    OutcomesCell,
+    RecordCell,
+    RunCell,
+    ShieldCell,
+    TenantView,
+    TookView,
+)
+from stanchion.views.times import shown, span
 
 LONGEST: Final = 60
-"""How much of a record's value is shown."""
+"""How much of a record's value is shown, where nothing says what it means."""
 
-NUMBERS: Final = frozenset({"total", "version"})
-UNITS: Final = {Unit.TOKENS: " tokens", Unit.API_CALLS: " API calls", Unit.DURATION_MS: " ms"}
+NUMBERS: Final = frozenset({"total", "known", "failed", "in a row"})
 
+Rows = Callable[[Any], tuple[str, ...]]
 
-def tenant_lines(tenant: str, held: Tenant, terminal: Terminal, now: int) -> Iterator[str]:
-    """Everything of one tenant."""
-    whose = f"tenant {terminal.paint(visible(tenant), 'bold')}"
-    yield terminal.paint("the fleet", "bold") if tenant == FLEET else whose
-    for cell in held.cells.get(SHIELD, ()):
-        if cell.standing is not None:
-            yield from _standing(cell.standing, cell.seen.touched_ms, terminal, now)
-    yield from _part("runs that ended", RUN, ("run", "when", "why"), _ended, held, terminal)
-    yield from _part("counters", COUNTER, ("total", "counter", "window", "last"), _counter, held, terminal)
-    yield from _part("records", RECORD, ("version", "record", "last", "value"), _record, held, terminal)
-
+PARTS: Final[Sequence[tuple[str, str, tuple[str, ...]]]] = (
+    ("runs that ended", "run", ("run", "when", "why")),
+    ("counters", "counter", ("total", "counter", "window", "last")),
+    ("last outcomes", "outcomes", ("known", "failed", "in a row", "of", "last")),
+    ("records", "record", ("record", "last", "says")),
+)
+"""What is shown of a tenant, in which columns."""
 
 WORDS: Final = {
     SAFE: ("SAFE MODE", "mild"),
     HALTED: ("HALTED", "bad"),
     QUARANTINE: ("QUARANTINED", "bad"),
     WARNING: ("warning", "mild"),
-    NORMAL: ("normal", "good"),
+    PLAIN: ("normal", "good"),
 }
 """How states are shown."""
 
 
-def _standing(standing: Standing, changed: int, terminal: Terminal, now: int) -> Iterator[str]:
-    yield from _mark("shield", "", standing.own, f"; last changed {shown(changed)}", terminal, now)
-    for name, mark in sorted(standing.marks.items()):
-        kind, _, who = name.partition(":")
-        yield from _mark(kind, f"{who} ", mark, "", terminal, now)
+def tenant_lines(one: TenantView, terminal: Terminal) -> Iterator[str]:
+    """Everything of one tenant."""
+    whose = f"tenant {terminal.paint(visible(one.tenant), 'bold')}"
+    yield terminal.paint("the fleet", "bold") if one.tenant == FLEET else whose
+    for cell in one.cells.get("shield", ()):
+        if isinstance(cell, ShieldCell):
+            own, *others = cell.states
+            yield from _state("shield", "", own, f"; last changed {shown(cell.touched_ms)}", terminal)
+            for state in others:
+                yield from _state(state.kind, f"{state.name} ", state, "", terminal)
+    for title, kind, columns in PARTS:
+        found = one.cells.get(kind, [])
+        if found:
+            yield from _part(title, columns, [_row(cell) for cell in found], one.more.get(kind, 0), terminal)
 
 
-def _mark(kind: str, who: str, mark: Mark, more: str, terminal: Terminal, now: int) -> Iterator[str]:
+def _state(kind: str, who: str, one: StateView, more: str, terminal: Terminal) -> Iterator[str]:
     """One state: what it is now, until when, and why; what has ended by itself is told as over."""
-    state = phase(mark, now).state
-    words, style = WORDS[mark.state]
-    over = " (over)" if state == NORMAL != mark.state else " (over, and watched)" if state != mark.state else ""
-    until = f" until {shown(mark.until)}{over}" if mark.until else ""
-    why = f": {mark.why}" if mark.why else ""
+    words, style = WORDS[one.put]
+    over = "" if not one.over else " (over)" if one.state == PLAIN else " (over, and being watched)"
+    until = "" if one.until_ms is None else f" until {shown(one.until_ms)}{over}"
+    why = f": {one.why}" if one.why else ""
     first, *rest = row(kind, visible(f"{who}{words}{until}{why}{more}"), terminal)
     yield first.replace(words, terminal.paint(words, style), 1)
     yield from rest
 
 
 def _part(
-    title: str,
-    kind: str,
-    columns: tuple[str, ...],
-    row_of: Callable[[Cell], tuple[str, ...]],
-    held: Tenant,
-    terminal: Terminal,
+    title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], more: int, terminal: Terminal
 ) -> Iterator[str]:
-    cells = held.cells.get(kind, [])
-    if not cells:
-        return
     yield ""
     yield f"  {terminal.paint(title, 'bold')}"
     room = Terminal(terminal.colour, None if terminal.width is None else terminal.width - 4)
-    yield from (f"    {line}" for line in table(columns, [row_of(cell) for cell in cells], NUMBERS, room))
-    more = held.more.get(kind, 0)
+    yield from (f"    {line}" for line in table(columns, rows, NUMBERS, room))
     if more:
-        yield f"    … and {more:,} more: name a prefix, or see `--json`"
+        yield f"    … and {more:,} more: give a prefix, or see `--json`"
 
 
-def _ended(cell: Cell) -> tuple[str, ...]:
-    ending = cell.ending
-    why = "" if ending is None else f"{ending.code}: {ending.why}"
-    return cell.name.parts[1], shown(cell.seen.touched_ms), why
+def _row(cell: CellView) -> tuple[str, ...]:
+    last = shown(cell.touched_ms)
+    match cell:
+        case RunCell():
+            return cell.run, last, f"{cell.code}: {cell.why}"
+        case CounterCell():
+            return amount(cell.measure, cell.total), _named(cell), _window(cell), last
+        case OutcomesCell():
+            return f"{cell.known:,}", f"{cell.failed:,}", f"{cell.failed_in_a_row:,}", _named(cell), last
+        case RecordCell() | ShieldCell():
+            said = cell.says if isinstance(cell, RecordCell) else ""
+            return _named(cell), last, said if said else _short(cell.value)
 
 
-def _counter(cell: Cell) -> tuple[str, ...]:
-    seen, name = cell.seen, cell.name
-    window = "" if seen.live is None else f"{seen.live:,} in {span(name.window_ms)}"
-    return f"{seen.number:,}", _named(cell), window, shown(seen.touched_ms)
+def _window(cell: CounterCell) -> str:
+    if cell.in_window is UNSET or cell.window_ms is UNSET:
+        return ""
+    return f"{amount(cell.measure, cell.in_window)} in {span(cell.window_ms)}"
 
 
-def _record(cell: Cell) -> tuple[str, ...]:
-    return f"{cell.seen.number:,}", _named(cell), shown(cell.seen.touched_ms), _short(cell.seen.value)
-
-
-def _named(cell: Cell) -> str:
-    return f"{cell.name.text} (in shadow mode)" if cell.name.shadow else cell.name.text
+def _named(cell: CellView) -> str:
+    return f"{cell.name} (in shadow mode)" if cell.shadow else cell.name
 
 
 def _short(value: Any) -> str:
@@ -110,7 +122,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-def hold_lines(holds: list[Hold], terminal: Terminal) -> Iterator[str]:
+def hold_lines(holds: list[HoldView], terminal: Terminal) -> Iterator[str]:
     """The open holds: what each took, and when it is due."""
     yield terminal.paint("open holds", "bold")
     for hold in holds[:MOST]:
@@ -119,14 +131,11 @@ def hold_lines(holds: list[Hold], terminal: Terminal) -> Iterator[str]:
         for took in hold.took:
             yield from row("took", visible(_took(took)), terminal)
     if len(holds) > MOST:
-        yield "  … and more: name a prefix, or see `--json`"
+        yield "  … and more: give a prefix, or see `--json`"
 
 
-def _took(took: Took) -> str:
-    if took.unit == Unit.COST_MICROUSD:
-        amount = f"${took.amount / MICRO:.6f}"
-    else:
-        amount = f"{took.amount:,}{UNITS.get(Unit(took.unit), '')}"
-    name = name_of(took.key)
-    whose = f" (tenant {name.tenant})" if name.tenant != "default" else ""
-    return f"{amount} of {name.text}{whose}, {'charged until settled' if took.keeps else 'given back when due'}"
+def _took(took: TookView) -> str:
+    # A permit is of whatever its counter is of: a probe, a lock, a slot.
+    number = f"{took.amount:,}" if UNITS[took.measure] is Unit.ONE else amount(took.measure, took.amount)
+    whose = "" if took.tenant in ("default", FLEET) else f" (tenant {took.tenant})"
+    return f"{number} of {took.name}{whose}, {'charged until settled' if took.keeps else 'given back when due'}"

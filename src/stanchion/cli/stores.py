@@ -10,22 +10,31 @@ from contextlib import contextmanager
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.kernel.state import StoreLost
-from stanchion.runtime.places import MEMORY, store_name
-from stanchion.runtime.state_places import Whose
+from stanchion.runtime.standing.places import MEMORY, store_name
+from stanchion.runtime.standing.state_places import Whose
 from stanchion.stores.memory import wall_ms
-from stanchion.stores.opening import file_of, open_store
+from stanchion.stores.open_store import file_of, is_server, open_store
 from stanchion.stores.protocol import Store, StoreError
 
 
+class StoreAway(BadInput):
+    """The store that was named cannot be read now: its server does not answer, or its file is broken."""
+
+
 @contextmanager
-def opened(given: str | None, found: Whose) -> Iterator[Store | None]:
-    """The store, open for reading; `None`, and a word on standard error why, where there is nothing to read yet."""
+def opened(given: str | None, found: Whose, quiet: bool = False) -> Iterator[Store | None]:
+    """The store, open for reading; `None`, and a word on standard error why, where there is nothing to read yet;
+    no word where nobody asked for the store (`quiet`).
+    `StoreAway` where it cannot be read, and `BadInput` where there can be no such store."""
     try:
         name = str(store_name(given, os.environ, found))
     except OSError as error:
         raise BadInput(str(error)) from None
     try:
         why = _nothing_in(name)
+        if why and quiet:
+            yield None
+            return
         if why:
             # Not among the answers: programs that read lines of JSON get none.
             say(sys.stderr, why)
@@ -37,19 +46,20 @@ def opened(given: str | None, found: Whose) -> Iterator[Store | None]:
         finally:
             store.close()
     except (StoreError, StoreLost) as error:
-        raise BadInput(str(error)) from None
+        is_store = file_of(name) is not None or is_server(name)
+        raise (StoreAway if is_store else BadInput)(str(error)) from None
 
 
 def _nothing_in(name: str) -> str:
     if name == MEMORY:
-        return "state is kept in memory: it lives and ends with a process, and only that one can see it"
+        return "state is kept in memory: only the process that has it can see it, and it ends with the process"
     path = file_of(name)
     if path is None:
         return ""
     try:
         os.lstat(path)
     except FileNotFoundError:
-        return f"nothing is kept yet: `{path}` begins with the first shield that uses it"
+        return f"nothing is kept yet: `{path}` is created by the first shield that uses it"
     except OSError as error:
         raise BadInput(f"the store `{path}` cannot be read: {error.strerror}") from None
     return ""

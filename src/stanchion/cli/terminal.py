@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Final, TextIO
 
-import msgspec
+from stanchion.kernel.shown import visible
+from stanchion.kernel.tuples import NamedTuple
 
-from stanchion.kernel.shown import json_safe, visible
-
-__all__ = ["STYLES", "Terminal", "json_line", "put", "say", "visible"]
+__all__ = ["STYLES", "Terminal", "put", "say", "visible"]
 
 STYLES: Final = {
     "bold": "1",
@@ -33,6 +31,8 @@ class Terminal(NamedTuple):
         """A terminal has colours unless `NO_COLOR` is set or it says that it is dumb; anything else has none."""
         if not stream.isatty():
             return cls()
+        import shutil
+
         colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
         return cls(colour, max(40, shutil.get_terminal_size().columns))
 
@@ -44,11 +44,6 @@ class Terminal(NamedTuple):
 def say(stream: TextIO, text: str) -> None:
     """Write one line that may hold anything; what the stream's encoding lacks is written out."""
     put(stream, visible(text))
-
-
-def json_line(value: Any) -> bytes:
-    """A value as one line of JSON that a terminal can show."""
-    return json_safe(msgspec.json.encode(value)) + b"\n"
 
 
 def put(stream: TextIO, line: str) -> None:

@@ -6,14 +6,15 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from stanchion.approvals.grants import Grant
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import State, Ticket
+from stanchion.approvals.ticket import State
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, visible
-from stanchion.cli.times import shown, span
 from stanchion.cli.verdict import row
 from stanchion.kernel.stages import CAUGHT, Stage
+from stanchion.views.amounts import UNITS, amount
+from stanchion.views.tickets import GrantView, TicketView
+from stanchion.views.times import shown, span
 
 STYLES: Final = {
     State.OPEN: "asks",
@@ -23,12 +24,14 @@ STYLES: Final = {
     State.DENIED: "bad",
     State.WITHDRAWN: "bad",
 }
-COLUMNS: Final = ("ticket", "state", "age", "left", "agent", "about", "risk", "why")
+COLUMNS: Final = ("ticket", "state", "age", "left", "agent", "about", "arguments", "risk", "why")
+SHORT: Final = 60
+"""How much of the arguments stands in a list; `stanchion tickets show` has them whole."""
 LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence"})
 """What may have several lines; everything else is a name or a sentence."""
 
 
-def listing(tickets: list[Ticket], now: int, terminal: Terminal) -> Iterator[str]:
+def listing(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator[str]:
     """A table of tickets as they stand at a time."""
     rows = [
         (
@@ -38,6 +41,7 @@ def listing(tickets: list[Ticket], now: int, terminal: Terminal) -> Iterator[str
             _left(ticket, now),
             ticket.agent,
             ticket.about,
+            _short(ticket),
             ticket.risk,
             ticket.message,
         )
@@ -47,24 +51,24 @@ def listing(tickets: list[Ticket], now: int, terminal: Terminal) -> Iterator[str
     yield from table(COLUMNS, rows, ("age", "left"), terminal, styles)
 
 
-def holding(grants: list[tuple[str, Grant]], now: int, terminal: Terminal) -> Iterator[str]:
+def holding(grants: list[GrantView], now: int, terminal: Terminal) -> Iterator[str]:
     """A table of what somebody has said yes to for longer than one call, while it holds."""
     rows = [
         (
             grant.id,
-            grant.answer.act.scope,
+            grant.reach,
             span(max(0, grant.until - now)),
             ", ".join(grant.agents),
-            grant.deed.tool if grant.deed.tool else grant.deed.stage,
-            grant.answer.act.operator,
-            "signed" if grant.answer.way.proven else "unproven",
+            grant.about,
+            grant.by,
+            "signed" if grant.proven else "unproven",
         )
-        for _, grant in grants
+        for grant in grants
     ]
     yield from table(("grant", "holds for", "left", "agents", "about", "by", "proof"), rows, ("left",), terminal)
 
 
-def whole(ticket: Ticket, now: int, terminal: Terminal) -> Iterator[str]:
+def whole(ticket: TicketView, now: int, terminal: Terminal) -> Iterator[str]:
     """Everything that a person needs to decide about a ticket, or that became of it."""
     state = terminal.paint(str(ticket.state).upper(), STYLES[ticket.state])
     yield f"{state}  {visible(_headline(ticket))}"
@@ -74,10 +78,10 @@ def whole(ticket: Ticket, now: int, terminal: Terminal) -> Iterator[str]:
             yield from row(label, words if label in LAID_OUT else visible(words), terminal)
     if ticket.state is State.OPEN and not ticket.whole:
         yield ""
-        yield "  It can only be denied: it is too long to be shown whole, or was changed since it was asked."
+        yield "  It can only be denied: it is too long to be shown in full, or was changed after it was asked."
 
 
-def _headline(ticket: Ticket) -> str:
+def _headline(ticket: TicketView) -> str:
     who = f"agent {ticket.agent}" if ticket.agent else "an agent"
     match ticket.stage, ticket.tool:
         case Stage.TOOL_CALL, tool:
@@ -88,11 +92,11 @@ def _headline(ticket: Ticket) -> str:
             return f"{who}: {tool}, {CAUGHT[Stage(stage)]}"
 
 
-def _rows(ticket: Ticket, now: int) -> Iterator[tuple[str, str]]:
+def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
     yield "ticket", ticket.id if ticket.generation == 1 else f"{ticket.id}, asked for the {_th(ticket.generation)} time"
     yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
     beside = {name: value for name, value in ticket.beside.items() if value not in (0, "", None)}
-    yield "beside", _text(beside) if beside else ""
+    yield "beside", _text({_named(name): _unit(name, value) for name, value in beside.items()}) if beside else ""
     yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
     yield "why", ticket.message
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
@@ -108,20 +112,20 @@ def _rows(ticket: Ticket, now: int) -> Iterator[tuple[str, str]]:
     yield "until", _until(ticket, now)
     yield "used by", ticket.used_by
     yield "policy", ticket.policy
-    yield "digest", ticket.deed.digest
+    yield "digest", ticket.digest
 
 
-def _answer(ticket: Ticket) -> str:
+def _answer(ticket: TicketView) -> str:
     if not ticket.answered_by:
         return ""
-    word = {State.DENIED: "denied", State.WITHDRAWN: "approval taken back"}.get(ticket.state, "approved")
+    word = {State.DENIED: "denied", State.WITHDRAWN: "approval withdrawn"}.get(ticket.state, "approved")
     role = f", as {ticket.answered_as}" if ticket.answered_as else ""
     proof = "" if ticket.proven else ", unproven"
-    reach = f", for {ticket.answer.act.scope}" if ticket.answer is not None and ticket.scope is not Scope.ONCE else ""
+    reach = f", for {ticket.reach}" if ticket.reach and ticket.scope is not Scope.ONCE else ""
     return f"{word} by {ticket.answered_by}{role}{reach}{proof}, {shown(ticket.answered_at)}"
 
 
-def _until(ticket: Ticket, now: int) -> str:
+def _until(ticket: TicketView, now: int) -> str:
     match ticket.state:
         case State.OPEN:
             return f"{shown(ticket.expires_at)}, {_left(ticket, now)} left to answer; then it is refused"
@@ -133,9 +137,29 @@ def _until(ticket: Ticket, now: int) -> str:
             return ""
 
 
-def _left(ticket: Ticket, now: int) -> str:
-    ends = {State.OPEN: ticket.expires_at, State.APPROVED: ticket.grant_until}.get(ticket.state)
-    return "" if ends is None else span(max(0, ends - now))
+def _left(ticket: TicketView, now: int) -> str:
+    return "" if ticket.ends_at is None else span(max(0, ticket.ends_at - now))
+
+
+def _short(ticket: TicketView) -> str:
+    """What would go ahead, in one line that is cut where it is long; as the ticket shows it."""
+    content = ticket.content
+    if content is None:
+        return ""
+    if isinstance(content, dict):
+        text = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in content.items())
+    else:
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+
+
+def _named(name: str) -> str:
+    return {"duration_ms": "lasts", "cost_microusd": "cost"}.get(name, name)
+
+
+def _unit(name: str, value: Any) -> Any:
+    """A number of an event with its unit."""
+    return amount(name, value) if name in UNITS and isinstance(value, int) else value
 
 
 def _th(number: int) -> str:

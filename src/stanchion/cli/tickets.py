@@ -13,24 +13,27 @@ import msgspec
 
 from stanchion import Shield, StanchionError
 from stanchion.approvals.act import LARGEST
-from stanchion.approvals.answering import By, Signer, Wish
+from stanchion.approvals.answerers import By, Signer, Wish
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.scope import Scope, checked_pattern, said
 from stanchion.approvals.ticket import GRANT_S, State, Ticket, wish_of
 from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer, whoever
-from stanchion.cli.operating import REFUSED, answered
+from stanchion.cli.operator_options import REFUSED, answered
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, json_line, put, say, visible
+from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.ticket_lines import holding, listing, whole
-from stanchion.cli.times import lasting_s, shown, span
+from stanchion.cli.times import lasting_s
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.veiled import veiled
+from stanchion.cli.verbs import check_verb
 from stanchion.cli.whose import add_project, tenant_of, whose
-from stanchion.runtime.places import broker_for
-from stanchion.runtime.tickets import FIRST
+from stanchion.runtime.people.tickets import FIRST
+from stanchion.runtime.standing.places import broker_for
 from stanchion.stores.memory import wall_ms
+from stanchion.views.encode import json_line
+from stanchion.views.tickets import TicketView, grant_view, ticket_in_full, ticket_view
+from stanchion.views.times import shown, span
 
 USAGE: Final = """stanchion tickets list [--all | --state STATE] [--tenant NAME] [--store URL] [--json]
        stanchion tickets show ID [--store URL] [--json]
@@ -42,13 +45,13 @@ USAGE: Final = """stanchion tickets list [--all | --state STATE] [--tenant NAME]
        stanchion tickets answer ANSWER"""
 
 DESCRIPTION: Final = """\
-list     what waits for a person, and what somebody has said yes to that still holds
-show     everything about one: what would be done, by whom, why it was stopped, until when
-approve  let that very action start once, or as often as --scope says
-deny     refuse it; the agent reads the comment. It also takes back an unused approval
-revoke   take back a yes that reaches further than one call
+list     open tickets, and approvals that are still valid
+show     one ticket in full: what would be done, by whom, why it was stopped, until when
+approve  let exactly this action start once, or as often as --scope says
+deny     refuse it; the agent reads the comment. It also withdraws an unused approval
+revoke   withdraw an approval that covers more than one call
 request  write a ticket out, to be signed on another machine
-sign     show such a file whole, and sign an answer to it; needs no store
+sign     show such a file in full, and sign an answer to it; needs no store
 answer   hand in an answer that was signed elsewhere"""
 
 EPILOG: Final = f"""\
@@ -60,16 +63,17 @@ examples:
   stanchion tickets deny 3f2a --comment 'wrong account'
 
 ID is a ticket's id, or at least four digits of it. An approval is bound to the agents that
-asked, the task, the tool, every argument, the guards and the policy. SCOPE is `once`, or for
-the same call `run`, `task` or `time`, or `pattern`; what is critical or cannot be undone is
-approved once. A TIME is 90s, 15m, 2h, at most 1d. The store is that of the project
-(`stanchion state --where`), or where STANCHION_STORE says; answers are in the trail.
+asked, the task, the tool, every argument, the guards and the policy. SCOPE is `once`, or
+for the same call `run`, `task` or `time`, or `pattern`; critical or irreversible actions
+are approved once. A TIME is 90s, 15m, 2h, at most 1d. The store is the project's
+(`stanchion state --where`), or the one that STANCHION_STORE names; answers are in the
+trail.
 
 {WAYS}
 
 exit status:
   0  it is shown or answered, or there is nothing yet
-  1  it cannot be answered like that: it is answered already, or has expired, or you may not
+  1  not answered: the ticket is already answered or expired, or you are not allowed to
   2  there is no such ticket, or the store cannot be used"""
 
 TAKES: Final = {
@@ -89,35 +93,34 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "list what waits for a person, and approve or deny it"
     parser: Parser = commands.add_parser("tickets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="VERB", nargs="?", default="list", help="what to do; list if nothing is said")
+    parser.add_argument("verb", metavar="VERB", nargs="?", default="list", help="what to do (default: list)")
     parser.add_argument("id", metavar="ID", nargs="?", help="the ticket, the beginning of its id, or a file")
     parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
     add_project(parser)
-    parser.add_argument("--tenant", metavar="NAME", help="only of this tenant (default: STANCHION_TENANT; `*` is all)")
+    parser.add_argument(
+        "--tenant", metavar="NAME", help="only tickets of this tenant (default: STANCHION_TENANT; `*` is all)"
+    )
     parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each ticket")
     choice = parser.add_argument_group("list")
-    choice.add_argument("--all", action="store_true", default=None, help="also those that are over")
-    choice.add_argument("--state", metavar="STATE", help=f"only those that are {', '.join(State)}")
+    choice.add_argument("--all", action="store_true", default=None, help="also tickets that are closed")
+    choice.add_argument("--state", metavar="STATE", help=f"only those in this state: {', '.join(State)}")
     answer = parser.add_argument_group("approve, deny, sign")
-    answer.add_argument("--comment", metavar="WORDS", help="for the trail; for deny what the agent reads")
-    answer.add_argument("--by", metavar="NAME", help="what you are called, where no key says so")
-    answer.add_argument("--for", metavar="TIME", dest="for_s", type=lasting_s, help="how long it holds (default: 15m)")
-    answer.add_argument("--scope", metavar="SCOPE", help=f"how far it reaches: {', '.join(Scope)} (default: once)")
-    answer.add_argument("--pattern", metavar="ARG=GLOB", action="append", help="what an argument may be, with `*`")
-    answer.add_argument("--deny", action="store_true", default=None, help="sign a no")
+    answer.add_argument("--comment", metavar="WORDS", help="a comment for the trail; for deny, the agent reads it")
+    answer.add_argument("--by", metavar="NAME", help="your name, if no key proves it")
+    answer.add_argument(
+        "--for", metavar="TIME", dest="for_s", type=lasting_s, help="how long the approval is valid (default: 15m)"
+    )
+    answer.add_argument("--scope", metavar="SCOPE", help=f"what it covers: {', '.join(Scope)} (default: once)")
+    answer.add_argument(
+        "--pattern", metavar="ARG=GLOB", action="append", help="the values an argument may have, with `*`"
+    )
+    answer.add_argument("--deny", action="store_true", default=None, help="sign a refusal")
     add_answerer(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show tickets, or answer one."""
-    taken = TAKES.get(args.verb)
-    if taken is None:
-        known = f"write {', '.join(f'`{name}`' for name in TAKES)}"
-        raise BadInput(f"`stanchion tickets` cannot `{args.verb}`: {nearest(args.verb, TAKES, known)}")
-    for name in sorted(frozenset().union(*TAKES.values()) - taken):
-        if getattr(args, name) is not None:
-            said_as = {"id": f"`{args.id}`", "for_s": "`--for`"}.get(name, f"`--{name}`")
-            raise BadInput(f"`stanchion tickets {args.verb}` takes no {said_as}: see `stanchion tickets --help`")
+    taken = check_verb("tickets", TAKES, args, "id")
     if "id" in taken and args.id is None:
         what = "FILE" if args.verb in FILES else "ID"
         raise BadInput(f"which one? write `stanchion tickets {args.verb} {what}`; `stanchion tickets list` shows them")
@@ -130,7 +133,7 @@ def run(args: argparse.Namespace) -> int:
         if store is None:
             if args.verb == "list":
                 return 0
-            raise BadInput(f"there is no ticket `{args.id}`: name the store of the process that waits, with `--store`")
+            raise BadInput(f"there is no ticket `{args.id}`: give the store of the process that waits, with `--store`")
     return answered(args, lambda shield: VERBS[args.verb](args, shield))
 
 
@@ -139,31 +142,31 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
         known = f"give one of {', '.join(State)}"
         raise BadInput(f"`--state` is `{args.state}`: {nearest(args.state, list(State), known)}")
     state = "all" if args.all else args.state
-    found = veiled(shield.tickets(args.tenant, state))
+    found = list(map(ticket_view, shield.tickets(args.tenant, state)))
     if args.json:
         for ticket in found:
             _print(ticket)
         return 0
     terminal, now = Terminal.of(sys.stdout, os.environ), wall_ms()
-    grants = veiled(shield.grants(args.tenant)) if state is None else []
+    grants = [grant_view(*each) for each in shield.grants(args.tenant)] if state is None else []
     for line in (*(listing(found, now, terminal) if found else ()), *([""] if found and grants else ())):
         put(sys.stdout, line)
     for line in holding(grants, now, terminal) if grants else ():
         put(sys.stdout, line)
     filed = shield.ticketing().count(tenant_of(args.tenant))
     if state is None and filed > len(found) >= FIRST:
-        say(sys.stdout, f"{len(found)} of about {filed:,}: the most urgent ones")
+        say(sys.stdout, f"{len(found):,} of about {filed:,}: the most urgent ones")
     if not found and not grants:
         say(sys.stdout, "nothing waits for a person" if args.state is None else f"no ticket is {args.state}")
     return 0
 
 
 def _show(args: argparse.Namespace, shield: Shield) -> int:
-    ticket = shield.ticket(args.id, args.tenant)
+    ticket = ticket_view(shield.ticket(args.id, args.tenant))
     if args.json:
-        _print(veiled(ticket))
+        _print(ticket)
         return 0
-    for line in whole(veiled(ticket), wall_ms(), Terminal.of(sys.stdout, os.environ)):
+    for line in whole(ticket, wall_ms(), Terminal.of(sys.stdout, os.environ)):
         put(sys.stdout, line)
     return 0
 
@@ -185,7 +188,7 @@ def _approve(args: argparse.Namespace, shield: Shield) -> int:
 
 def _deny(args: argparse.Namespace, shield: Shield) -> int:
     if not args.comment:
-        raise BadInput("`stanchion tickets deny` needs `--comment`: the agent reads why")
+        raise BadInput("`stanchion tickets deny` needs `--comment`: the agent reads it")
     ticket = shield.ticket(args.id, args.tenant)
     signs = args.key is not None or args.ssh_agent
     name = args.by if args.by else whoever()
@@ -198,9 +201,9 @@ def _revoke(args: argparse.Namespace, shield: Shield) -> int:
     who = args.by if args.by else whoever()
     for tenant in dict.fromkeys(tenants):
         if shield.revoke(args.id, by=who, why=_comment(args), tenant=tenant):
-            say(sys.stdout, f"grant {args.id} holds no longer")
+            say(sys.stdout, f"grant {args.id} is no longer valid")
             return 0
-    raise TicketError(f"no grant `{args.id}` holds: `stanchion tickets list` shows those that do")
+    raise TicketError(f"no grant `{args.id}` is valid: `stanchion tickets list` shows those that are")
 
 
 def _request(args: argparse.Namespace, shield: Shield) -> int:
@@ -217,17 +220,17 @@ def _sign(args: argparse.Namespace) -> int:
     try:
         ticket = msgspec.json.decode(_content(args.id, 4 * LARGEST), type=Ticket)
     except msgspec.MsgspecError as error:
-        raise BadInput(f"`{args.id}` is no ticket: {error}; write it with `stanchion tickets request`") from None
+        raise BadInput(f"`{args.id}` is not a ticket: {error}; write it with `stanchion tickets request`") from None
     if not args.as_name or (args.key is None and not args.ssh_agent):
-        raise BadInput("say who signs with which key: `--as NAME`, and `--key FILE` or `--ssh-agent`")
+        raise BadInput("say who signs, and with which key: `--as NAME`, and `--key FILE` or `--ssh-agent`")
     roster, own = Roster(), os.path.lexists(state_folder(os.environ))
     try:
         one = signer(args, roster, own)
         scope = Scope(_scope(args))
         pattern = checked_pattern(_pattern(args) or {}, ticket.content) if scope is Scope.PATTERN else {}
         if not args.deny and not ticket.whole:
-            raise TicketError("it can only be denied: it is not shown whole, or was changed")
-        for line in whole(ticket, wall_ms(), Terminal.of(sys.stderr, os.environ)):
+            raise TicketError("it can only be denied: it is not shown in full, or was changed")
+        for line in whole(ticket_in_full(ticket), wall_ms(), Terminal.of(sys.stderr, os.environ)):
             put(sys.stderr, line)
         wish = wish_of(ticket, said(scope, ticket.run, pattern))
         role = one.role if one.role else ticket.roles[-1]
@@ -251,7 +254,7 @@ def _carry(args: argparse.Namespace, broker: str) -> int:
         except (StanchionError, ValueError) as error:
             say(sys.stderr, f"stanchion: {error}")
             return REFUSED
-    say(sys.stdout, "the broker has taken the answer")
+    say(sys.stdout, "the broker has accepted the answer")
     return 0
 
 
@@ -277,8 +280,8 @@ def _by(args: argparse.Namespace, shield: Shield) -> By:
 
 def _page(wish: Wish, terminal: Terminal) -> Iterable[str]:
     """What is answered, as it is read in that moment: a ticket may have changed since it was looked up."""
-    yield from whole(wish.said, wall_ms(), terminal)
-    yield f"a yes is for: {visible(wish.scope)}"
+    yield from whole(ticket_in_full(wish.said), wall_ms(), terminal)
+    yield f"a yes covers: {visible(wish.scope)}"
 
 
 def _shows(wish: Wish) -> None:
@@ -321,14 +324,15 @@ def _pattern(args: argparse.Namespace) -> dict[str, str] | None:
 
 
 def _answered(args: argparse.Namespace, ticket: Ticket) -> int:
+    view = ticket_view(ticket)
     if args.json:
-        _print(veiled(ticket))
+        _print(view)
     else:
-        say(sys.stdout, _said(veiled(ticket)))
+        say(sys.stdout, _said(view))
     return 0
 
 
-def _said(ticket: Ticket) -> str:
+def _said(ticket: TicketView) -> str:
     asked = ", ".join(one for one in ticket.askers if one)
     about = f"ticket {ticket.id} ({ticket.about}, asked by {asked if asked else 'an agent'})"
     if ticket.state is not State.APPROVED:
@@ -337,10 +341,9 @@ def _said(ticket: Ticket) -> str:
     proof = "signed" if ticket.proven else "unproven"
     if ticket.scope is Scope.ONCE:
         return f"{about} is approved, {proof}: the same call goes ahead once, {lasts}"
-    return f"{about} is approved for {ticket.answer.act.scope if ticket.answer else ticket.scope}, {proof}, {lasts}"
+    return f"{about} is approved for {ticket.reach if ticket.reach else ticket.scope}, {proof}, {lasts}"
 
 
-def _print(ticket: Ticket) -> None:
-    more = {name: getattr(ticket, name) for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole")}
-    sys.stdout.buffer.write(json_line({**more, **msgspec.structs.asdict(ticket), "digest": ticket.deed.digest}))
+def _print(ticket: TicketView) -> None:
+    sys.stdout.buffer.write(json_line(ticket))
     sys.stdout.buffer.flush()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import textwrap
 from typing import Any, Final
 
-from stanchion.cli.judging import Judged
+from stanchion.cli.check_runs import JudgedEvent
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.findings import Finding
@@ -19,9 +17,9 @@ MAX_LINES: Final = 40
 """How many lines of content are shown."""
 
 
-def verdict(judged: Judged, policy: CompiledPolicy, terminal: Terminal) -> list[str]:
+def verdict(judged: JudgedEvent, policy: CompiledPolicy, terminal: Terminal) -> list[str]:
     """The lines to show: a headline, then one row for each thing that is known."""
-    report, _, decision = judged
+    report, _, decision, unresolved = judged
     action = decision.action
     headline = f"{terminal.paint(NAMES[action], style_of(action))}  {TABLE[report.stage][action]}"
     tool = visible(policy.veil.name(str(report.fields.get("tool", ""))))
@@ -31,16 +29,23 @@ def verdict(judged: Judged, policy: CompiledPolicy, terminal: Terminal) -> list[
         rows += _reasons(determining)
     rows += [("also", _in_short(finding)) for finding in decision.findings if finding is not determining]
     rows += [("shadow", f"would be {_in_short(finding)}") for finding in decision.shadow]
+    if unresolved:
+        rows.append(("dns", f"{_names(unresolved)} not looked up: `--resolve` asks for the addresses, as a run does"))
     rows += _guards(judged, policy)
     if decision.proceeds and decision.patches:
         rows.append(("content", _shown(decision.patched(report.content))))
     return [headline, "", *[line for label, words in rows for line in row(label, words, terminal)]]
 
 
+def _names(hosts: tuple[str, ...]) -> str:
+    listed = ", ".join([f"`{host}`" for host in hosts])
+    return f"{listed} was" if len(hosts) == 1 else f"{listed} were"
+
+
 def _reasons(finding: Finding) -> list[tuple[str, str]]:
     rows = [("why", finding.message), ("instead", finding.advice), ("guard", f"{finding.guard} ({finding.code})")]
     if finding.said is not None:
-        rows.append(("asked", f"{NAMES[finding.said]}, which cannot be done here; so the next stricter action"))
+        rows.append(("asked", f"{NAMES[finding.said]}, which cannot be done here, so the next stricter action"))
     return [(label, words) for label, words in rows if words]
 
 
@@ -48,9 +53,9 @@ def _in_short(finding: Finding) -> str:
     return f"{NAMES[finding.action]} by {finding.guard} ({finding.code}): {finding.message}"
 
 
-def _guards(judged: Judged, policy: CompiledPolicy) -> list[tuple[str, str]]:
+def _guards(judged: JudgedEvent, policy: CompiledPolicy) -> list[tuple[str, str]]:
     """Which guards had nothing to say, and which were not asked."""
-    report, run, decision = judged
+    report, run, decision, _ = judged
     chain = policy.guards(report.stage, report.fields.get("tool", ""), run.desk.info, decision.inputs.mode)
     spoke = {finding.guard for finding in (*decision.findings, *decision.shadow)} | set(decision.skipped)
     passed = [placed.id for placed in sorted(chain, key=order) if placed.id not in spoke]
@@ -61,6 +66,8 @@ def _guards(judged: Judged, policy: CompiledPolicy) -> list[tuple[str, str]]:
 
 
 def _shown(content: Any) -> str:
+    import json
+
     text = content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
     lines = text.split("\n")
     if len(lines) > MAX_LINES:
@@ -72,6 +79,8 @@ def row(label: str, words: str, terminal: Terminal) -> list[str]:
     """A labelled text as lines; on a terminal they are wrapped to its width."""
     lines = [visible(line) for line in words.split("\n")]
     if terminal.width is not None:
+        import textwrap
+
         room = terminal.width - INDENT
         lines = [part for line in lines for part in textwrap.wrap(line, room, drop_whitespace=False) or [""]]
     first = "  " + terminal.paint(f"{label:<{INDENT - 3}} ", "dim")

@@ -10,14 +10,16 @@ from typing import Any
 
 from stanchion.audit.layout import STATE_DIR
 from stanchion.cli.trouble import BadInput
-from stanchion.runtime.places import is_own
-from stanchion.runtime.state_places import STORE, USER, State, Whose, start_of
-from stanchion.runtime.tenancy import TENANT
+from stanchion.runtime.standing.places import is_own
+from stanchion.runtime.standing.state_places import STORE, USER, State, Whose, start_of
+from stanchion.runtime.standing.tenancy import TENANT
 
 
 def add_project(parser: Any) -> None:
     """Add the option that names a project."""
-    parser.add_argument("--project", metavar="DIR", help="whose state; that of the current folder if none is named")
+    parser.add_argument(
+        "--project", metavar="DIR", help="the project whose state to use (default: that of the current folder)"
+    )
 
 
 def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> Whose:
@@ -27,7 +29,7 @@ def whose(project: str | None, store: str | None = None, files: Sequence[Path] =
         named = os.environ.get(STORE, "") if store is None else store
         if named == USER:
             raise BadInput(
-                f"`--project {project}` is one project, and the store `{USER}` is shared by all: name one of them"
+                f"`--project {project}` is one project, and the store `{USER}` is shared by all: give one of them"
             )
         if os.environ.get(STATE_DIR, ""):
             raise BadInput(f"{STATE_DIR} names one state for everything: unset it, or leave `--project {project}` out")

@@ -10,6 +10,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from stanchion.kernel.regex import regex
+
 Use = Literal["read", "write", "delete"]
 Parts = tuple[str, ...]
 
@@ -19,12 +21,12 @@ STATE: Final = "what Stanchion keeps for itself"
 TEMPORARY: Final = (("tmp",), ("var", "tmp"), ("dev", "shm"))
 POLICY: Final = "the policy by which calls are judged"
 
-_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+))|%(\w+)%")
-_PWD: Final = re.compile(r"\$\(pwd…?\)|`pwd`")
-_FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
-_OPEN: Final = re.compile(r"[*?\[$%`]")
+_VARIABLE: Final = regex(r"\$(?:\{(\w+)\}|(\w+))|%(\w+)%")
+_PWD: Final = regex(r"\$\(pwd…?\)|`pwd`")
+_FILE_URL: Final = regex(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
+_OPEN: Final = regex(r"[*?\[$%`]")
 _LIVE: Final = frozenset("*?[")
-_PROCESS: Final = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/(root|cwd)(?=/|\Z)")
+_PROCESS: Final = regex(r"/proc/[^/]+(?:/task/[^/]+)?/(root|cwd)(?=/|\Z)")
 
 
 class OwnPlaces(msgspec.Struct, frozen=True, dict=True):

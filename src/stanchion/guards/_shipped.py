@@ -23,10 +23,20 @@ class Shipped(Mapping[str, type[Any]]):
         """The class of a guard; `KeyError` where there is none of that name."""
         found = self._known.get(name)
         if found is None:
-            if name not in self.names():
-                raise KeyError(name)
-            found = self._known[name] = guard_in(f"{self._room}.{name}", name)
+            found = self._known[name] = self._loaded(name)
         return found
+
+    def _loaded(self, name: str) -> type[Any]:
+        """A guard that nobody has asked for yet. It is tried by its name first: looking through the room takes longer
+        than loading one guard. Only where that gives nothing is the room asked whether there is such a guard at all."""
+        if not name.isidentifier() or name.startswith("_"):
+            raise KeyError(name)
+        try:
+            return guard_in(f"{self._room}.{name}", name)
+        except (AttributeError, ImportError):
+            if name in self.names():
+                raise
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())

@@ -24,7 +24,7 @@ CODES: Final = declare(
     {
         "authority.exceeded": Words(
             "tool `{}` needs autonomy level {}, and agent `{}` has {}",
-            "wait for a person to agree, or leave the decision to somebody who may take it",
+            "wait for a person, or leave the decision to someone with that authority",
         )
     }
 )

@@ -22,19 +22,21 @@ from stanchion.readings import Reading
 CODES: Final = declare(
     {
         "breaker.open": Words(
-            "tool `{}` keeps failing, so nobody calls it for {}, until {}",
+            "tool `{}` keeps failing, so calls are refused for {}, until {}",
             "use another tool, or go on with something else and call it after that time",
         ),
         "breaker.probing": Words(
-            "tool `{}` has failed, and another call is trying whether it works again",
-            "wait for a moment and call it again, or use another tool",
+            "tool `{}` has failed, and another call is testing whether it works again",
+            "wait a moment and call it again, or use another tool",
         ),
-        "breaker.probe": Words("this call tries whether tool `{}` works again; {} of {} have gone well so far"),
+        "breaker.probe": Words(
+            "this call tests whether tool `{}` works again; {} of {} such calls have succeeded so far"
+        ),
         "breaker.opened": Words(
-            "tool `{}` keeps failing: nobody calls it for {}",
+            "tool `{}` keeps failing: calls are refused for {}",
             "use another tool, or report that this one does not work",
         ),
-        "breaker.closed": Words("tool `{}` works again: {} calls in a row have gone well"),
+        "breaker.closed": Words("tool `{}` works again: {} calls in a row have succeeded"),
     }
 )
 

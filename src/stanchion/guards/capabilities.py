@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CODES: Final = declare(
     {
         "capability.missing": Words(
-            "tool `{}` needs `{}`, which agent `{}` has not",
+            "tool `{}` needs `{}`, which agent `{}` does not have",
             "leave the step to an agent that can do it, or do it with a tool that needs less",
         )
     }

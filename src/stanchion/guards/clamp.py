@@ -18,10 +18,10 @@ from stanchion.readings import Reading
 CODES: Final = declare(
     {
         "clamp.cut": Words(
-            "the result of `{}` is longer than fits: of {} characters {} are left out", "ask for the part that you need"
+            "the result of `{}` is too long: of its {} characters, {} are left out", "ask for the part that you need"
         ),
         "clamp.cannot": Words(
-            "the result of `{}` is longer than fits and cannot be cut: it has too many names",
+            "the result of `{}` is too long and cannot be shortened: it has too many keys",
             "ask for the part that you need",
         ),
     }

@@ -21,6 +21,7 @@ from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.fingerprint import Fingerprint, digest, name_digest
+from stanchion.readings.volatile import reads
 
 CODES: Final = declare(
     {
@@ -29,8 +30,8 @@ CODES: Final = declare(
             "do not repeat it: change the arguments, use another tool, or report what you have",
         ),
         "loops.cycle": Words(
-            "the last calls go round in a circle of {}: `{}` begins round {}, and {}",
-            "leave the circle: change the arguments, use another tool, or report what you have",
+            "the last calls repeat a cycle of {}: `{}` begins round {}, and {}",
+            "leave the cycle: change the arguments, use another tool, or report what you have",
         ),
         "loops.excessive": Words(
             "this is call {} of `{}` with the same arguments within {} calls, and {}",
@@ -87,6 +88,7 @@ class Loops(msgspec.Struct, frozen=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.PROMPT})
     category: ClassVar[Category] = Category.QUALITY
     priority: ClassVar[int] = 40
+    only_marks: ClassVar[bool] = True
 
     max_history: Annotated[int, msgspec.Meta(ge=2, le=100)] = 10
     max_repeats: Count = 2
@@ -95,7 +97,7 @@ class Loops(msgspec.Struct, frozen=True):
     unreported_repeats: Count = 4
     max_errors: Count = 3
     near_repeats: Count = 3
-    stall_after: Count = 6
+    stall_after: Count = 4
     refusals_told: OrNever = 2
     refusals_escalated: OrNever = 5
     refusals_halted: OrNever = 10
@@ -206,7 +208,9 @@ class Loops(msgspec.Struct, frozen=True):
         return self._failing(tool, call, history) or self._nearly(tool, call, print_, history) or self._stalled(history)
 
     def _periodic(self, tool: str, call: Seen, runs: list[int], history: History) -> _Found | None:
-        """The same call once more in a row, or the same calls once more in the same order."""
+        """The same call once more in a row, or the same calls once more in the same order. Of what changes nothing by
+        being repeated the agent is told as early as others are refused."""
+        told = None
         for lag, run in enumerate(runs, 1):
             if not run or 1 < lag >= run:
                 continue
@@ -215,11 +219,14 @@ class Loops(msgspec.Struct, frozen=True):
             if lag == 1 and run >= limit:
                 args = (run + 1, tool, _came(period))
                 return _Found("repeat", call.exact, ACTIONS[self.action], args)
+            if lag == 1 and run >= self.max_repeats and _harmless(call) and not any(one.open for one in period):
+                args = (run + 1, tool, _came(period))
+                told = _Found("repeat", call.exact, min(ACTIONS[self.action], Action.WARN), args)
             limit = max(2, limit)
             if lag > 1 and run > (limit - 1) * lag and len({one.exact for one in period}) > 1:
                 begun = (lag, tool, run // lag + 2, _came(period))
                 return _Found("cycle", "", ACTIONS[self.action], begun)
-        return None
+        return told
 
     def _excessive(self, tool: str, call: Seen, history: History) -> _Found | None:
         """The same call too often among the last, though nothing was gained in between."""
@@ -266,8 +273,7 @@ class Loops(msgspec.Struct, frozen=True):
         them it may be more: what passes is worth a retry, and of what is not known nothing is known to be the same."""
         limit = self.poll_repeats
         if not any(one.marks & Mark.POLLS for one in calls):
-            harmless = Mark.READS | Mark.IDEMPOTENT
-            limit = min([self.idempotent_repeats if one.marks & harmless else self.max_repeats for one in calls])
+            limit = min([self.idempotent_repeats if _harmless(one) else self.max_repeats for one in calls])
         if any(one.marks & Mark.TRANSIENT for one in came):
             limit = max(limit, 2 * self.max_errors)
         if any(one.open for one in came):
@@ -277,8 +283,9 @@ class Loops(msgspec.Struct, frozen=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         chosen = {ACTIONS[name] for name in (self.action, self.error_action, self.near_action, self.stall_action)}
+        told = {min(ACTIONS[name], Action.WARN) for name in (self.action, self.error_action)}
         steps = {action for least, action in self._steps() if least}
-        return tuple(sorted(chosen | {min(ACTIONS[self.error_action], Action.WARN)} | steps))
+        return tuple(sorted(chosen | told | steps))
 
 
 class Metrics(msgspec.Struct, frozen=True):
@@ -307,8 +314,9 @@ def history_key(tenant: str, run: str) -> str:
 
 
 def _keep_result(reading: Reading[Any], event: ToolResult, history: History) -> Ruling | None:
-    outcome, size = result_digest(event.result)
-    tells = size >= ENOUGH or "read_only" in event.traits
+    looks = reads(event.tool)
+    outcome, size = result_digest(event.result, event.args.values() if looks else ())
+    tells = looks or size >= ENOUGH or "read_only" in event.traits
     known = history.came(reading, outcome, Mark.TELLS if tells else 0, event.part > 1)
     return Ruling(None, history.text()) if known else None
 
@@ -337,6 +345,11 @@ def _say(found: _Found, call: Seen, history: History) -> Finding | None:
         return None
     about = found.about if found.about else call.exact
     return Finding(found.action, f"loops.{found.kind}", found.args, about=about)
+
+
+def _harmless(call: Seen) -> bool:
+    """Whether nothing is changed by repeating a call."""
+    return bool(call.marks & (Mark.READS | Mark.IDEMPOTENT)) and not call.marks & Mark.POLLS
 
 
 def _came(calls: list[Seen]) -> str:

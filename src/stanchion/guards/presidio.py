@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards._telling import above, finding_about, listed, place_of, placeholder
+from stanchion.guards._placeholders import above, finding_about, listed, place_of, placeholder
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
@@ -26,7 +26,7 @@ CODES: Final = declare(
             "go on with the placeholders; do not ask for what they stand for",
         ),
         "presidio.found": Words(
-            "there is personal data ({}) in {}", "leave it out, or ask whoever keeps the policy to allow it"
+            "there is personal data ({}) in {}", "leave it out, or ask whoever maintains the policy to allow it"
         ),
     }
 )
@@ -54,7 +54,7 @@ class Presidio(msgspec.Struct, frozen=True):
     name: ClassVar[str] = "presidio"
     kind: ClassVar[Kind] = Kind.ASKING
     deep: ClassVar[bool] = True
-    call: ClassVar[str] = "stanchion.runtime.presidio:found"
+    call: ClassVar[str] = "stanchion.runtime.answers.presidio:found"
     stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE, Stage.MODEL_CHUNK}
     default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY})
     category: ClassVar[Category] = Category.COMPLIANCE
@@ -82,7 +82,9 @@ class Presidio(msgspec.Struct, frozen=True):
         try:
             get_lang_class(self.language)
         except ImportError:
-            raise ValueError(f"`{self.language}` is no language that Presidio can part into words: try `en`") from None
+            raise ValueError(
+                f"`{self.language}` is not a language that Presidio can part into words: try `en`"
+            ) from None
 
     def ask(self, reading: Reading[Event], /) -> Lookup | None:
         """Ask what is personal in the texts of an event; nothing where it has none."""

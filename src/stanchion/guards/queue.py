@@ -20,10 +20,10 @@ from stanchion.readings import Reading
 CODES: Final = declare(
     {
         "queue.waits": Words(
-            "{} of {} places are taken, and {} wait before it", "wait and try again; others are at work"
+            "{} of {} places are taken, and {} calls are waiting ahead of this one", "wait and try again"
         ),
         "queue.full": Words(
-            "{} calls wait in line already, and no more may", "do something else first, and try again later"
+            "{} calls are already waiting in line, and no more may wait", "do something else first, and try again later"
         ),
     }
 )
@@ -34,15 +34,15 @@ STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stag
 Seconds = Annotated[float, msgspec.Meta(ge=0.1, lt=10**6)]
 Many = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
 
-Place = tuple[str, int]
+Caller = tuple[str, int]
 """Somebody in the line or at work: the call, and until when its place is kept."""
 
 
 class Line(msgspec.Struct, frozen=True):
     """Who is at work and who waits, in order."""
 
-    running: tuple[Place, ...] = ()
-    waiting: tuple[Place, ...] = ()
+    running: tuple[Caller, ...] = ()
+    waiting: tuple[Caller, ...] = ()
 
 
 class Queue(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class Queue(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.pause_s >= self.timeout_s:
-            said = f"`pause_s: {self.pause_s:g}` is no shorter than `timeout_s: {self.timeout_s:g}`"
+            said = f"`pause_s: {self.pause_s:g}` is not shorter than `timeout_s: {self.timeout_s:g}`"
             raise ValueError(f"{said}: nobody would ever wait; give a shorter pause")
 
     @property
@@ -109,7 +109,7 @@ class Queue(msgspec.Struct, frozen=True):
         waits = Finding(Action.QUEUE, "queue.waits", (len(running), self.max_running, ahead), terms=terms)
         return Ruling(waits, self._in_line(running, waiting, me, ahead, now), since, until)
 
-    def _in_line(self, running: tuple[Place, ...], waiting: tuple[Place, ...], me: str, ahead: int, now: int) -> Any:
+    def _in_line(self, running: tuple[Caller, ...], waiting: tuple[Caller, ...], me: str, ahead: int, now: int) -> Any:
         """The line with a place in it kept long enough; nothing is written where it already is."""
         lease = max(5_000, 20 * int(self.pause_s * 1000))
         if ahead < len(waiting) and waiting[ahead][1] - now > lease // 2:

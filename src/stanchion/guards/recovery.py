@@ -20,20 +20,20 @@ from stanchion.readings.act import act_of
 CODES: Final = declare(
     {
         "recovery.recoverable": Words(
-            "`{}` of {} is likely to pass", "try it again later, or go on with something else meanwhile"
+            "`{}` of {} is likely to go away by itself", "try it again later, or go on with something else meanwhile"
         ),
         "recovery.fatal": Words(
-            "`{}` of {} does not pass by itself", "do not repeat it; report what stands in the way"
+            "`{}` of {} does not go away by itself", "do not repeat it; report what stands in the way"
         ),
         "recovery.unknown": Words(
-            "nobody can tell whether `{}` of {} passes", "do not repeat it before somebody has looked at it"
+            "it is not known whether `{}` of {} goes away by itself", "do not repeat it until someone has looked at it"
         ),
         "recovery.unsafe": Words(
-            "`{}` of {} is likely to pass, but what it does may have happened, so it is not tried again",
+            "`{}` of {} is likely to go away by itself, but the call may have taken effect, so it is not retried",
             "find out whether it has happened before you repeat it",
         ),
         "recovery.exhausted": Words(
-            "`{}` of {} did not pass in {} attempts", "go on with something else, or report what stands in the way"
+            "`{}` of {} did not go away in {} attempts", "go on with something else, or report what stands in the way"
         ),
     }
 )

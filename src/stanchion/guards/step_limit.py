@@ -72,7 +72,7 @@ class StepLimit(msgspec.Struct, frozen=True):
     def points(self, standing: Standing, /) -> Iterator[Point]:
         """Warnings that leave no step between the first and the one that waits for a person."""
         last, after = standing.last, self.warn_after
-        if after is not None and self.action != "warn" and self.max_steps - after >= last:
+        if last and after is not None and self.action != "warn" and self.max_steps - after >= last:
             said = f"step {after + last} already waits for a person: each step after"
             said += f" `warn_after: {after}` warns, and warning {last} of a guard in a task escalates"
             advice = f"let `warn_after` be {max(self.max_steps - last + 1, 0)} or more, or raise `limits.warnings`"

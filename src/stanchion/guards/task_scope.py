@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CODES: Final = declare(
     {
         "task.unrelated": Words(
-            "tool `{}` is not among those that task `{}` is about",
+            "tool `{}` is not one of the tools that belong to task `{}`",
             "come back to the task, or say why the step belongs to it",
         )
     }

@@ -24,11 +24,11 @@ from stanchion.readings import Reading
 CODES: Final = declare(
     {
         "time.exceeded": Words(
-            "the time of this {} is over: it has {} from its first action on{}",
+            "the time of this {} is over: it has {} from its first action{}",
             "stop and report what is done so far, or ask for more time",
         ),
         "time.nearly": Words(
-            "this {} has used {} % of its time: it has {} from its first action on{}",
+            "this {} has used {} % of its time: it has {} from its first action{}",
             "finish soon; do the most important thing next",
         ),
     }
@@ -127,13 +127,18 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         """The same limit whose marks come earlier."""
         return tightened(self, by)
 
+    @property
+    def only_marks(self) -> bool:
+        """Whether it warns at a mark; a limit that itself only warns has none."""
+        return self.warn_at is not None
+
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return (ACTIONS[self.action], *marks_of(self))
 
     def points(self, standing: Standing, /) -> Iterator[Point]:
         """A mark that has been reached when the time begins, or a millisecond later."""
-        if self.warn_at is None or standing.shadow or not standing.stages - UNTALLIED:
+        if not standing.last or self.warn_at is None or standing.shadow or not standing.stages - UNTALLIED:
             return
         turns = {action: at for at, action in self.turns}
         first = turns.pop(Action.WARN)

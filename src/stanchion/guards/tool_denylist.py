@@ -12,7 +12,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, Glob, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -29,7 +29,7 @@ class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 3
 
-    tools: tuple[str, ...]
+    tools: tuple[Glob, ...]
     action: PlainActionName = "block"
 
     @cached_property

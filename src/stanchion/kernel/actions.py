@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Final
+from typing import Final, Literal
 
 
-class Action(IntEnum):
+class Named(IntEnum):
+    """Numbers that have an order, and are printed as their names."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        return format(self.name, spec)
+
+
+class Action(Named):
     """What is to be done with an event; a larger number is more severe."""
 
     ALLOW = 0
@@ -35,7 +45,7 @@ NAMES: Final = tuple(action.name for action in Action)
 """Names by number: a tuple index, because an enum's `name` is slow."""
 
 
-class Risk(IntEnum):
+class Risk(Named):
     """How much harm a tool can do, declared in the policy's tool table."""
 
     LOW = 0
@@ -44,7 +54,11 @@ class Risk(IntEnum):
     CRITICAL = 3
 
 
-class Category(IntEnum):
+RiskName = Literal["low", "medium", "high", "critical"]
+"""A risk as policies and hosts write it."""
+
+
+class Category(Named):
     """The order that breaks ties between guards of one priority."""
 
     SAFETY = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -12,6 +12,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import ABSENT, FOREVER, Expect, Records
 from stanchion.kernel.states import NORMAL
+from stanchion.kernel.tuples import NamedTuple
 
 STRICT: Final = "strict"
 LOCKDOWN: Final = "lockdown"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from stanchion.kernel import actions
 from stanchion.kernel.actions import Action
@@ -26,6 +27,7 @@ from stanchion.kernel.cells import (
 from stanchion.kernel.holds import Taken, done, expire, hold, seen, settle
 from stanchion.kernel.registers import pushed
 from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE, SKIPPED, Batch, Fresh, Line, Reply, When
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.units import Amounts
 
 WARN: Final = int(Action.WARN)
@@ -78,6 +80,9 @@ def _stale(state: State, batch: Batch, now: int) -> Reply:
             fresh.append(Fresh(key, number, value))
     return Reply(now, True, fresh=tuple(fresh))
 
+
+Remember = Callable[[tuple[Any, Any, Any]], None]
+"""Notes what stood somewhere before it is written, so that it can be taken back."""
 
 UNBOUND: Final = Bound((), -1, None, [], [], [], [])
 
@@ -142,8 +147,7 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
             value = cell[0]
         if value + amount > limit:
             _take_back(bound.steps[: len(values)], amounts, now)
-            if state.dirty is not None:
-                state.dirty.keys.update([line.key for line in lines[: len(values)] if line.when != When.LOOK])
+            _touched(state, lines[: len(values)])
             return None
         values.append(value)
         if takes and amount:
@@ -157,24 +161,22 @@ def _clear(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
             if width:
                 cell[1][bucket] = cell[1].get(bucket, 0) + amount
                 cell[3] += amount
-    for cell, line in registers:
-        if amounts[line.unit]:
-            if remember is not None:
-                remember((cell, 0, cell[0]))
-            cell[0], cell[4] = pushed(cell[0], line.push, line.bits), now
+    if registers:
+        _push(registers, amounts, now, remember)
     if longer:
         _keep(state, longer, now)
-    taken: Taken = []
-    longest = 0
-    for key, unit, keeps, width, hold_ms in held:
-        if amounts[unit]:
-            longest = max(longest, hold_ms)
-            taken.append((key, amounts[unit], keeps, now // width if width else -1, unit))
+    taken, longest = _held(held, amounts, now) if held else ([], 0)
     for key, record, _when, _at, _shadow in batch.puts:
         put(state, key, record, now)
     if state.dirty is not None:
         state.dirty.keys.update([key for key, unit in keys if amounts[unit]])
     return Reply(now, False, True, tuple(values), (), settled), taken, longest
+
+
+def _touched(state: State, lines: tuple[Line, ...]) -> None:
+    """Note the counters that were written, though what was written is taken back: they may have turned."""
+    if state.dirty is not None:
+        state.dirty.keys.update([line.key for line in lines if line.when != When.LOOK])
 
 
 def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
@@ -186,6 +188,25 @@ def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
                 cell[3] -= amounts[unit]
 
 
+def _push(registers: list[tuple[Cell, Line]], amounts: Amounts, now: int, remember: Remember | None) -> None:
+    for cell, line in registers:
+        if amounts[line.unit]:
+            if remember is not None:
+                remember((cell, 0, cell[0]))
+            cell[0], cell[4] = pushed(cell[0], line.push, line.bits), now
+
+
+def _held(held: list[tuple[str, int, bool, int, int]], amounts: Amounts, now: int) -> tuple[Taken, int]:
+    """What a batch takes that somebody has to settle, and for how long at most."""
+    taken: Taken = []
+    longest = 0
+    for key, unit, keeps, width, hold_ms in held:
+        if amounts[unit]:
+            longest = max(longest, hold_ms)
+            taken.append((key, amounts[unit], keeps, now // width if width else -1, unit))
+    return taken, longest
+
+
 def _keep(state: State, longer: list[tuple[str, Cell, int]], now: int) -> None:
     for key, cell, idle in longer:
         keep(state, key, cell, idle, now)
@@ -194,9 +215,30 @@ def _keep(state: State, longer: list[tuple[str, Cell, int]], now: int) -> None:
 
 def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tuple[Reply, Taken, int]:
     """The general case: outcomes in chain order, then what may be written by them."""
-    amounts = batch.amounts
-    go = batch.go
-    stop = -1
+    said = _outcomes(state, batch, now)
+    taken, longest = _write(state, batch, said, now)
+    for key, record, when, at, shadow in batch.puts:
+        goes = (said.go and shadow not in said.refused) or when == When.JUDGED
+        if goes and (said.stop < 0 or at <= said.stop):
+            put(state, key, record, now)
+    actions_said = tuple(said.actions) if any(outcome > 0 for outcome in said.actions) else ()
+    return Reply(now, False, said.go, tuple(said.values), actions_said, settled), taken, longest
+
+
+class Said(NamedTuple):
+    """What lines say: whether all goes ahead, the line that stops the rest, which guards in shadow mode refuse, and for
+    each line the value before and its outcome."""
+
+    go: bool
+    stop: int
+    refused: dict[int, bool]
+    values: list[int]
+    actions: list[int]
+
+
+def _outcomes(state: State, batch: Batch, now: int) -> Said:
+    """Look at every line, and write nothing. What is behind a stop is skipped; a guard in shadow mode stops itself."""
+    go, stop = batch.go, -1
     values: list[int] = []
     said: list[int] = []
     refused: dict[int, bool] = {}
@@ -207,12 +249,7 @@ def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
         elif line.follows and max(said[-line.follows :]) != WARN:
             outcome = IDLE
         else:
-            cell = state.cells.get(line.key)
-            if cell is not None:
-                value = live(cell, line.window_ms // BUCKETS, now) if line.window_ms else cell[0]
-            for limit, action in line.bands:
-                if value + amounts[line.unit] > limit:
-                    outcome = max(outcome, int(action))
+            value, outcome = _outcome(state, line, batch.amounts, now)
         values.append(value)
         said.append(outcome)
         if outcome > batch.ceiling and line.shadow:
@@ -220,10 +257,27 @@ def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
         elif outcome > batch.ceiling:
             go = False
             stop = len(said) - 1 if outcome >= STOPS else stop
+    return Said(go, stop, refused, values, said)
 
+
+def _outcome(state: State, line: Line, amounts: Amounts, now: int) -> tuple[int, int]:
+    """The value before, and the action of the highest band that it exceeds with the amount."""
+    value = outcome = 0
+    cell = state.cells.get(line.key)
+    if cell is not None:
+        value = live(cell, line.window_ms // BUCKETS, now) if line.window_ms else cell[0]
+    for limit, action in line.bands:
+        if value + amounts[line.unit] > limit:
+            outcome = max(outcome, int(action))
+    return value, outcome
+
+
+def _write(state: State, batch: Batch, said: Said, now: int) -> tuple[Taken, int]:
+    """Write the lines that are written by what was said; gives what has to be settled, and for how long at most."""
+    amounts, go, refused = batch.amounts, said.go, said.refused
     taken: Taken = []
     longest = 0
-    for line, outcome in zip(batch.lines, said, strict=True):
+    for line, outcome in zip(batch.lines, said.actions, strict=True):
         amount = amounts[line.unit]
         if not amount or outcome < 0 or line.when == When.LOOK:
             continue
@@ -237,8 +291,4 @@ def _judge(state: State, batch: Batch, now: int, settled: tuple[str, ...]) -> tu
         if line.hold_ms:
             taken.append((line.key, amount, line.keep, now // width if width else -1, line.unit))
             longest = max(longest, line.hold_ms)
-    for key, record, when, at, shadow in batch.puts:
-        if ((go and shadow not in refused) or when == When.JUDGED) and (stop < 0 or at <= stop):
-            put(state, key, record, now)
-    actions_said = tuple(said) if any(outcome > 0 for outcome in said) else ()
-    return Reply(now, False, go, tuple(values), actions_said, settled), taken, longest
+    return taken, longest

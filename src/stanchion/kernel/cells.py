@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any
 
 from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Line, Reply
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.undo import Undo
 
 # A cell is [number, value or ring, bucket the live sum is for, live sum, last touched, how long it is kept untouched,

@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.autonomy import Share
-from stanchion.kernel.contract.powers import HEARS_REFUSALS, VACATES, WATCHES
+from stanchion.kernel.contract.powers import HEARS_REFUSALS, ONLY_MARKS, VACATES, WATCHES
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED
@@ -49,6 +49,10 @@ class Policy(Protocol):
     def warnings(self) -> int:
         """Which warning of one guard in a task escalates."""
 
+    @property
+    def count_marks(self) -> bool:
+        """Whether marks of meters and warnings of guards that only watch are counted as well."""
+
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply, in chain order."""
 
@@ -83,9 +87,9 @@ class Plan:
     """A lineup for one run and tool, built once: lines and keys made."""
 
     __slots__ = (
-        "_lifted", "all_pure", "asks", "cells", "end", "event_of", "guards", "holds", "lifts", "lines", "lineup",
-        "meters", "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "slices",
-        "switches", "taken", "tallied", "warnings", "watchers",
+        "_lifted", "all_pure", "asks", "cells", "count_marks", "end", "event_of", "guards", "holds", "lifts", "lines",
+        "lineup", "meters", "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run", "shadow",
+        "slices", "switches", "taken", "tallied", "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -93,7 +97,7 @@ class Plan:
     ) -> None:
         self.policy = policy.hash
         self.shadow = policy.shadow
-        self.warnings = policy.warnings
+        self.warnings, self.count_marks = policy.warnings, policy.count_marks
         self.run = events[0].run
         chains = tuple([policy.guards(event.stage, event.tool, event.run, mode) for event in events])
         self.lineup = lineup = policy.lineups.of(chains, tuple([event.stage for event in events]), can, mode)
@@ -177,10 +181,15 @@ class Plan:
             when = When.LOOK if name in self.taken else line.when
             self.taken.add(name)
             made.append(line._replace(key=name, bands=bands, shadow=shadow, when=when))
-        warns = any(action == Action.WARN for line in made for _, action in line.bands)
-        if warns and self.tallied[self.event_of[pos]]:
+        if self.counts(pos) and any(_warns(line, self.count_marks) for line in made):
             made.append(self.tally(pos, len(made)))
         return tuple(made)
+
+    def counts(self, pos: int) -> bool:
+        """Whether warnings of the guard at `pos` are counted; those of a late answer, which has no place, are."""
+        if pos < 0:
+            return self.tallied[0]
+        return self.tallied[self.event_of[pos]] and (self.count_marks or not only_marks(self.guards[pos].guard))
 
     def cells_for(self, guard: str, event: int) -> tuple[Action, ...]:
         """What each action of a guard becomes; where a person has said yes to what it asks for, nothing waits."""
@@ -203,6 +212,17 @@ class Plan:
         name = ("~" if shadow else "") + key(run.tenant, "warn", *scope, guard)
         band = (self.warnings - 1, self.cells_for(guard, event)[Action.ESCALATE])
         return Line(name, (band,), when=When.JUDGED, follows=follows, shadow=shadow)
+
+
+def only_marks(guard: Any) -> bool:
+    """Whether warnings of a guard are marks: others, or its own limit, say what follows."""
+    return ONLY_MARKS.of(guard) is not None
+
+
+def _warns(line: Line, count_marks: bool) -> bool:
+    """Whether a line gives warnings that count: at its limit, or at a mark below it where marks count."""
+    warned = [action == Action.WARN for _, action in line.bands]
+    return any(warned) if count_marks else warned[-1:] == [True]
 
 
 def _lifted(cells: tuple[Action, ...]) -> tuple[Action, ...]:

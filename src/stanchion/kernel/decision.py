@@ -6,11 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.kernel.actions import PROCEEDS, STOPS, Action
+from stanchion.kernel.actions import NAMES, PROCEEDS, STOPS, Action
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.happened import WITHHELD
 from stanchion.kernel.lookups import Answer
 from stanchion.kernel.patches import apply
+from stanchion.kernel.shown import brief, visible
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Reply
 
@@ -96,6 +97,18 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     passed: tuple[str, ...] = ()
     wrote: tuple[Known, ...] = ()
     withheld: Stage | None = None
+
+    def __repr__(self) -> str:
+        """What was decided and why, as an agent may read it; what it was judged on is no part of it."""
+        return f"<Decision {self} ({self.id})>"
+
+    def __str__(self) -> str:
+        determining = self.determining
+        if determining is None:
+            return NAMES[self.action]
+        by = f" by {visible(determining.guard)}" if determining.guard else ""
+        why = f": {brief(self.message)}" if self.message else ""
+        return f"{NAMES[self.action]} {determining.code}{by}{why}"
 
     @property
     def happened(self) -> bool:

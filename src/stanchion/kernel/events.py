@@ -9,6 +9,7 @@ import msgspec
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.names import Names
+from stanchion.kernel.shown import brief
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
@@ -20,9 +21,8 @@ Data = Any
 class RunInfo(msgspec.Struct, frozen=True, gc=False):
     """Who is at work: the identity and scope of one agent's work on one task.
 
-    `purse` is the run whose budgets it spends from, if that is another. `grant` is what was carved out for it, by
-    unit, -1 where nothing was; `granted_by` and `granted_for` are the agent and the
-    task out of whose budgets.
+    `purse` is the run whose budgets it spends from, if that is another. `allotment` is what was carved out for it, by
+    unit, -1 where nothing was; `allotted_by` and `allotted_for` are the agent and the task out of whose budgets.
     """
 
     id: str
@@ -35,9 +35,10 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     additional_tools: Names = Names()
     capabilities: tuple[str, ...] = ()
     purse: str = ""
-    grant: Amounts | None = None
-    granted_by: str = ""
-    granted_for: str = ""
+    # Trails have these three under the older names, and a record's bytes never change.
+    allotment: Amounts | None = msgspec.field(default=None, name="grant")
+    allotted_by: str = msgspec.field(default="", name="granted_by")
+    allotted_for: str = msgspec.field(default="", name="granted_for")
 
 
 class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -55,6 +56,12 @@ class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     risk: Risk = Risk.MEDIUM
     traits: tuple[str, ...] = ()
     cleared: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """What it is and whose; what it says is content, and no part of it."""
+        about = {"tool": self.tool, "agent": self.run.agent, "run": self.run.id}
+        said = [f"{name} {brief(value)}" for name, value in about.items() if value]
+        return f"<{type(self).__name__} {self.id}: {', '.join(said)}>"
 
 
 class Prompt(_Event, frozen=True, gc=False, kw_only=True):

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.kernel.actions import PROCEEDS, Action
-from stanchion.kernel.shown import visible
+from stanchion.kernel.actions import NAMES, PROCEEDS, Action
+from stanchion.kernel.shown import brief, visible
 from stanchion.kernel.states import Terms as StateTerms
 from stanchion.kernel.words import advice_of, detail_of, message_of
 
@@ -21,6 +21,10 @@ ASK: Final = "ask_person"
 """The effect by which a finding has a person asked to look at the run, although its action is refused already."""
 
 
+TELL: Final = "tell"
+"""The effect by which a warning only tells: it is no warning that counts towards the one that waits for a person."""
+
+
 class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One edit of an event's content: the whole value at `path`, or the characters `start` to `end` of a text."""
 
@@ -29,6 +33,11 @@ class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     start: int = -1
     end: int = -1
     kind: str = ""
+
+    def __repr__(self) -> str:
+        """What kind of edit it is; the content, and the names on the way to it, are no part of it."""
+        what = "a value" if self.start < 0 else f"characters {self.start} to {self.end}"
+        return f"<Patch of {what}{f': {self.kind}' if self.kind else ''}>"
 
 
 class Retry(msgspec.Struct, frozen=True, gc=False, tag="retry"):
@@ -94,6 +103,12 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     hides: tuple[Patch, ...] = ()
     about: str = ""
 
+    def __repr__(self) -> str:
+        """What it says, as an agent may read it: its arguments and patches are no part of it."""
+        by = f" by {visible(self.guard)}" if self.guard else ""
+        why = f": {brief(self.message)}" if self.message else ""
+        return f"<Finding {NAMES[self.action]} {self.code}{by}{', in shadow' if self.shadow else ''}{why}>"
+
     @property
     def message(self) -> str:
         """Why, in words for the agent."""
@@ -108,6 +123,11 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     def detail(self) -> str:
         """What people have to know beside the message, and the agent must not; empty where there is nothing more."""
         return detail_of(self.code, self.args)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a warning that is counted."""
+        return self.action == Action.WARN and TELL not in self.effects
 
     @property
     def proceeds(self) -> bool:

@@ -11,7 +11,7 @@ from stanchion.kernel.chain import Plan, Recorded, Slice
 from stanchion.kernel.decision import Known
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.judging import Found, note
+from stanchion.kernel.judgement import Found, note
 from stanchion.kernel.soundness import sound
 from stanchion.kernel.state import ABSENT, Line, Put, Records, Reply, When
 
@@ -24,7 +24,7 @@ def lay(plan: Plan, found: Found, cut: int, again: bool = False) -> tuple[tuple[
     """
     lines: list[Line] = []
     slices: list[Slice] = []
-    warned = [(pos, f) for pos, f in found if f.action == Action.WARN and plan.tallied[_event(plan, pos)]]
+    warned = [(pos, f) for pos, f in found if f.counts and plan.counts(pos)]
     if again:
         warned = [(pos, finding) for pos, finding in warned if pos < 0]
     for pos, own in plan.meters:

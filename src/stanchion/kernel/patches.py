@@ -15,7 +15,7 @@ class PatchError(ValueError):
     """A patch does not fit the content it is for."""
 
 
-class _Place:
+class _Branch:
     """The patches at one path and those under it."""
 
     __slots__ = ("spans", "under", "whole")
@@ -23,7 +23,7 @@ class _Place:
     def __init__(self) -> None:
         self.whole: Any = NOTHING
         self.spans: list[Patch] = []
-        self.under: dict[PathStep, _Place] = {}
+        self.under: dict[PathStep, _Branch] = {}
 
 
 def apply(content: Any, patches: Sequence[Patch]) -> Any:
@@ -35,12 +35,12 @@ def apply(content: Any, patches: Sequence[Patch]) -> Any:
     """
     if not patches:
         return content
-    top = _Place()
+    top = _Branch()
     for patch in patches:
         place = top
         for step in patch.path:
             below = place.under.get(step)
-            place = place.under.setdefault(step, _Place()) if below is None else below
+            place = place.under.setdefault(step, _Branch()) if below is None else below
         if patch.start >= 0:
             place.spans.append(patch)
         elif place.whole is NOTHING:
@@ -48,7 +48,7 @@ def apply(content: Any, patches: Sequence[Patch]) -> Any:
     return _made(content, top, ())
 
 
-def _made(content: Any, place: _Place, path: tuple[PathStep, ...]) -> Any:
+def _made(content: Any, place: _Branch, path: tuple[PathStep, ...]) -> Any:
     if place.whole is not NOTHING:
         return place.whole
     if place.under:

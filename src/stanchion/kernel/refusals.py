@@ -8,7 +8,7 @@ along with the batch where the decision is known before it, and have one of thei
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -20,6 +20,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed, Reading
 from stanchion.kernel.soundness import sound, sound_ruling
 from stanchion.kernel.state import ABSENT, Batch, Expect, Moved, Put, Records, Reply, StoreLost, When
+from stanchion.kernel.tuples import NamedTuple
 
 COUNTED: Final = frozenset({Action.RETRY, Action.BLOCK, Action.QUARANTINE})
 """Actions that refuse and leave the run going. What waits for a person or for its turn is not refused yet."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from stanchion.kernel.tuples import NamedTuple
 
 MOST_BITS: Final = 50
 """How many outcomes a register can hold: with the bit that ends them every store counts that far exactly."""

@@ -35,7 +35,7 @@ def replay(
             plans.max_age_ms = -1
         if not sent and not inputs.stale:
             plans.confirmed = moment.events[0].at
-        need = next(deciding)
+        need = next(deciding)  # fed by hand: everything it may need was recorded, and nothing is asked of the world
         stale = 0
         while isinstance(need, Ask) or stale < inputs.stale or sent or _enters(need):
             if isinstance(need, Batch) and is_entry(need):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-UNSEEN: Final = re.compile(
+from stanchion.kernel.regex import regex
+
+UNSEEN: Final = regex(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
 """Characters that leave no trace on a screen, though they count as printable: fillers, joiners, selectors."""
 
 _PLAIN: Final = bytes(range(0x20, 0x7F))
 """Characters of one byte that are seen."""
+_BRIEF: Final = 200
+"""How much of a text is shown beside other things."""
 _BLANKS: Final = "\n\t"
 """What a text of several lines is laid out with."""
 
@@ -35,6 +38,12 @@ def json_safe(body: bytes) -> bytes:
         if char != "\n" and not _seen(char):
             body = body.replace(char.encode("utf-8"), _escape(char).encode("ascii"))
     return body
+
+
+def brief(text: str) -> str:
+    """Text as it is shown in one line beside other things: quoted, and cut where it is long."""
+    line = visible(" ".join(text[: 2 * _BRIEF].split()))
+    return f'"{line}"' if len(line) <= _BRIEF else f'"{line[: _BRIEF - 1]}…"'
 
 
 class Shown(Exception):

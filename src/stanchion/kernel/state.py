@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final
 
 import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.shown import Shown
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.units import JUST_ONE, Amounts
 
 BUCKETS: Final = 16

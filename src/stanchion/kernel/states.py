@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from stanchion.kernel.state import FOREVER
+from stanchion.kernel.tuples import NamedTuple
 
 NORMAL: Final = ""
 WARNING: Final = "warning"

@@ -11,8 +11,6 @@ from stanchion.kernel.stages import Stage
 A = Action
 S = Stage
 
-GOES: Final = "goes ahead"
-
 TABLE: Final[dict[Stage, dict[Action, str]]] = {
     S.PROMPT: {
         A.ALLOW: "the words enter the run",

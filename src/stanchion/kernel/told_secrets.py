@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
+
 SHORTEST: Final = 4
 """A shorter value is a word of the sentence, not what it is about."""
 BEFORE: Final = 60
@@ -30,7 +32,7 @@ HINTS: Final = (
 )
 """How the names begin; most texts have none of them."""
 
-_TELLS: Final = re.compile(
+_TELLS: Final = regex(
     r"""
     (?: pass(?:word|phrase|code|wd|wort) | pwd | kennwort | contrase(?:ñ|n)a | mot\ de\ passe | senha
       | (?P<pin>pin) (?:[ -](?:code|number))?
@@ -42,15 +44,15 @@ _TELLS: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_OWNED: Final = re.compile(r"\b(?:my|our|your|his|her|their|mein|unser|dein|mi|mon|minha)\s+(?:[^\W\d_]+[\s-]+){0,3}\Z")
-_KEY_OF: Final = re.compile(r"\b(?:api|access|secret|private|signing|encryption|license)[\s_-]+\Z")
-_STATES: Final = re.compile(
+_OWNED: Final = regex(r"\b(?:my|our|your|his|her|their|mein|unser|dein|mi|mon|minha)\s+(?:[^\W\d_]+[\s-]+){0,3}\Z")
+_KEY_OF: Final = regex(r"\b(?:api|access|secret|private|signing|encryption|license)[\s_-]+\Z")
+_STATES: Final = regex(
     r".*(?:ed|ing|en|able|ible|ect|alid|less)|weak|strong|safe|secure|lost|wrong|short|long|same|here|there|below|above"
     r"|empty|blank|null|none|fine|okay|unique|public|secret|private|unknown|different|something|nothing|stale|ready",
     re.IGNORECASE,
 )
 """What a sentence says of a password where it does not tell it: how it is, or what was done to it."""
-_LAST: Final = re.compile(r"[.!?)]*\s*(?:$|\n)|[.!?]\s")
+_LAST: Final = regex(r"[.!?)]*\s*(?:$|\n)|[.!?]\s")
 
 
 def without_told(text: str, word: str) -> str:

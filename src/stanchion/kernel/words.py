@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import visible
 
 
@@ -24,7 +25,7 @@ class Words(msgspec.Struct, frozen=True, gc=False):
     detail: str = ""
 
 
-PLACE: Final = re.compile(r"\{([0-9]?)\}")
+PLACE: Final = regex(r"\{([0-9]?)\}")
 """Where an argument stands in a template."""
 
 
@@ -85,17 +86,19 @@ KERNEL: Final = declare(
     {
         "kernel.guard_error": Words(
             "guard `{}` failed with `{}`, so it is refused",
-            "report the failing guard to whoever keeps the policy; do not repeat the action",
+            "report the failing guard to whoever maintains the policy; do not repeat the action",
         ),
         "kernel.lookup_expired": Words(
             "guard `{}` got no answer in time, so it is refused",
             "try again later, or choose an action that does not need this check",
         ),
         "kernel.lookup_failed": Words(
-            "the question of guard `{}` failed with `{}`, so it is refused",
+            "the lookup of guard `{}` failed with `{}`, so it is refused",
             "try again later, or choose an action that does not need this check",
         ),
-        "kernel.lookup_late": Words("guard `{}` is late; the action goes ahead, its answer enters the next event"),
+        "kernel.lookup_late": Words(
+            "guard `{}` is late; the action goes ahead, and its answer applies to the next event"
+        ),
         "kernel.store_lost": Words(
             "the state store cannot be used; nothing can be counted, so the action is refused",
             "wait until the store is back, then try again",
@@ -107,7 +110,7 @@ KERNEL: Final = declare(
             "{2}",
         ),
         "kernel.store_forgot": Words(
-            "the state store has lost what it held, halts, budgets and approvals with it, so only reads go ahead",
+            "the state store has lost its contents, including halts, budgets and approvals, so only reads go ahead",
             "stop, and report it: a person has to look at the store before anything else goes ahead",
             "`stanchion store accepted` or `stanchion store restored` lets it go on",
         ),
@@ -127,8 +130,8 @@ KERNEL: Final = declare(
             "{}",
         ),
         "kernel.done_unjudged": Words(
-            "nobody could judge what came of it",
-            "report it: a person can look at what came of it",
+            "its result could not be judged",
+            "report it, so that a person can check the result",
             "{}",
         ),
         "kernel.contention": Words(
@@ -137,30 +140,30 @@ KERNEL: Final = declare(
         ),
         "kernel.patch_failed": Words(
             "the redaction of guard `{}` does not fit the content, so it is refused",
-            "report the guard to whoever keeps the policy",
+            "report the guard to whoever maintains the policy",
         ),
         "kernel.third_warning": Words(
             "guard `{}` has now warned {} times in this task; a person has to look at it",
             "stop what causes the warnings, or ask for approval",
         ),
         "kernel.taken": Words(
-            "what this action rests on was used or changed meanwhile, so it does not start",
-            "look at what has become of it before you try again",
+            "something that this action depends on was used or changed in the meantime, so it does not start",
+            "check what has changed before you try again",
         ),
         "kernel.lapsed": Words(
-            "this was allowed, and its process was stopped before it began: what it rests on may be taken by now, so "
-            "it does not start",
-            "try again: it is judged anew",
+            "this was allowed, but its process was suspended before it began: what it depends on may have been used "
+            "since, so it does not start",
+            "try again: it is judged again",
         ),
         "kernel.cancelled": Words("the run was cancelled: {}", "stop working on this task"),
-        "kernel.ended": Words("the run has ended: {}", "nothing of this run proceeds any more"),
+        "kernel.ended": Words("the run has ended: {}", "stop: nothing in this run goes ahead any more"),
         "kernel.halted": Words("{2} is halted: {1}", "stop, and wait until a person lets it go on", "`{0}` is halted"),
         "kernel.quarantined": Words(
             "{1} is quarantined",
             "use something else until the quarantine ends; others are not affected",
             "`{0}` is quarantined",
         ),
-        "kernel.late_answer": Words("a late answer of guard `{}` about an earlier event: {}"),
+        "kernel.late_answer": Words("a late answer from guard `{}` about an earlier event: {}"),
         "kernel.exhausted": Words(
             "a budget of this run is used up, so nothing new begins",
             "report what is done so far, or ask for a larger budget",
@@ -169,15 +172,15 @@ KERNEL: Final = declare(
             "the run's deadline has passed", "stop working on this task; report what is done so far"
         ),
         "kernel.no_lesser": Words(
-            "a lesser request was asked for, and the policy knows none in the place of this one, so it is refused",
-            "go on without it, or report that the policy has nothing lesser in its place",
+            "a lesser request is required, but the policy defines none for this one, so it is refused",
+            "go on without it, or report that the policy defines no lesser request",
         ),
         "kernel.too_large": Words(
-            "it has more than {} characters: nothing reads so much, so it is refused unread",
+            "it has more than {} characters: that is more than any guard reads, so it is refused unread",
             "send less: a part, a summary or a reference",
         ),
         "kernel.bad_event": Words(
-            "the event cannot be read: {}", "send the event again with the fields its stage asks for"
+            "the event cannot be read: {}", "send the event again with the fields that its stage requires"
         ),
     }
 )

@@ -10,15 +10,15 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.powers import DEGRADES, HOLDS_DEFINITIONS, stages_of
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.stages import Stage
-from stanchion.policy import ladder, scoping
+from stanchion.policy import ladder, scope as scoping
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.definitions import written_tools
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
 from stanchion.policy.faults.entry import wrong_in
 from stanchion.policy.idle import idle
-from stanchion.policy.importing import imported
-from stanchion.policy.placing import call_of, misplaced, seat_of
+from stanchion.policy.named_code import imported
 from stanchion.policy.schema import GUARDS, AppliesTo, Placement, PolicyFile, id_of, use_of
+from stanchion.policy.seat import call_of, misplaced, seat_of
 
 _PLACEMENT: Final = frozenset(Placement.__struct_fields__)
 
@@ -27,12 +27,18 @@ Where = Callable[..., str]
 
 
 def compile_policy(
-    file: PolicyFile, where: Where, files: tuple[Path, ...] = (), whole: bool = True, imports: bool = True
+    file: PolicyFile,
+    where: Where,
+    files: tuple[Path, ...] = (),
+    whole: bool = True,
+    imports: bool = True,
+    told: Where | None = None,
 ) -> CompiledPolicy:
     """Place every enabled guard; raises `PolicyError` with every fault found.
 
     Of a policy that is not `whole` it is not told what may only seem wrong because a part is missing. Without `imports`
-    none of the code that it names is run: such a policy can be compared with another, and not put in force.
+    none of the code that it names is run: such a policy can be compared with another, and not put in force. `told`
+    gives a guard's place as people are told it, where that is more than the place of its entry.
     """
     faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
     faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
@@ -69,7 +75,7 @@ def compile_policy(
         if marked is not None and (said := ladder.unanswered(file.degrade, marked.degrades, stages)):
             option = marked.degrades.partition(":")[0]
             unanswered.append(Fault(where("guards", at, option), said))
-        seat = _seat(file, entry, guard_id, guard, stages, where("guards", at))
+        seat = _seat(file, entry, guard_id, guard, stages, (where if told is None else told)("guards", at))
         for one in (seat, scoping.beside(seat)):
             if one is not None:
                 seats.append(one)
@@ -138,5 +144,5 @@ def _concerning_nothing(file: PolicyFile, where: Where) -> Iterator[Fault]:
         lists |= {("applies_to", name): getattr(entry.applies_to, name) for name in AppliesTo.__struct_fields__}
         for path, given in lists.items():
             if given == ():
-                message = f"the guard concerns nothing: `{'.'.join(path)}` is empty, leave it out or fill it"
+                message = f"the guard applies to nothing: `{'.'.join(path)}` is empty; leave it out, or fill it"
                 yield Fault(where("guards", at, *path), message)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from stanchion.guards.budget import Grant, Requests, grant_key, grants
+from stanchion.guards.budget import ALLOTTED, Allotment, Requests, allotment_key, allotments
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
@@ -22,8 +22,8 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER
 from stanchion.kernel.states import SAFE
 from stanchion.kernel.units import NOTHING, Amounts, Unit
-from stanchion.policy.rules import STATIC
 from stanchion.policy.schema import AgentEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
+from stanchion.policy.static import STATIC
 from stanchion.policy.veil import Veil
 from stanchion.readings import Reader
 
@@ -109,6 +109,7 @@ class CompiledPolicy:
         self.hash = content_hash(file) if digest is None else digest
         self.shadow = file.mode == "shadow"
         self.warnings = file.limits.warnings
+        self.count_marks = file.limits.count_marks
         self.calls = calls
         self.undos = undos
         self.seats = seats
@@ -141,8 +142,8 @@ class CompiledPolicy:
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply at a stage to a tool in a run, in the given mode."""
-        granted = "" if run.grant is None else "granted"
-        asked = (stage.value, tool, run.agent, run.role, run.task, mode, granted)
+        allotted = "" if run.allotment is None else "allotted"
+        asked = (stage.value, tool, run.agent, run.role, run.task, mode, allotted)
         chain = self._memo.get(asked)
         if chain is None:
             if len(self._memo) >= 4_096:
@@ -152,8 +153,8 @@ class CompiledPolicy:
             chain = (*everybody, *some) if some else everybody
             if mode == SAFE and not any(FOR_SAFE_MODE.of(p.guard) is not None and not p.shadow for p in chain):
                 chain += (SAFE_MODE,) if stage in SAFE_MODE.stages else ()
-            if granted:
-                chain += tuple([placed for placed in (GRANT, GRANTED_REQUESTS) if stage in placed.stages])
+            if allotted:
+                chain += tuple([placed for placed in (ALLOTMENT, ALLOTTED_REQUESTS) if stage in placed.stages])
             if mode == STRICT:
                 chain = tuple(_tightened(placed) for placed in chain)
             self._memo[asked] = chain
@@ -170,7 +171,7 @@ class CompiledPolicy:
                 continue
             for name, limit in spending.totals(run).items():
                 found[name] = min(limit, found.get(name, limit))
-        found |= {grant_key(run, unit): limit for unit, limit in grants(run).items()}
+        found |= {allotment_key(run, unit): limit for unit, limit in allotments(run).items()}
         return tuple([Share(name, limit) for name, limit in found.items()])
 
     def seated(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
@@ -280,8 +281,8 @@ def _tightened(placed: Placed) -> Placed:
     return placed if marked is None else msgspec.structs.replace(placed, guard=marked.tightened(TIGHTER))
 
 
-GRANT: Final = place(Grant(), "grant")
-GRANTED_REQUESTS: Final = place(Requests(Grant()), "grant-requests")
+ALLOTMENT: Final = place(Allotment(), ALLOTTED)
+ALLOTTED_REQUESTS: Final = place(Requests(Allotment()), f"{ALLOTTED}-requests")
 SAFE_MODE: Final = place(SafeMode(), "safe-mode")
 
 

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable
 from typing import Any, Final
 
-from stanchion.guards.python import PythonGuard
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.powers import stages_of
@@ -14,10 +13,9 @@ from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat, place
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.foreign import is_foreign, name_of
-from stanchion.policy.importing import imported
-from stanchion.policy.placing import call_of, own_code, seat_of
-from stanchion.policy.scoping import beside
+from stanchion.policy.named_code import imported
+from stanchion.policy.scope import beside
+from stanchion.policy.seat import call_of, own_code, seat_of
 
 Answerer = Callable[[Any], Any]
 BRAKE: Final = place(SafeMode(), "safe-mode-at-start")
@@ -64,6 +62,9 @@ def with_guards(
 
 
 def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
+    from stanchion.guards.python import PythonGuard
+    from stanchion.policy.foreign import is_foreign, name_of
+
     own = is_foreign(guard)
     if getattr(guard, "isolated", False) and not own:
         hint = "name it in the policy, as `use: python` with its `call: module:name`"
@@ -77,7 +78,7 @@ def _placed(guard: Any, all_shadow: bool) -> tuple[Placed, Answerer | None]:
     stages = frozenset(Stage(stage) for stage in said)
     if Stage.MODEL_CHUNK in stages and kernel.kind is not Kind.PURE:
         hint = "`model_chunk` takes pure guards only: choose another stage"
-        raise PolicyError([Fault(f"guard {name}", f"it keeps state or asks, and {hint}")])
+        raise PolicyError([Fault(f"guard {name}", f"it keeps state or asks the outside world, and {hint}")])
     category = getattr(guard, "category", Category.QUALITY)
     placed = Placed(
         name,
@@ -106,5 +107,5 @@ def _judgement(guard: Any, place: str, name: str) -> Answerer:
     judge: Answerer = getattr(guard, "judge", guard)
     if isinstance(guard, type) or not callable(judge):
         hint = "a guard is a function of an event or an object with `judge(event)`"
-        raise PolicyError([Fault(place, f"{name} has nothing to judge with: {hint}")])
+        raise PolicyError([Fault(place, f"{name} cannot judge: {hint}")])
     return judge

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from string import hexdigits
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -17,11 +16,12 @@ from stanchion.guards.schema.tools import POLICY, Definition, Known, Tools
 from stanchion.kernel.contract.powers import HOLDS_DEFINITIONS, KNOWS_TOOLS
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import names
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.compiled import CompiledPolicy, Seat, closest
 from stanchion.policy.errors import Fault
-from stanchion.policy.importing import imported
-from stanchion.policy.placing import own_code
+from stanchion.policy.named_code import imported
 from stanchion.policy.schema import GUARDS, PolicyFile, use_of
+from stanchion.policy.seat import own_code
 
 Where = Callable[..., str]
 
@@ -67,7 +67,7 @@ def written_tools(
             known[name] = Known(Definition(name=name, schema=tool.schema, result_schema=tool.result_schema))
         if tool.pin is not None:
             pins[name] = tool.pin
-            if len(tool.pin) != DIGITS or not set(tool.pin) <= set(hexdigits.lower()):
+            if len(tool.pin) != DIGITS or not set(tool.pin) <= set("0123456789abcdef"):
                 said = f"a pin has {DIGITS} digits from 0 to f: write the digest that `shield.ingest` gives"
                 faults.append(Fault(where("tools", name, "pin"), said))
     faults += _unread(file, where) if whole else []

@@ -9,11 +9,12 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.policy.errors import Fault, PolicyError
 
 MAX_VALUES: Final = 500_000
 MAX_DEPTH: Final = 64
-_LINE: Final = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
+_LINE: Final = regex(r"(.*):(\d+):(\d+)", re.DOTALL)
 
 
 class Unreadable(Enum):
@@ -27,7 +28,7 @@ Value: TypeAlias = "bool | int | float | str | dict[str, Node] | list[Node] | Un
 Step: TypeAlias = str | int
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
+class Location(msgspec.Struct, frozen=True, gc=False):
     """Where something stands: line and column of a file, both from 1, or the path in data parsed elsewhere."""
 
     file: str
@@ -42,12 +43,14 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A value, where it stands, where its key stands, and a scalar as it is written. Nobody changes its children."""
+    """A value, where it stands, where its key stands, and a scalar as it is written. Nobody changes its children.
+    `changed` says where overlays have changed which of its keys."""
 
     value: Value
-    at: Place
-    key: Place | None = None
+    at: Location
+    key: Location | None = None
     text: str = ""
+    changed: tuple[tuple[str, Location], ...] = ()
 
     def data(self) -> Any:
         """The value as plain data."""
@@ -63,6 +66,10 @@ class Document(msgspec.Struct, frozen=True):
     origin: str
     root: Node
     faults: tuple[Fault, ...] = ()
+    replaced: tuple[Any, ...] = ()
+    """Lists that took the place of others without saying so, each a `lists.Replaced`."""
+    doubts: tuple[Fault, ...] = ()
+    """What was read as it is written, and can hardly be meant."""
 
     def node(self, *path: Step) -> Node:
         """The node at a path, or the deepest one on the way to it."""
@@ -74,7 +81,7 @@ class Document(msgspec.Struct, frozen=True):
             node = below
         return node
 
-    def place(self, *path: Step) -> Place:
+    def place(self, *path: Step) -> Location:
         """Where the value at a path stands, or what comes nearest to it."""
         return self.node(*path).at
 
@@ -82,7 +89,12 @@ class Document(msgspec.Struct, frozen=True):
         """The place of the value at a path, in words for a fault."""
         return str(self.place(*path))
 
-    def key_place(self, *path: Step) -> Place:
+    def whereabouts(self, *path: Step) -> str:
+        """The same, with where overlays have changed something of it, if any have."""
+        node = self.node(*path)
+        return "; ".join([str(node.at), *[f"`{key}` at {place}" for key, place in node.changed]])
+
+    def key_place(self, *path: Step) -> Location:
         """Where the key at a path stands; an item of a list has none, so its own place is given."""
         node = self.node(*path)
         return node.at if node.key is None else node.key
@@ -130,7 +142,7 @@ class Budget:
         self.faults: list[Fault] = []
         self.values = 0
 
-    def spend(self, at: Place, values: int, depth: int) -> None:
+    def spend(self, at: Location, values: int, depth: int) -> None:
         """Count so many values at a depth; raises `PolicyError` when that is too much."""
         self.values += values
         if self.values > MAX_VALUES:
@@ -138,11 +150,11 @@ class Budget:
         if depth > MAX_DEPTH:
             raise self.stop(at, f"this is nested deeper than {MAX_DEPTH} levels: make it flatter")
 
-    def stop(self, at: Place, message: str) -> PolicyError:
+    def stop(self, at: Location, message: str) -> PolicyError:
         """The error that ends reading here."""
         return PolicyError([Fault(str(at), message)])
 
-    def fault(self, at: Place, message: str) -> Unreadable:
+    def fault(self, at: Location, message: str) -> Unreadable:
         """Note a mistake; gives what stands for its value."""
         self.faults.append(Fault(str(at), message))
         return UNREADABLE

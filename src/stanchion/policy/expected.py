@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec import NODEFAULT, inspect
 
+from stanchion.kernel.regex import regex
 from stanchion.policy.document import Node, Value, shown
 
 ARRAYS: Final = (inspect.ListType, inspect.VarTupleType, inspect.TupleType, inspect.SetType, inspect.FrozenSetType)
@@ -16,6 +17,10 @@ WORDS: Final = (inspect.LiteralType, inspect.EnumType)
 MAPPINGS: Final = (inspect.DictType, inspect.StructType)
 
 _SWITCHES: Final = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+_AMOUNT: Final = regex(
+    r"\s*(?:[$€£]|USD)?\s*(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?)\s*(?:%|[$€£]|USD|s|sec|seconds|tokens)?\s*"
+)
+"""A number with what it counts."""
 
 
 def members(kind: inspect.Type) -> list[inspect.Type]:
@@ -128,7 +133,7 @@ def refusal(node: Node, wanted: list[inspect.Type], field: inspect.Field | None)
     kinds = [one for one in wanted if not isinstance(one, inspect.NoneType)]
     words = list(dict.fromkeys(phrase(kind) for kind in (kinds if kinds else wanted)))
     what = _sort(node)
-    return f"{what} stands where {' or '.join(words)} belongs: {_advice(node, kinds, field)}"
+    return f"{what} was found where {' or '.join(words)} is expected: {_advice(node, kinds, field)}"
 
 
 def _sort(node: Node) -> str:
@@ -153,6 +158,14 @@ def _advice(node: Node, kinds: list[inspect.Type], field: inspect.Field | None) 
         bare = text.replace("_", "").lstrip("0")
         if bare.isascii() and bare.isdigit():
             return f"write `{bare}`, without quotes, underscores or leading zeros"
+        amount = _AMOUNT.fullmatch(text)
+        if amount is not None:
+            return f"write the number alone: `{amount['number'].replace(',', '').replace('_', '')}`"
+    if isinstance(value, dict) and any(sort in ARRAYS for sort in sorts):
+        return "begin each entry with `- `"
+    tagged = next((kind for kind in kinds if isinstance(kind, inspect.StructType) and kind.tag_field), None)
+    if isinstance(value, str) and tagged is not None:
+        return f"write `{tagged.tag_field}: {shown(text)[1:-1]}`"
     if isinstance(value, bool | int | float) and inspect.StrType in sorts:
         return f'put it in quotes: `"{text}"`'
     if not isinstance(value, dict | list) and value is not None and any(sort in ARRAYS for sort in sorts):

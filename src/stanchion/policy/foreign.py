@@ -12,8 +12,8 @@ from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.definitions import written_tools
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.placing import call_of
-from stanchion.policy.scoping import scoped
+from stanchion.policy.scope import scoped
+from stanchion.policy.seat import call_of
 
 
 def is_foreign(guard: Any) -> bool:

@@ -11,10 +11,10 @@ from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.load import Read, Reading, compile_document, policy_file, read_policy
-from stanchion.policy.locating import own_policy, project_policies, project_root
 from stanchion.policy.loosening import Loosening, loosenings
 from stanchion.policy.overlay import environment, overlay
-from stanchion.policy.tightening import tightened, without_words
+from stanchion.policy.tighter import tightened, without_words
+from stanchion.policy.whereabouts import own_policy, project_policies, project_root
 
 Trusts = Callable[[str, CompiledPolicy], bool]
 """Whether an operator trusts a policy, by its hash."""
@@ -85,7 +85,9 @@ def find_policy(
             left_out += more
             below, seen = seen, compile_document(document, tuple(paths), imports=False)
             if loosenings(below, seen):
-                raise PolicyError([Fault(str(path), "what of it tightens cannot be told: have an operator trust it")])
+                raise PolicyError(
+                    [Fault(str(path), "it cannot be determined which parts of it tighten: have an operator trust it")]
+                )
         files.append(FoundFile(path, alone.hash, trusted, left_out))
     if env is not None and not known:
         raise PolicyError(list(environment(read.whole, env).faults))

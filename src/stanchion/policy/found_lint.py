@@ -12,7 +12,7 @@ def lint_found(env: str | None = None, trusts: Trusts = nobody, folder: Path | N
     """Look over what counts in a folder; `PolicyError` where one of its policies is wrong."""
     found = find_policy(folder, env, trusts)
     linted = looked_over({env: found.document}, {env: found.policy()})
-    advice = "have an operator trust the file, or take it out"
+    advice = "have an operator trust the file, or remove it"
     left_out = [
         Remark(str(file.file), "left_out", "info", f"{each}: this is left out, because it may loosen", advice)
         for file in found.files

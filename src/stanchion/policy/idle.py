@@ -17,7 +17,7 @@ def idle(guard: Any, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[st
     """
     for stage in getattr(guard, "at", None) or ():
         if stages and stage not in stages:
-            said = f"`at` says something of `{stage}`, where the guard does not stand"
+            said = f"`at` names the stage `{stage}`, at which this guard does not judge"
             yield "at", f"{said}: add the stage to `stages`, or leave it out"
     knowing = IDLE.of(guard)
     yield from knowing.idle(stages, alone) if knowing is not None else ()

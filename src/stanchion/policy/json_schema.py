@@ -10,9 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.policy.meanings import FIELDS
+from stanchion.policy.lists import ADD, REPLACE
+from stanchion.policy.meanings import FIELDS, meaning_of
 from stanchion.policy.overlay import ENVIRONMENTS, EXTENDS
-from stanchion.policy.schema import ENTRIES, GUARDS, PolicyFile
+from stanchion.policy.schema import ENTRIES, any_file
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 TITLE: Final = "Stanchion policy"
@@ -24,10 +25,11 @@ Schema = dict[str, Any]
 
 def policy_schema() -> Schema:
     """The schema of a policy file, as plain data."""
-    _, defs = msgspec.json.schema_components([PolicyFile])
+    _, defs = msgspec.json.schema_components([any_file()])
     for name, definition in defs.items():
         use = next((tag for tag, entry in ENTRIES.items() if entry.__name__ == name), None)
         _describe(definition, name if use is None else use, use)
+        _mark(definition)
     changes = {f"{name}{CHANGE}": _change(definition) for name, definition in defs.items()}
     whole = defs.pop("PolicyFile")
     change = changes.pop(f"PolicyFile{CHANGE}")
@@ -47,11 +49,11 @@ def policy_schema() -> Schema:
         "properties": {
             **described,
             EXTENDS: {
-                "description": "A pack or a file that this policy lies over, or several; it says what is different.",
+                "description": "A pack or a file that this policy changes, or a list of them; it says what differs.",
                 "anyOf": [{"type": "string"}, names],
             },
             ENVIRONMENTS: {
-                "description": "The same policy elsewhere, by name: only what differs there; null takes a key away.",
+                "description": "Environments by name, each with only what differs there; null removes a key.",
                 "type": ["object", "null"],
                 "additionalProperties": _nullable(
                     {
@@ -80,11 +82,21 @@ def _describe(definition: Schema, owner: str, use: str | None) -> None:
     if use is not None:
         definition["title"] = use
         definition["properties"]["use"] = {"const": use}
-    fallback = GUARDS[use].__doc__ if use is not None else None
     for name, each in definition["properties"].items():
-        known = FIELDS.get(f"{owner}.{name}", FIELDS.get(f"*.{name}") if use is not None else None)
-        said = each.get("description", known if known is not None else fallback)
-        each["description"] = " ".join(said.split()) if said is not None else name
+        if "description" not in each:
+            each["description"] = meaning_of(owner, name)
+
+
+def _mark(definition: Schema) -> None:
+    """Let every list be written with a mark as well: to be added to the one below, or to stand in its place."""
+    lists = {name: each for name, each in definition["properties"].items() if _takes_list(each)}
+    for mark, said in ((ADD, "Added to the inherited list."), (REPLACE, "Replaces the inherited list.")):
+        for name, each in lists.items():
+            definition["properties"][f"{name}{mark}"] = {**each, "description": f"{said} {each['description']}"}
+
+
+def _takes_list(each: Schema) -> bool:
+    return any(one.get("type") == "array" and "prefixItems" not in one for one in each.get("anyOf", [each]))
 
 
 def _change(definition: Schema) -> Schema:

@@ -30,10 +30,10 @@ def wrong_in(ladder: Degrade) -> Iterator[Wrong]:
         elif is_glob(instead):
             yield path, f"`{instead}` is a pattern: name the one model that is asked instead"
         elif instead == name:
-            yield path, f"`{name}` takes its own place, which is no lesser request: name a cheaper model"
+            yield path, f"`{name}` replaces itself, which is not a lesser request: name a cheaper model"
         elif (circle := _circle(ladder.models, name)) and name == min(set(circle) & set(ladder.models)):
             round_ = ", ".join(f"`{model}`" for model in circle)
-            yield path, f"each of {round_} takes another's place, so none is the cheapest: leave one entry out"
+            yield path, f"{round_} replace each other, so none is the cheapest: leave one entry out"
 
 
 def _circle(models: dict[str, str], name: str) -> list[str]:
@@ -61,7 +61,7 @@ def unanswered(ladder: Degrade, mark: str, stages: frozenset[Stage]) -> str:
     asked_at = frozenset([stage for stage in stages if sensible(stage, Action.DEGRADE)])
     if not mark or not asked_at or asked_at & (lesser_at(ladder) | beside):
         return ""
-    said = f"`{mark}` asks for a lesser request, and the policy has none"
+    said = f"`{mark}` asks for a lesser request, but the policy defines none"
     only = "`models`, `keep_messages`, `max_tokens` or `pause_s`" if Stage.MODEL_CALL in stages else "`pause_s`"
     return f"{said} at its stages: say under `degrade` what one is ({only}), or leave the mark out"
 

@@ -13,6 +13,8 @@ from stanchion.kernel.names import glob, is_glob
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.list_lint import about_lists
+from stanchion.policy.lists import settled
 from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.overlay import environment
 from stanchion.policy.reach import LISTS, silenced
@@ -20,6 +22,7 @@ from stanchion.policy.rule_lint import about_guard, about_rule
 from stanchion.policy.rules import Rule
 from stanchion.policy.schema import id_of, use_of
 from stanchion.policy.spelling import Known
+from stanchion.policy.trap_lint import about_names, about_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +108,8 @@ class _Linting:
     """One policy in one environment."""
 
     def __init__(self, document: Document, policy: CompiledPolicy, env: str | None) -> None:
-        self.where = document.where
+        self.where = settled(document).where
+        self.document = document
         self.policy = policy
         self.file = policy.file
         self.env = env
@@ -130,12 +134,22 @@ class _Linting:
         for at, seat in self.seated:
             for code, sure, message, advice, path in self._about(seat):
                 yield Remark(self.where("guards", at, *path), code, sure, message, advice)
+        places = {seat.placed.id: self.where("guards", at) for at, seat in self.seated}
         for seat, other in silenced(self.policy.seats):
-            said = f"`{seat.placed.id}` is never reached: `{other.placed.id}` ({other.place}) stops all it concerns"
-            advice = "give it a smaller `priority`, or take one of them out"
-            yield Remark(seat.place, "shadowed", "certain", said, advice)
+            one, before = seat.placed.id, other.placed.id
+            stopper = f"`{before}` ({places.get(before, other.place)})"
+            said = f"`{one}` is never reached: {stopper} stops everything that it applies to"
+            advice = "give it a smaller `priority`, or remove one of them"
+            yield Remark(places.get(one, seat.place), "shadowed", "certain", said, advice)
         yield from self._unused_roles()
         yield from self._unused_entries()
+        for fault, advice, sure in about_lists(self.document):
+            yield Remark(fault.place, "replaces", sure, fault.message, advice)
+        for doubt in self.document.doubts:
+            said, _, advice = doubt.message.rpartition(": ")
+            yield Remark(doubt.place, "joined", "likely", said, advice)
+        for trap in about_names(self.document.root, self.tools.names):
+            yield Remark(str(trap.node.at), "pattern", "likely", trap.message, trap.advice)
         for at, entry in enumerate(self.file.guards):
             if not entry.enabled:
                 said = f"the guard `{entry.id if entry.id else use_of(entry)}` is switched off"
@@ -150,7 +164,8 @@ class _Linting:
         if isinstance(guard, Rule):
             yield from about_rule(seat, guard, self.roles)
         yield from self._names(seat)
-        yield from about_guard(seat, self.policy.warnings)
+        yield from about_guard(seat, self.policy.warnings, self.policy.count_marks)
+        yield from about_options(seat.placed.id, guard)
         if seat.placed.shadow and self.file.mode != "shadow":
             said = f"`{seat.placed.id}` only watches (`mode: shadow`)"
             yield Point("shadow", "info", said, "enforce it once you trust it", ("mode",))
@@ -187,7 +202,7 @@ class _Linting:
             if near is not None:
                 yield Point("misspelt", "likely", said, f"did you mean `{near}`?", path)
             else:
-                yield Point("undeclared", "info", said, "make sure of the name; it need not be declared", path)
+                yield Point("undeclared", "info", said, "check the name; it need not be declared", path)
 
     def _unused_roles(self) -> Iterator[Remark]:
         having = {agent.role for agent in self.file.agents.values()}
@@ -204,7 +219,7 @@ class _Linting:
             for name, holder in holders.items():
                 if getattr(holder, "capabilities", ()):
                     said = f"no guard looks at the capabilities of `{name}`"
-                    advice = "write a rule that reads `agent.capabilities`, or take them out"
+                    advice = "write a rule that reads `agent.capabilities`, or remove them"
                     yield self._unused("likely", said, advice, table, name, "capabilities")
 
     def _unused_entries(self) -> Iterator[Remark]:
@@ -214,8 +229,8 @@ class _Linting:
             for name, entry in entries.items():
                 overrides = any(pattern != name and glob(pattern, name) for pattern in patterns)
                 if entry == type(entry)() and not overrides:
-                    said = f"the entry of {what} `{name}` says nothing that does not hold for every {what}"
-                    yield self._unused("certain", said, "say something about it, or take it out", table, name)
+                    said = f"the entry of {what} `{name}` says nothing that is not already true for every {what}"
+                    yield self._unused("certain", said, "add something to it, or remove it", table, name)
 
     def _unused(self, sure: Sure, message: str, advice: str, *path: str) -> Remark:
         return Remark(self.where(*path), "unused", sure, message, advice)

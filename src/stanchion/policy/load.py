@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.policy.checking import check, convert
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.compile import compile_policy
 from stanchion.policy.compiled import CompiledPolicy, content_hash
-from stanchion.policy.copying import read_data
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
 from stanchion.policy.formats import translated
+from stanchion.policy.given_data import read_data
+from stanchion.policy.lists import settled
 from stanchion.policy.overlay import environment, extended, variants
-from stanchion.policy.rules import Rule
-from stanchion.policy.salvage import faults_of_the_rest
-from stanchion.policy.schema import PolicyFile
+from stanchion.policy.schema import GUARDS, RULE, PolicyFile, any_file, file_with
+from stanchion.policy.struct_check import check, convert, fits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from stanchion.policy.document_cache import DocumentCache
+
 PACKS: Final = "stanchion.policy.packs"
 
 
-def load_policy(source: str | Path | dict[str, Any], env: str | None = None) -> CompiledPolicy:
-    """Compile a policy from a pack's name, a file or a mapping, in one of its environments.
+def load_policy(
+    source: str | Path | dict[str, Any], env: str | None = None, kept: DocumentCache | None = None
+) -> CompiledPolicy:
+    """Compile a policy from a pack's name, a file or a mapping, in one of its environments. What `kept` has of its
+    documents is not read again.
 
     Raises `PolicyError` with every fault found, those of environments that are not asked for included.
     """
-    read = read_policy(source)
+    read = read_policy(source, Reading(kept=kept))
     return compile_document(read.variant(env), read.files)
 
 
@@ -54,20 +59,36 @@ def read_policy(source: str | Path | dict[str, Any], reading: Reading | None = N
     reading = Reading() if reading is None else reading
     whole = extended(reading.first(source), reading.find)
     every = variants(whole)
-    faults = in_order([fault for each in every.values() for fault in (*each.faults, *check(each, PolicyFile))])
+    alone = [settled(each) for each in every.values()]
+    if all(not each.faults and fits(each, kind_of(each)) for each in alone):
+        return Read(whole, every, tuple(reading.files))
+    # The whole schema is needed only to say what is wrong: it names guards and options that were meant.
+    faults = in_order([fault for each in alone for fault in (*each.faults, *check(each, any_file()))])
     if faults:
+        from stanchion.policy.salvage import faults_of_the_rest
+
         # Guards are not compiled any more, but what is wrong with them is told with the rest.
-        further = [fault for each in every.values() for fault in (*_in_conditions(each), *faults_of_the_rest(each))]
+        further = [fault for each in alone for fault in (*_in_conditions(each), *faults_of_the_rest(each))]
         raise PolicyError(in_order([*faults, *further]))
     return Read(whole, every, tuple(reading.files))
 
 
+def kind_of(document: Document) -> type[PolicyFile]:
+    """The struct that a document is read by: it knows the guards that the document uses, and no others."""
+    guards = document.node("guards").value
+    nodes = guards if isinstance(guards, list) else []
+    uses = sorted({str(document.written("guards", at, "use")) for at in range(len(nodes))})
+    return file_with(tuple(uses)) if all(use in GUARDS for use in uses) else any_file()
+
+
 def _in_conditions(document: Document) -> Iterator[Fault]:
     """What is wrong with the conditions of rules, whatever else is wrong with the document."""
+    from stanchion.policy.rules import Rule
+
     guards = document.node("guards").value
     for at in range(len(guards) if isinstance(guards, list) else 0):
         for option in ("when", "check"):
-            if document.written("guards", at, "use") == Rule.name:
+            if document.written("guards", at, "use") == RULE:
                 source = document.node("guards", at, option).value
                 try:
                     if isinstance(source, str):
@@ -80,12 +101,14 @@ def _in_conditions(document: Document) -> Iterator[Fault]:
 def compile_document(document: Document, files: tuple[Path, ...] = (), imports: bool = True) -> CompiledPolicy:
     """Compile a document that is whole and checked, in one environment or without any; `imports` as in
     `compile_policy`."""
-    return compile_policy(policy_file(document), document.where, files, imports=imports)
+    document = settled(document)
+    return compile_policy(policy_file(document), document.where, files, imports=imports, told=document.whereabouts)
 
 
 def policy_file(document: Document) -> PolicyFile:
     """What a document says, as it is hashed."""
-    file = convert(document, PolicyFile)
+    document = settled(document)
+    file = convert(document, kind_of(document), any_file)
     written = document.written("version")
     return file if written is None else msgspec.structs.replace(file, version=written)
 
@@ -96,6 +119,19 @@ def policy_hash(source: str | Path | dict[str, Any], env: str | None = None) -> 
     It is the hash that `Shield.policy` and decisions have where a program adds no guards of its own.
     """
     return content_hash(policy_file(read_policy(source).variant(env)))
+
+
+def pack_text(name: str) -> str | None:
+    """The text of a shipped policy; `None` where there is none of that name."""
+    from pkgutil import get_data
+
+    if not name.isidentifier() and not name.replace("-", "_").isidentifier():
+        return None
+    try:
+        text = get_data(PACKS, f"{name}.yaml")
+    except OSError:
+        return None
+    return None if text is None else text.decode()
 
 
 def packs() -> tuple[str, ...]:
@@ -118,9 +154,10 @@ class Reading:
     """Reads the documents of one policy and remembers which files they came from, those of a folder alone if there is
     one to stay within."""
 
-    def __init__(self, within: Path | None = None) -> None:
+    def __init__(self, within: Path | None = None, kept: DocumentCache | None = None) -> None:
         self.files: list[Path] = []
         self._within = within
+        self._kept = kept
 
     def first(self, source: str | Path | dict[str, Any]) -> Document:
         """The document that was asked for."""
@@ -135,34 +172,49 @@ class Reading:
         return self._read(name, Path(origin).parent)
 
     def _read(self, source: str | Path, beside: Path | None) -> Document:
-        from importlib import resources
         from pathlib import Path
 
-        from stanchion.policy.composing import read_text
-
-        if isinstance(source, str) and source in packs():
-            text = resources.files(PACKS).joinpath(f"{source}.yaml").read_text("utf-8")
-            return read_text(text, f"pack {source}")
+        text = pack_text(source) if isinstance(source, str) else None
+        if text is not None:
+            return self._text(text, f"pack {source}")
         path = Path(source) if beside is None else beside / source
         self.files.append(path)
         try:
             if self._within is not None:
                 _stay(path, self._within)
-            return translated(read_text(path.read_text("utf-8"), str(path)))
+            return translated(self._text(path.read_text("utf-8"), str(path)))
         except FileNotFoundError:
-            hint = f"give the path of a file or one of the packs {', '.join(packs())}"
-            raise PolicyError([Fault(str(source), f"no such policy: {hint}")]) from None
+            from stanchion.policy.nearest import nearest
+
+            near = nearest(str(source), tuple(packs()))
+            meant = "" if near is None else f"did you mean the pack `{near}`? If not, "
+            how = f"{meant}give the path of a file or one of the packs {', '.join(packs())}"
+            raise PolicyError([Fault(str(source), f"no such policy: {how}")]) from None
         except OSError as error:
             why = error.strerror.lower() if error.strerror else type(error).__name__
             raise PolicyError([Fault(str(source), f"cannot be read: {why}")]) from None
         except UnicodeDecodeError:
             raise PolicyError([Fault(str(source), "cannot be read: it is not UTF-8")]) from None
 
+    def _text(self, text: str, origin: str) -> Document:
+        """A text as a document, if need be as it was kept."""
+        known = None if self._kept is None else self._kept.get(text, origin)
+        if known is not None:
+            return known
+        from stanchion.policy.composed import read_text
+
+        document = read_text(text, origin)
+        if self._kept is not None:
+            self._kept.put(text, document)
+        return document
+
 
 def _stay(path: Path, within: Path) -> None:
     """Refuse a file that is not one of a folder, wherever links lead, and what is no plain file."""
     real = path.resolve()
     if within not in real.parents:
-        raise PolicyError([Fault(str(path), f"it is not inside of `{within}`: a project's policies are its own files")])
+        raise PolicyError(
+            [Fault(str(path), f"it is not inside `{within}`: a project's policies must be its own files")]
+        )
     if real.exists() and not real.is_file():
-        raise PolicyError([Fault(str(path), "it is no plain file: a policy is one")])
+        raise PolicyError([Fault(str(path), "it is not a plain file: a policy must be one")])

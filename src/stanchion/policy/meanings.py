@@ -2,91 +2,134 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from stanchion.policy.option_meanings import OPTIONS
 
 PARTS: Final[dict[str, str]] = {
-    "PolicyFile.name": "What the policy is called, in answers and records.",
-    "PolicyFile.version": "The version of the policy, for people.",
-    "PolicyFile.mode": "enforce: a refusal is a refusal. shadow: judged and recorded, and nothing is changed.",
-    "PolicyFile.roles": "What all agents of a role have in common, by the role's name.",
-    "PolicyFile.agents": "The agents, by id; `*` and `?` make a pattern. The closest entry counts.",
-    "PolicyFile.tasks": "The tasks, by name; `*` and `?` make a pattern. The closest entry counts.",
-    "PolicyFile.tools": "The tools, by name; `*` and `?` make a pattern. The closest entry counts.",
-    "PolicyFile.guards": "What judges events; each entry says which guard it is with `use`.",
+    "PolicyFile.name": "The policy's name in answers and records.",
+    "PolicyFile.version": "The policy's version, for people.",
+    "PolicyFile.mode": "`enforce` acts on decisions; `shadow` judges and records but changes nothing.",
+    "PolicyFile.roles": "Roles by name: what all agents of the role have in common.",
+    "PolicyFile.agents": "Agents by id; `*` and `?` make a pattern. The most specific entry counts.",
+    "PolicyFile.tasks": "Tasks by name; `*` and `?` make a pattern. The most specific entry counts.",
+    "PolicyFile.tools": "Tools by name; `*` and `?` make a pattern. The most specific entry counts.",
+    "PolicyFile.guards": "The guards that judge events; each entry names its guard with `use`.",
     "PolicyFile.limits": "Limits of the engine itself.",
-    "PolicyFile.autonomy": "Whether a run is judged more strictly the less of its budgets is left.",
-    "PolicyFile.prices": "What models charge, by name; `*` and `?` make a pattern. They win over the shipped table.",
-    "PolicyFile.faults": "Whose a failure is, where the shipped table does not say it, or not as it is here.",
-    "FaultEntries.types": "Classes of faults by the name of an error's type, or of a base class of it.",
-    "FaultEntries.status": "Classes of faults by status code: `404`, `50x`, `5xx`; asked where no type is known.",
-    "FaultEntries.text": "Classes of faults by what an error's text says; asked last, the first that fits counts.",
-    "TextEntry.pattern": "A regular expression (RE2) that is somewhere in the text, in small or capital letters.",
-    "TextEntry.fault": "Whose fault it is then.",
-    "PriceEntry.input_usd_per_mtok": "Dollars for a million tokens of the prompt.",
-    "PriceEntry.output_usd_per_mtok": "Dollars for a million tokens of the reply.",
-    "PriceEntry.cached_input_usd_per_mtok": "Dollars for a million tokens of the prompt that a cache had.",
-    "PriceEntry.cache_write_usd_per_mtok": "Dollars for a million tokens that are written to a cache.",
-    "PriceEntry.cache_write_1h_usd_per_mtok": "The same for a cache that keeps them for an hour.",
-    "PriceEntry.long_prompt": "Other rates for a call whose prompt is long.",
-    "PriceEntry.max_output_tokens": "How many tokens a reply has at the most where the request does not limit it.",
-    "LongPrompt.above_tokens": "Above how many tokens a prompt is long.",
-    "LongPrompt.input_usd_per_mtok": "Dollars for a million tokens of the prompt.",
-    "LongPrompt.output_usd_per_mtok": "Dollars for a million tokens of the reply.",
-    "LongPrompt.cached_input_usd_per_mtok": "Dollars for a million tokens of the prompt that a cache had.",
-    "LongPrompt.cache_write_usd_per_mtok": "Dollars for a million tokens that are written to a cache.",
-    "LongPrompt.cache_write_1h_usd_per_mtok": "The same for a cache that keeps them for an hour.",
-    "PolicyFile.escalation": "Whom an escalated action waits for, and how long.",
-    "PolicyFile.operators": "Who may do what an agent may not, by name, each with a key.",
-    "Escalation.tickets_for_a_run": "How many tickets a run may open; beyond that nobody is asked.",
-    "Escalation.tickets_a_minute": "How many tickets an agent may open within a minute.",
-    "OperatorEntry.key": "Their public key, one line as OpenSSH writes it: `ssh-ed25519 AAAA…`.",
-    "OperatorEntry.roles": "What they may answer as.",
-    "OperatorEntry.agents": "Agents that work for them, whose requests somebody else answers.",
-    "PolicyFile.degrade": "What a lesser request is, where a guard answers `degrade`.",
-    "Degrade.models": "The cheaper model for a model, by name; `*` and `?` make a pattern. The closest entry counts.",
-    "Degrade.keep_messages": "Only so many of the newest messages are sent, with all instructions.",
-    "Degrade.max_tokens": "The reply may have so many tokens at the most.",
-    "Degrade.pause_s": "The request waits for so many seconds first.",
-    "PolicyFile.unread": "What becomes of content that cannot be read: `block` refuses it, `media` lets images, sound "
-    "and documents come in, `allow` lets everything pass. What passes is marked as unread.",
-    "RoleEntry.allowed_tools": "The only tools that agents of this role may use; an empty list allows none.",
+    "PolicyFile.autonomy": "If `true`, a run is judged more strictly as its budgets run out.",
+    "PolicyFile.prices": "Model prices by model name; `*` and `?` make a pattern. They override the shipped table.",
+    "PolicyFile.faults": "Which kind of fault a failure is; these entries override the shipped table.",
+    "PolicyFile.escalation": "Who answers escalated actions, and how long an action waits.",
+    "PolicyFile.operators": "The people who may approve what an agent may not do, by name, each with a key.",
+    "PolicyFile.degrade": "What a lesser request is when a guard answers `degrade`.",
+    "PolicyFile.unread": "What happens to content that cannot be read: `block` refuses it, `media` lets images, audio "
+    "and documents in, `allow` lets everything pass. What passes is marked as unread.",
+    "FaultEntries.types": "The kind of fault by the name of the error's type, or of one of its base classes.",
+    "FaultEntries.status": "The kind of fault by status code (`404`, `50x`, `5xx`); used if the type is not known.",
+    "FaultEntries.text": "The kind of fault by the error's text; used last, and the first match counts.",
+    "TextEntry.pattern": "A regular expression (RE2) to find anywhere in the text, ignoring case.",
+    "TextEntry.fault": "The kind of fault if the pattern matches.",
+    "PriceEntry.input_usd_per_mtok": "US dollars per million prompt tokens.",
+    "PriceEntry.output_usd_per_mtok": "US dollars per million reply tokens.",
+    "PriceEntry.cached_input_usd_per_mtok": "US dollars per million prompt tokens read from a cache; if absent, the "
+    "price of other prompt tokens.",
+    "PriceEntry.cache_write_usd_per_mtok": "US dollars per million tokens written to a cache; if absent, the price of "
+    "other prompt tokens.",
+    "PriceEntry.cache_write_1h_usd_per_mtok": "US dollars per million tokens written to a cache that keeps them for "
+    "an hour; if absent, the price of other cache writes.",
+    "PriceEntry.long_prompt": "Other prices for calls with a long prompt; if absent, there are none.",
+    "PriceEntry.max_output_tokens": "The most tokens a reply can have if the request sets no limit; if absent, "
+    "unknown.",
+    "LongPrompt.above_tokens": "A prompt with more tokens than this is long.",
+    "LongPrompt.input_usd_per_mtok": "US dollars per million prompt tokens.",
+    "LongPrompt.output_usd_per_mtok": "US dollars per million reply tokens.",
+    "LongPrompt.cached_input_usd_per_mtok": "US dollars per million prompt tokens read from a cache; if absent, the "
+    "price of other prompt tokens.",
+    "LongPrompt.cache_write_usd_per_mtok": "US dollars per million tokens written to a cache; if absent, the price of "
+    "other prompt tokens.",
+    "LongPrompt.cache_write_1h_usd_per_mtok": "US dollars per million tokens written to a cache that keeps them for "
+    "an hour; if absent, the price of other cache writes.",
+    "Escalation.roles": "The roles that are asked, in this order.",
+    "Escalation.timeout_s": "The action is refused after this many seconds without an answer.",
+    "Escalation.wait_s": "How many seconds a call waits for the answer; afterwards it can be repeated and uses the "
+    "answer it got.",
+    "Escalation.tickets_for_a_run": "The most tickets that a run may open; beyond that nobody is asked and the action "
+    "is refused.",
+    "Escalation.tickets_a_minute": "The most tickets that an agent may open within a minute.",
+    "OperatorEntry.key": "The operator's public key, one line in OpenSSH format: `ssh-ed25519 AAAA…`.",
+    "OperatorEntry.roles": "The roles in which the operator may answer.",
+    "OperatorEntry.agents": "Agents that work for the operator; somebody else must answer their requests.",
+    "Degrade.models": "The cheaper model to use, by the model's name; `*` and `?` make a pattern. The most specific "
+    "entry counts.",
+    "Degrade.keep_messages": "Sends only this many of the newest messages, and all instructions; if absent, all "
+    "messages.",
+    "Degrade.max_tokens": "Limits the reply to this many tokens; if absent, it is not limited.",
+    "Degrade.pause_s": "Waits this many seconds before the request; if absent, it does not wait.",
+    "RoleEntry.allowed_tools": "The only tools that agents of this role may use, by name or glob; an empty list "
+    "allows none.",
     "RoleEntry.capabilities": "What agents of this role can do; conditions read it as `agent.capabilities`.",
+    "RoleEntry.autonomy_level": "The highest authority that agents of this role may use without asking; see the guard "
+    "`authority`.",
     "AgentEntry.role": "The agent's role; conditions read it as `agent.role`.",
-    "AgentEntry.allowed_tools": "The only tools this agent may use, in place of its role's; an empty list allows none.",
-    "AgentEntry.capabilities": "What this agent can do besides what its role can.",
-    "RoleEntry.autonomy_level": "Up to which authority agents of this role decide by themselves; see `authority`.",
-    "AgentEntry.autonomy_level": "Up to which authority this agent decides by itself, in place of its role's level.",
-    "TaskEntry.related_tools": "The tools that the task is about; the guard `task_scope` warns of others.",
-    "TaskEntry.files": "The files that the task is about; the guard `files` reads it.",
-    "TaskFiles.write": "The only files that may be written or deleted; `**` stands for whole names.",
-    "TaskFiles.deny": "Files that may not be touched at all, whatever else allows them.",
-    "TaskEntry.additional_tools": "Tools that are allowed on top of an agent's own, while it works on this task.",
-    "TaskEntry.deadline_s": "So many seconds after its start a run on this task is over.",
+    "AgentEntry.allowed_tools": "The only tools this agent may use, by name or glob, instead of its role's; an empty "
+    "list allows none.",
+    "AgentEntry.capabilities": "What this agent can do in addition to its role.",
+    "AgentEntry.autonomy_level": "The highest authority that this agent may use without asking, instead of its role's "
+    "level.",
+    "TaskEntry.related_tools": "The tools that belong to the task; the guard `task_scope` warns about others. If "
+    "absent, all tools belong.",
+    "TaskEntry.files": "The files that belong to the task; the guard `files` enforces it.",
+    "TaskEntry.additional_tools": "Tools that are allowed in addition to an agent's own while it works on this task.",
+    "TaskEntry.deadline_s": "A run on this task ends this many seconds after its start; if absent, it has no deadline.",
+    "TaskFiles.write": "The only files that may be written or deleted, as globs; `**` matches any number of folders. "
+    "If absent, all files.",
+    "TaskFiles.deny": "Files that may never be used, as globs, whatever else allows them.",
     "ToolEntry.risk": "How much harm the tool can do.",
-    "ToolEntry.timeout_s": "How many seconds one call may take.",
-    "ToolEntry.annotations": "What is known of the tool.",
-    "ToolEntry.trust": "What its results are: the user's own words, trusted, untrusted, or pages that anybody can "
-    "write.",
+    "ToolEntry.timeout_s": "The longest time one call may take, in seconds; if absent, it is not limited.",
+    "ToolEntry.annotations": "Facts about the tool's behavior, such as `read_only`.",
+    "ToolEntry.trust": "How far the tool's results are trusted: as the user's own words, as trusted, as untrusted, or "
+    "as web pages that anyone can write.",
     "ToolEntry.undo": "Code that undoes a call, as `module:name`; it takes the call's own arguments.",
     "ToolEntry.harmless": "Errors of the tool after which nothing has happened, by type or base class.",
-    "ToolEntry.needs": "What an agent has to be able to do to use the tool; the guard `capabilities` reads it.",
-    "ToolEntry.authority": "The autonomy level that the tool asks for; the guard `authority` escalates what is above.",
-    "ToolEntry.schema": "The JSON Schema (2020-12) of the tool's arguments; the guard `schema` reads it.",
-    "ToolEntry.result_schema": "The JSON Schema of the tool's results; the guard `schema` reads it.",
-    "ToolEntry.hook": "Code that checks every call, as `module:name`; a text that it gives refuses.",
-    "ToolEntry.pin": "The digest that the tool's ingested definition has to have; another one escalates.",
-    "ToolEntry.unread": "The same for what this tool takes and gives, in place of the policy's own word.",
-    "Escalation.roles": "Who is asked, first to last.",
-    "Escalation.timeout_s": "After so many seconds without an answer the action is refused.",
-    "Escalation.wait_s": "For so long a call waits for the answer; it can be repeated later, with the answer it got.",
-    "Limits.warnings": "Which warning of one guard in a task escalates.",
-    "AppliesTo.agents": "Only these agents; a name is exact unless a glob is written.",
-    "AppliesTo.tasks": "Only these tasks; a name is exact unless a glob is written.",
-    "AppliesTo.tools": "Only these tools; a name is exact unless a glob is written.",
+    "ToolEntry.needs": "The capabilities that an agent needs to use the tool; the guard `capabilities` enforces it.",
+    "ToolEntry.authority": "The autonomy level that the tool requires; the guard `authority` escalates calls of "
+    "agents below it.",
+    "ToolEntry.schema": "The JSON Schema (2020-12) of the tool's arguments; the guard `schema` enforces it.",
+    "ToolEntry.result_schema": "The JSON Schema of the tool's results; the guard `schema` enforces it.",
+    "ToolEntry.hook": "Code that checks every call, as `module:name`; a text that it returns refuses the call.",
+    "ToolEntry.pin": "The digest that the tool's definition must have; the guard `schema` escalates any other.",
+    "ToolEntry.unread": "What happens to unreadable content in this tool's calls and results; if absent, the policy's "
+    "own `unread`.",
+    "Limits.warnings": "The number of the warning by one guard in a task that escalates; 3 means that the third one "
+    "does.",
+    "Limits.count_marks": "Whether marks of meters, such as `warn_at`, and warnings of guards that only watch count "
+    "towards `warnings`, as in AGENT-33.",
+    "AppliesTo.agents": "Only these agents, by name or glob; if absent, all.",
+    "AppliesTo.tasks": "Only these tasks, by name or glob; if absent, all.",
+    "AppliesTo.tools": "Only these tools, by name or glob; if absent, all.",
+    "OwnPattern.kind": "The name of the kind, in findings and placeholders.",
+    "OwnPattern.pattern": "A regular expression (RE2) that matches the secret.",
+    "OwnPattern.keywords": "Words of which a match must contain at least one; if absent, it needs none.",
+    "OwnPattern.entropy": "The least entropy of a match, in bits per character.",
+    "Step.tool": "The tools of the step: a name, a glob or a list of them.",
+    "Step.when": "A condition on the event that must be true.",
+    "Step.outcome": "When the step counts: as it starts, succeeds, fails or ends either way. If absent, `started` for "
+    "steps that refuse others and `success` for steps that others need.",
+    "Step.stage": "The stage of the step; anything other than `tool_call` has no outcome.",
 }
 """Keys of everything but guards, by the struct that has them."""
 
 FIELDS: Final[dict[str, str]] = {**PARTS, **OPTIONS}
 """All of them."""
+
+
+def meaning_of(owner: str, name: str, kind: Any = None) -> str:
+    """What a key of a struct or an option of a guard means: what its type describes, or else what is written here.
+    `KeyError` where neither says it."""
+    for each in getattr(kind, "__metadata__", ()):
+        if isinstance(each, msgspec.Meta) and each.description is not None:
+            return each.description
+    own = FIELDS.get(f"{owner}.{name}")
+    return FIELDS[f"*.{name}"] if own is None else own

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from stanchion.policy.other_words import meant_by, opposed
+
 LONGEST = 64
 SHOWN = 16
 
@@ -12,8 +14,9 @@ SHOWN = 16
 def hint(word: str, words: Iterable[object]) -> str:
     """What to write instead: the nearest of the valid words, or all of them where none is near."""
     valid = tuple(dict.fromkeys(str(one) for one in words))
-    near = nearest(word, valid)
-    if near is not None:
+    near = meant_by(word, valid)
+    near = nearest(word, valid) if near is None else near
+    if near is not None and not opposed(word, near):
         return f"did you mean `{near}`?"
     if not valid:
         return "leave it out"

@@ -9,8 +9,8 @@ import msgspec
 
 from stanchion.policy.document import Document, Node, Unreadable, shown
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.merging import merge
-from stanchion.policy.nearest import hint
+from stanchion.policy.lists import Replaced
+from stanchion.policy.merge import merge
 
 EXTENDS: Final = "extends"
 ENVIRONMENTS: Final = "environments"
@@ -19,8 +19,16 @@ ENVIRONMENTS: Final = "environments"
 def overlay(under: Document, over: Document) -> Document:
     """A document laid over another; the result has the faults of both."""
     faults: list[Fault] = []
-    root = merge(under.root, over.root, faults)
-    return Document(over.origin, root, _once(under.faults, over.faults, tuple(faults)))
+    replaced: list[Replaced] = []
+    root = merge(under.root, over.root, faults, replaced)
+    told = dict.fromkeys([*under.replaced, *over.replaced, *replaced])
+    return Document(
+        over.origin,
+        root,
+        _once(under.faults, over.faults, tuple(faults)),
+        tuple(told),
+        _once(under.doubts, over.doubts),
+    )
 
 
 def extended(document: Document, find: Callable[[str, str], Document]) -> Document:
@@ -40,6 +48,8 @@ def environment(document: Document, name: str | None) -> Document:
     if name is None:
         return bare
     if name not in known:
+        from stanchion.policy.nearest import hint
+
         advice = hint(name, known) if known else f"add it under `{ENVIRONMENTS}`"
         fault = Fault(str(document.key_place(ENVIRONMENTS)), f"there is no environment {shown(name)}: {advice}")
         return msgspec.structs.replace(bare, faults=_once(bare.faults, (fault,)))
@@ -58,7 +68,7 @@ def _environments(document: Document, faults: list[Fault]) -> Mapping[str, Node]
     if node is None or node.value is None or isinstance(node.value, Unreadable):
         return {}
     if not isinstance(node.value, dict):
-        faults.append(Fault(str(node.at), f"`{ENVIRONMENTS}` is no mapping: write each as `name:` with its changes"))
+        faults.append(Fault(str(node.at), f"`{ENVIRONMENTS}` is not a mapping: write each as `name:` with its changes"))
         return {}
     found = {}
     for name, changes in node.value.items():
@@ -69,7 +79,7 @@ def _environments(document: Document, faults: list[Fault]) -> Mapping[str, Node]
                 faults.append(Fault(str(at), f"`{word}` has no place in an environment: move it to the top"))
             found[name] = _drop(changes, EXTENDS, ENVIRONMENTS)
         elif not isinstance(changes.value, Unreadable | None):
-            faults.append(Fault(str(changes.at), f"the environment {shown(name)} is no mapping: write its changes"))
+            faults.append(Fault(str(changes.at), f"the environment {shown(name)} is not a mapping: write its changes"))
     return found
 
 
@@ -94,9 +104,11 @@ def _extended(document: Document, find: Callable[[str, str], Document], chain: t
 
 def _found(document: Document, node: Node, find: Callable[[str, str], Document], chain: tuple[str, ...]) -> Document:
     if not isinstance(node.value, str):
-        wrong = "a list stands" if isinstance(node.value, list) else f"{shown(node.text)} stands"
-        wrong = "a mapping stands" if isinstance(node.value, dict) else wrong
-        raise PolicyError([Fault(str(node.at), f"{wrong} where the name of a policy belongs: name a pack or a file")])
+        wrong = "a list" if isinstance(node.value, list) else shown(node.text)
+        wrong = "a mapping" if isinstance(node.value, dict) else wrong
+        raise PolicyError(
+            [Fault(str(node.at), f"{wrong} was found where the name of a policy is expected: name a pack or a file")]
+        )
     try:
         found = find(node.value, document.origin)
     except PolicyError as error:

@@ -15,10 +15,10 @@ from stanchion.kernel.guard import order
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import Seat
-from stanchion.policy.conditions.checking import Checker
 from stanchion.policy.conditions.core import Const, Core, Do, Joined
 from stanchion.policy.conditions.needs import Needs, needs_of
 from stanchion.policy.conditions.parser import parse
+from stanchion.policy.conditions.typed import Checker
 from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.rules import Rule
 

@@ -61,7 +61,7 @@ def _contradictions(seat: Seat, rule: Rule, never: str) -> Iterator[Point]:
     check = rule.check_condition
     for name, values in check.needs.items() if check is not None else ():
         if not values:
-            said = f"the check of `{seat.placed.id}` never holds: `{name}` {two}"
+            said = f"the check of `{seat.placed.id}` is never true: `{name}` {two}"
             yield Point("contradiction", "certain", said, "join the values with `or`, or leave it out", ("check",))
 
 
@@ -72,7 +72,7 @@ def _left_out(seat: Seat, needs: dict[str, frozenset[Any]], never: str) -> Itera
         if listed is not None and asked and not any(value in listed for value in asked if isinstance(value, str)):
             wanted = ", ".join(f"`{value}`" for value in sorted(map(str, asked)))
             said = f"{never}: `when` needs {wanted}, which `applies_to.{kind}` leaves out"
-            yield Point("contradiction", "certain", said, "let both name the same", ("applies_to", kind))
+            yield Point("contradiction", "certain", said, "make both name the same", ("applies_to", kind))
 
 
 def _never_set(seat: Seat, rule: Rule, shown: str) -> Iterator[Point]:
@@ -87,7 +87,7 @@ def _never_set(seat: Seat, rule: Rule, shown: str) -> Iterator[Point]:
                 yield Point("unreachable", "certain", said, advice, (option,))
 
 
-def about_guard(seat: Seat, last: int) -> Iterator[Point]:
+def about_guard(seat: Seat, last: int, count_marks: bool) -> Iterator[Point]:
     """What a guard says of its own entry; and warnings that every call gets: nobody thinks of number `last` of them,
     which asks for a person."""
     guard, placed = seat.placed.guard, seat.placed
@@ -95,11 +95,11 @@ def about_guard(seat: Seat, last: int) -> Iterator[Point]:
     heard = not placed.shadow and placed.stages - UNTALLIED
     if heard and answering is not None and Action.WARN in answering.actions() and _speaks_always(seat):
         said = f"`{placed.id}` warns about every call, and warning {last} of a task waits for a person"
-        advice = "let it concern less, or write `action: allow`, which only records"
+        advice = "apply it to less, or write `action: allow`, which only records"
         yield Point("always_warns", "certain", said, advice, ("action",))
     knowing = POINTS.of(guard)
     if knowing is not None:
-        yield from knowing.points(Standing(placed.id, placed.stages, placed.shadow, last))
+        yield from knowing.points(Standing(placed.id, placed.stages, placed.shadow, last if count_marks else 0))
 
 
 def _speaks_always(seat: Seat) -> bool:

@@ -18,13 +18,10 @@ from stanchion.kernel.words import Words, declare
 from stanchion.policy.conditions import Condition, ConditionError, compile_condition, compile_expression
 from stanchion.policy.conditions.view import STANDARD, View
 from stanchion.policy.errors import GuardFault
+from stanchion.policy.static import STATIC
 from stanchion.readings import Reading
 
 CODES: Final = declare({"rule.broken": Words("a rule of the policy forbids this: {}", "choose another way")})
-
-
-STATIC: Final = frozenset({"action.tool_name", "event.tool", "agent.id", "agent.role", "task.id"})
-"""What a condition can read that is settled before any event: the run's own names and the tool's."""
 
 
 LITERALS: Final = frozenset({str, int, float, bool, type(None)})

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.policy.checking import check
 from stanchion.policy.compile import compile_policy
 from stanchion.policy.document import Document, Node, Unreadable
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.schema import AgentEntry, Degrade, GuardEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
+from stanchion.policy.schema import GUARDS, AgentEntry, Degrade, RoleEntry, TaskEntry, ToolEntry, any_file, entry_of
+from stanchion.policy.struct_check import check
 
 TABLES: Final[dict[str, Any]] = {"roles": RoleEntry, "agents": AgentEntry, "tasks": TaskEntry, "tools": ToolEntry}
 
@@ -33,7 +33,7 @@ def faults_of_the_rest(document: Document) -> list[Fault]:
         data |= {"degrade": document.node("degrade").data()} if whole else {}
     guards = document.node("guards").value if "guards" in _keys(document) else None
     nodes = guards if isinstance(guards, list) else []
-    kept = [at for at, node in enumerate(nodes) if _right(document, node, GuardEntry)]
+    kept = [at for at, node in enumerate(nodes) if _right(document, node, entry_of(tuple(GUARDS)))]
     data["guards"] = [nodes[at].data() for at in kept]
     whole = whole and len(kept) == len(nodes)
 
@@ -41,7 +41,7 @@ def faults_of_the_rest(document: Document) -> list[Fault]:
         return document.where(*(("guards", kept[path[1]], *path[2:]) if path[0] == "guards" else path))
 
     try:
-        compile_policy(msgspec.convert(data, PolicyFile), where, whole=whole)
+        compile_policy(msgspec.convert(data, any_file()), where, whole=whole)
     except PolicyError as error:
         return list(error.faults)
     return []

@@ -9,19 +9,20 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Final
+
+from stanchion.kernel.regex import regex
 
 MAX_NUMBER: Final = 2**53 - 1
 CORE: Final = "tag:yaml.org,2002:"
 _NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLS: Final = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
-_INT: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT: Final = re.compile(
+_INT: Final = regex(r"[-+]?(?:0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT: Final = regex(
     r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.(?:inf|Inf|INF))"
     r"|\.(?:nan|NaN|NAN)"
 )
-_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_UNSTORABLE: Final = regex("[\0\ud800-\udfff]")
 
 
 def scalar(text: str, tag: str | None = None, plain: bool = True) -> tuple[bool | int | float | str | None, str]:

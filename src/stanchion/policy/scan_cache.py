@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import platform
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from stanchion.policy.sealing import Sealing, Unsealed
+from stanchion.policy.seal import Sealing, Unsealed
+
+if TYPE_CHECKING:
+    import logging
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """What is larger is nothing that we have kept."""
 SEALED: Final = "sealed"
 PATTERNS: Final = "patterns"
-
-_log: Final = logging.getLogger("stanchion.policy")
 
 
 class ScanCache:
@@ -44,7 +44,9 @@ class ScanCache:
         try:
             return self._sealing.read(file, _what(name), MOST_BYTES)
         except Unsealed as error:
-            _log.warning("the compiled patterns `%s` are not used (%s): they are removed and made anew", file, error)
+            _log().warning(
+                "the compiled patterns `%s` are not used (%s): they are removed and compiled again", file, error
+            )
             with contextlib.suppress(OSError):
                 file.unlink()
             return None
@@ -58,21 +60,30 @@ class ScanCache:
         try:
             self._sealing.write(self._sealing.folder / PATTERNS / name, _what(name), made)
         except Unsealed as error:
-            _log.warning("compiled patterns are kept in memory only: %s; close it to others", error)
+            _log().warning("compiled patterns are kept in memory only: %s; close it to others", error)
         except OSError as error:
-            _log.info("compiled patterns are kept in memory only: %s", error)
+            _log().info("compiled patterns are kept in memory only: %s", error)
 
     def later(self, work: Callable[[], None]) -> None:
         """Do a piece of work in a thread that ends with the process."""
         threading.Thread(target=work, name="stanchion-patterns", daemon=True).start()
 
 
+def _log() -> logging.Logger:
+    import logging
+
+    return logging.getLogger("stanchion.policy")
+
+
 def _what(name: str) -> str:
     """What a seal is given for: these patterns, compiled by this engine on this kind of machine."""
-    from importlib.metadata import PackageNotFoundError, version
+    return "\n".join(["patterns", name, _engine(), sys.platform, platform.machine()])
 
+
+def _engine() -> str:
+    """The version of Hyperscan, as it says it itself: asking the installed packages takes longer than a check."""
     try:
-        engine = version("hyperscan")
-    except PackageNotFoundError:
-        engine = ""
-    return "\n".join(["patterns", name, engine, sys.platform, platform.machine()])
+        import hyperscan
+    except ImportError:
+        return ""
+    return str(getattr(hyperscan, "__version__", ""))

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union
+from collections.abc import Iterator, Mapping
+from functools import cache
+from types import GenericAlias
+from typing import Annotated, Any, Final, Literal, Union, cast, get_type_hints
 
 import msgspec
 
 from stanchion.guards import SHIPPED
+from stanchion.kernel.actions import RiskName
 from stanchion.kernel.contract.powers import READS
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
-from stanchion.policy.rules import Rule
-from stanchion.policy.sequences import Sequence
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Level = Annotated[int, msgspec.Meta(ge=0)]
 Annotation = Literal["read_only", "destructive", "irreversible", "idempotent", "poll", "open_world", "once"]
 UnreadName = Literal["block", "media", "allow"]
-RiskName = Literal["low", "medium", "high", "critical"]
 StageName = Literal[
     "prompt",
     "model_call",
@@ -124,6 +125,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of the engine itself."""
 
     warnings: Annotated[int, msgspec.Meta(ge=1)] = 3
+    count_marks: bool = False
 
 
 class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -138,6 +140,10 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     applies_to: AppliesTo = AppliesTo()
     fail_open: bool = False
     log_pass: bool = False
+
+
+# Every entry has these fields: their types are looked up here, and not again for each guard.
+Placement.__annotations__ = get_type_hints(Placement, include_extras=True)
 
 
 def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
@@ -162,14 +168,65 @@ def _entry(name: str, guard: type[Any]) -> type[msgspec.Struct]:
     )
 
 
-GUARDS: Final[dict[str, type[Any]]] = {**SHIPPED, Rule.name: Rule, Sequence.name: Sequence}
+class Guards(Mapping[str, type[Any]]):
+    """The shipped guards and the two that a policy writes out; each is loaded when somebody asks for it."""
+
+    def __getitem__(self, name: str) -> type[Any]:
+        """The class of a guard; `KeyError` where there is none of that name."""
+        if name == RULE:
+            from stanchion.policy.rules import Rule
+
+            return Rule
+        if name == SEQUENCE:
+            from stanchion.policy.sequences import Sequence
+
+            return Sequence
+        return SHIPPED[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in WRITTEN_OUT or name in SHIPPED
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*SHIPPED.names(), *WRITTEN_OUT))
+
+    def __len__(self) -> int:
+        return len(SHIPPED) + len(WRITTEN_OUT)
+
+
+class Entries(Mapping[str, type[msgspec.Struct]]):
+    """The struct of each guard's entry, made when somebody asks for it."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, type[msgspec.Struct]] = {}
+
+    def __getitem__(self, name: str) -> type[msgspec.Struct]:
+        """The struct of a guard's entry; `KeyError` where there is no such guard."""
+        made = self._made.get(name)
+        return self._made.setdefault(name, _entry(name, GUARDS[name])) if made is None else made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(GUARDS)
+
+    def __len__(self) -> int:
+        return len(GUARDS)
+
+
+RULE: Final = "rule"
+SEQUENCE: Final = "sequence"
+WRITTEN_OUT: Final = (RULE, SEQUENCE)
+"""The guards whose judgement a policy writes out itself."""
+
+GUARDS: Final = Guards()
 """Every guard a policy can use, by name."""
 
-ENTRIES: Final[dict[str, type[msgspec.Struct]]] = {name: _entry(name, guard) for name, guard in GUARDS.items()}
-if TYPE_CHECKING:
-    GuardEntry = Any
-else:
-    GuardEntry = Union[tuple(ENTRIES.values())]  # noqa: UP007 - made from data
+ENTRIES: Final = Entries()
+"""What the entry of each guard may say, by the guard's name."""
+
+
+@cache
+def entry_of(uses: tuple[str, ...]) -> Any:
+    """The type of an entry of one of these guards."""
+    return Union[tuple([ENTRIES[name] for name in uses])]  # noqa: UP007 - made from data
 
 
 def readers(table: str, key: str) -> tuple[str, ...]:
@@ -213,8 +270,35 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: dict[str, ToolEntry] = {}
     prices: dict[str, PriceEntry] = {}
     faults: FaultEntries = FaultEntries()
-    guards: tuple[GuardEntry, ...] = ()
+    guards: tuple[Any, ...] = ()
     limits: Limits = Limits()
     escalation: Escalation = Escalation()
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
+
+
+@cache
+def file_with(uses: tuple[str, ...]) -> type[PolicyFile]:
+    """A policy document whose guards are some of these: what it is read by, so that no other guard is loaded."""
+    listed = GenericAlias(tuple, (entry_of(uses), ...) if uses else ())
+    fields: list[Any] = [
+        (field.name, listed if field.name == "guards" else field.type, *_default(field))
+        for field in msgspec.structs.fields(PolicyFile)
+    ]
+    made = msgspec.defstruct(
+        PolicyFile.__name__, fields, bases=(PolicyFile,), module=__name__, frozen=True, forbid_unknown_fields=True
+    )
+    made.__doc__ = PolicyFile.__doc__
+    return cast("type[PolicyFile]", made)
+
+
+def any_file() -> type[PolicyFile]:
+    """A policy document with any guards: the whole schema, for which every guard is loaded."""
+    return file_with(tuple(GUARDS))
+
+
+def _default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
+    if field.required:
+        return ()
+    made = field.default_factory
+    return (field.default,) if made is msgspec.NODEFAULT else (msgspec.field(default_factory=made),)

@@ -73,7 +73,7 @@ class Veil:
         """What is hidden in the names that a run has."""
         if not self._guards:
             return ()
-        own = (run.id, run.agent, run.role, run.task, run.tenant, run.purse, run.granted_by, run.granted_for)
+        own = (run.id, run.agent, run.role, run.task, run.tenant, run.purse, run.allotted_by, run.allotted_for)
         tools = (*run.additional_tools.exact, *run.additional_tools.globs)
         found = self.pairs((*own, *run.parents, *sorted(tools)))
         if len(self._runs) >= MOST:

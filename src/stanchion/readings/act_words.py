@@ -65,7 +65,7 @@ RESULTS: Final = frozenset(
         "destinationfile", "destfile", "topath", "saveto", "saveas", "savepath", "exportpath",
     }
 )  # fmt: skip
-LOOSE_SOURCES: Final = frozenset({"source", "src", "from", "old", "input"})
+LOOSE_SOURCES: Final = frozenset({"source", "sources", "src", "from", "old", "input", "inputs"})
 LOOSE_RESULTS: Final = frozenset({"destination", "dest", "dst", "to", "new", "output", "out"})
 LOOSE: Final = LOOSE_SOURCES | LOOSE_RESULTS | frozenset({"target", "targets"})
 """Names of arguments that name files only where the tool's name speaks of files, or of doing something to them."""
@@ -81,7 +81,8 @@ CONTENTS: Final = frozenset(
     {
         "content", "contents", "text", "body", "newstring", "oldstring", "oldstr", "newstr", "newtext", "oldtext",
         "newcontent", "patch", "edits", "code", "data", "filetext", "message", "prompt", "query", "description", "diff",
-        "inserttext",
+        "inserttext", "newsource", "cellsource", "replace", "replacement", "replacewith", "replacetext", "newcode",
+        "newvalue", "newline", "newlines", "addition",
     }
 )  # fmt: skip
 """Names of arguments that are written into files or sent; a path in them is not used."""

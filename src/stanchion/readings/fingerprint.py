@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from binascii import b2a_base64
 from functools import lru_cache
 from hashlib import sha256
-from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from typing import Any, Final
 from unicodedata import normalize
 from zlib import crc32
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.canonical import pieces
+from stanchion.readings.volatile import settled, volatile_names
 
 SKETCHED: Final = 16
 """How many words of a text stand for all of it: those with the smallest hashes."""
@@ -29,29 +29,33 @@ BEGINNING: Final = 16_000
 FEW: Final = 16
 """Of more words than this, some are the same."""
 
-_SIGNS: Final = ascii_uppercase + ascii_lowercase + digits + "+/"
+_UPPER_CASE: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER_CASE: Final = _UPPER_CASE.lower()
+_DIGITS: Final = "0123456789"
+_SIGNS: Final = _UPPER_CASE + _LOWER_CASE + _DIGITS + "+/"
 PAIRS: Final = tuple([one + other for one in _SIGNS for other in _SIGNS])
 """Two characters for every number of twelve bits."""
 
 SEPARATOR: Final = "\0"
 """What stands between pieces of data; it is in no word."""
 
-_NO_WORD: Final = bytes(code for code in range(1, 128) if chr(code) not in ascii_letters + digits + "_")
+_NO_WORD: Final = bytes(code for code in range(1, 128) if chr(code) not in _UPPER_CASE + _LOWER_CASE + _DIGITS + "_")
 """Characters of ASCII that are in no word, besides what separates pieces."""
-_LOWER: Final = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
+_LOWER: Final = bytes.maketrans(_UPPER_CASE.encode(), _LOWER_CASE.encode())
 _WORDS: Final = _LOWER.translate(
-    bytes.maketrans(b"\0" + _NO_WORD + digits.encode(), b" " * (1 + len(_NO_WORD)) + b"0" * len(digits))
+    bytes.maketrans(b"\0" + _NO_WORD + _DIGITS.encode(), b" " * (1 + len(_NO_WORD)) + b"0" * len(_DIGITS))
 )
 """ASCII in lower case, with a space for what is in no word, and one digit for all."""
 _LOW: Final = (0xFFFFFF).__and__
 _PAIR: Final = (0xFFF).__and__
-_FAR: Final = re.compile(r"[^\x00-\x7f\w]")
+_FAR: Final = regex(r"[^\x00-\x7f\w]")
 """Characters beyond ASCII that are in no word."""
-_FAR_DIGIT: Final = re.compile(r"[^\D0-9]")
+_FAR_DIGIT: Final = regex(r"[^\D0-9]")
 
 
 class Fingerprint(msgspec.Struct, frozen=True, gc=False):
-    """What is kept of a call. `exact` is of its tool and arguments; `loose` forgets case, punctuation and spaces;
+    """What is kept of a call. `exact` is of its tool and arguments; `loose` forgets case, punctuation, spaces
+    and arguments that only number the call;
     `sketch` has some of its words, whatever their numbers, to see how alike two calls are."""
 
     exact: str
@@ -85,6 +89,10 @@ def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
         values.append(value)
     else:
         whole.append("}")
+    volatile = volatile_names(tool, *args)
+    if volatile:
+        parts = []
+        pieces(settled(args, volatile), parts, [])
     said, told = SEPARATOR.join(parts), " ".join(values)
     if said.isascii():
         bare = said[:LONG].encode().translate(_LOWER, _NO_WORD)

@@ -7,12 +7,14 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import normalize
 
+from stanchion.kernel.regex import regex
+
 KEPT: Final = 4_096
 LONGEST: Final = 200
 """How much of a name is read."""
 
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
-_SERVER: Final = re.compile(r"mcp__.+?__|.*[./:]", re.DOTALL)
+_WORD: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_SERVER: Final = regex(r"mcp__.+?__|.*[./:]", re.DOTALL)
 
 
 @lru_cache(KEPT)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from stanchion.readings.reading import Reading
-from stanchion.readings.scan.hyper import Kept
-from stanchion.readings.scan.scanner import Hits
-from stanchion.readings.scan.seek import Seek
-from stanchion.readings.scan.together import Together
+
+if TYPE_CHECKING:
+    from stanchion.readings.scan.hyper import Kept
+    from stanchion.readings.scan.scanner import Hits
+    from stanchion.readings.scan.seek import Seek
+    from stanchion.readings.scan.together import Together
 
 E = TypeVar("E")
 
@@ -24,19 +26,30 @@ class Reader:
     """Gives the reading of an event; nothing of it is worked out yet."""
 
     def __init__(self, seeks: Iterable[Seek] = ()) -> None:
-        self._together = Together(seeks)
+        self._together = _together(tuple(seeks))
         self.read = partial(Reading, reader=self)
 
     def prepare(self, kept: Kept) -> None:
         """Compile what is sought, or take it from where it is kept, so that no event has to wait for it."""
-        self._together.use(kept)
+        if self._together is not None:
+            self._together.use(kept)
 
     def hits(self, reading: Reading[Any], seek: Seek) -> Hits | None:
         """Where the patterns of one who seeks are in the texts of an event. All that the policy seeks is found in one
         scan; others are looked for alone."""
-        if seek in self._together:
-            return self._together.of(seek, reading.of(self._together.scan))
+        together = self._together
+        if together is not None and seek in together:
+            return together.of(seek, reading.of(together.scan))
         return seek.scanner.scan_joined(reading.joined)
+
+
+def _together(seeks: tuple[Seek, ...]) -> Together | None:
+    """One scan for all who seek; where nobody does, what scans is not even loaded."""
+    if not seeks:
+        return None
+    from stanchion.readings.scan.together import Together
+
+    return Together(seeks)
 
 
 PLAIN: Final = Reader()

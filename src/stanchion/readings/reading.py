@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from stanchion.kernel.content import CONTENT
 from stanchion.readings.parts import PARTS
@@ -13,11 +13,19 @@ if TYPE_CHECKING:
     from stanchion.readings.commands import Held
     from stanchion.readings.fingerprint import Fingerprint
     from stanchion.readings.joined import Joined
-    from stanchion.readings.reader import Reader
+    from stanchion.readings.scan.scanner import Hits
+    from stanchion.readings.scan.seek import Seek
     from stanchion.readings.texts import Leaf
 
 E = TypeVar("E", covariant=True)
 T = TypeVar("T")
+
+
+class Reader(Protocol):
+    """Whoever reads events, as far as a reading asks: all that a policy seeks is found in one scan."""
+
+    def hits(self, reading: Reading[Any], seek: Seek) -> Hits | None:
+        """Where the patterns of one who seeks are in the texts of an event."""
 
 
 class Reading(Generic[E]):

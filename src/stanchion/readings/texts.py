@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from stanchion.kernel.findings import Patch, PathStep
 from stanchion.kernel.patches import apply
+from stanchion.kernel.tuples import NamedTuple
 
 LONG: Final = 10**7
 """A number below it has no room for anything worth hiding."""
@@ -34,8 +35,6 @@ class Leaf(NamedTuple):
     number: bool = False
 
 
-Find = Callable[[Sequence[Leaf]], Sequence[Sequence[Span]]]
-"""Gives the spans of each leaf, for all of them together."""
 Word = Callable[[str, str], str]
 """Gives what stands in the place of something: by its kind and its text."""
 

@@ -12,6 +12,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.addresses import Address
 
 PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
@@ -24,13 +25,13 @@ LONGEST_KEPT: Final = 2_048
 LONGEST_NAME: Final = 253
 LONGEST_LABEL: Final = 63
 
-_SCHEME: Final = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
-_AUTHORITY: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)")
-_HOST_PORT: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::([0-9]*))?")
-_HEADER: Final = re.compile(r"[A-Za-z0-9._:\[\]-]+")
-_NAME: Final = re.compile(r"[a-z0-9._-]+")
-_TRICKS: Final = re.compile(r"[@\\\s\[\]]")
-_UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f]")
+_SCHEME: Final = regex(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
+_AUTHORITY: Final = regex(r"[A-Za-z][A-Za-z0-9+.-]*://([^/?#]*)")
+_HOST_PORT: Final = regex(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::([0-9]*))?")
+_HEADER: Final = regex(r"[A-Za-z0-9._:\[\]-]+")
+_NAME: Final = regex(r"[a-z0-9._-]+")
+_TRICKS: Final = regex(r"[@\\\s\[\]]")
+_UNSEEN: Final = regex(r"[\x00-\x1f\x7f]")
 
 
 class Target(NamedTuple):

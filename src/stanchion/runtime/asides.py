@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-LOGGER: Final = "stanchion.runtime"
-"""The logger that hears of it; where nobody configures logging, warnings go to standard error."""
+from stanchion.audit.errors import AuditLost
+from stanchion.kernel.state import StoreLost
+from stanchion.telemetry import loggers
 
 
 def aside(what: str, why: Exception) -> None:
     """Tell operators what could not be done, and why: in words that name hosts, files and ids."""
-    import logging
-
-    logging.getLogger(LOGGER).warning("%s: %s", what, why)
+    area = (
+        loggers.STORE if isinstance(why, StoreLost) else loggers.TRAIL if isinstance(why, AuditLost) else loggers.CALLS
+    )
+    loggers.say(area, loggers.ERROR, f"{what}: {why}")

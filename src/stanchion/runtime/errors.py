@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from stanchion.kernel.actions import Action
+from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.shown import Shown
+from stanchion.kernel.shown import Shown, brief
 from stanchion.kernel.words import advice_of, message_of
 
 
 class StanchionError(Exception):
     """Anything Stanchion raises on its own account."""
+
+
+class NotifyError(StanchionError, ValueError):
+    """The file that says where notices go cannot be used; `faults` says where and why, and what to do."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = tuple(faults)
 
 
 class Refused(StanchionError):
@@ -44,7 +52,7 @@ class Refused(StanchionError):
         self.approvers = approvers if decision.action == Action.ESCALATE else ()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self)!r})"
+        return f"<{type(self).__name__} {NAMES[self.decision.action]} {self.decision.code}: {brief(str(self))}>"
 
     def __str__(self) -> str:
         said = [self.decision.message, self.decision.advice]
@@ -82,7 +90,28 @@ class ToolFailed(StanchionError):
 
 
 class NoRun(Shown, StanchionError):
-    """A shielded tool was called outside a run."""
+    """A shielded tool was called outside a run, or in a thread that its run was not handed to."""
+
+
+def no_run(tool: str, beside: bool = False) -> NoRun:
+    """What to raise where a shielded tool has no run around it: it says what to write. `beside` is where there is a
+    run, of another shield."""
+    import threading
+
+    thread = threading.current_thread()
+    if beside:
+        return NoRun(
+            f"`{tool}` is shielded, and the run around it belongs to another shield: call it inside `with "
+            "shield.run(...):` "
+            "of the shield that it was made with"
+        )
+    if thread is threading.main_thread():
+        return NoRun(f"`{tool}` is shielded: call it inside `with shield.run(...):`")
+    return NoRun(
+        f"`{tool}` is shielded, and the thread `{thread.name}` has no run: give it one with `run.bind(...)`, as in "
+        f"`pool.submit(run.bind({tool}), ...)`, use the pool of `run.thread_pool()`, or call it inside "
+        "`with shield.run(...):`"
+    )
 
 
 class NoTenant(Shown, StanchionError, ValueError):

@@ -5,28 +5,34 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.gates import Ending
-from stanchion.runtime.at_work import awork, work
-from stanchion.runtime.desk import Desk
-from stanchion.runtime.drivers import drive
-from stanchion.runtime.holding import Item
-from stanchion.runtime.reporting import Reporting
-from stanchion.runtime.standing import end_run
-from stanchion.runtime.tool import Shape, Tool
+from stanchion.kernel.shown import brief
+from stanchion.runtime.calling.call_methods import Calling, P, R
+from stanchion.runtime.calling.clients import client
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.run_end import close
+from stanchion.runtime.deciding.shifts import end_run
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.keywords import spelled
 
 if TYPE_CHECKING:
     import aiohttp
     import httpx
     import requests.adapters
 
-    from stanchion.approvals.answering import By
+    from stanchion.approvals.answerers import By
     from stanchion.guards.loops import Metrics
-    from stanchion.runtime.open_calls import OpenCall
-    from stanchion.runtime.recovering import Trouble
-    from stanchion.runtime.undoing import Undone
+    from stanchion.runtime.calling.children import Carved
+    from stanchion.runtime.calling.client_options import AiohttpOptions, HttpxOptions, RequestsOptions
+    from stanchion.runtime.calling.model_call import Ended
+    from stanchion.runtime.calling.thread_pool import RunThreads
+    from stanchion.runtime.deciding.open_calls import OpenCall
+    from stanchion.runtime.deciding.trouble import Trouble
+    from stanchion.runtime.deciding.undos import Undone
+    from stanchion.runtime.streams.holdback import Item
 
 _open: ContextVar[tuple[Run, ...]] = ContextVar("stanchion_runs", default=())
 
@@ -42,7 +48,8 @@ def current_run() -> Run | None:
     return runs[-1] if runs else None
 
 
-class Run(Reporting):
+@spelled
+class Run(Calling):
     """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or as it is."""
 
     def __init__(self, desk: Desk) -> None:
@@ -50,6 +57,11 @@ class Run(Reporting):
         self._tokens: list[Token[tuple[Run, ...]]] = []
         presence = desk.shield.presence
         self._stay = None if presence is None else presence.enter()
+
+    def __repr__(self) -> str:
+        """Who is at work on what, and whether it is over."""
+        about = "".join([f" {brief(word)}" for word in (self.agent, self.task) if word])
+        return f"<Run {self.id}{about}{'' if self._desk.ended is None else ', ended'}>"
 
     @property
     def id(self) -> str:
@@ -66,79 +78,29 @@ class Run(Reporting):
         """What is worked on."""
         return self._desk.info.task
 
-    def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a tool: judged, run, its result judged, settled, recorded. Returns the tool's own result.
-
-        Raises `Refused` where it does not go ahead, and whatever the tool raises. A generator tool gives an
-        iterator that judges every item.
+    def bind(self, fn: Callable[P, R]) -> Callable[P, R]:
+        """The same function, in this run wherever it is called: `threading.Thread(target=run.bind(work))`,
+        `pool.submit(run.bind(work))`. Threads of your own begin without a run, and `@shield.tool` raises `NoRun` there.
         """
-        known = self._desk.shield.tool_of(tool)
-        if known.shape is Shape.GENERATOR:
-            from stanchion.runtime.items import items
+        from stanchion.runtime.calling.bound import bound
 
-            return items(self._desk, known, args, kwargs)
-        if known.shape is Shape.ASYNC_GENERATOR:
-            raise TypeError(f"`{known.name}` is an async generator: use `async for item in run.acall(...)`")
-        if known.shape is not Shape.PLAIN:
-            raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
-        from stanchion.runtime import calling
-        from stanchion.runtime.items import handed
+        return bound(_open, self, fn)
 
-        return handed(self._desk, work(self._desk, known.name, calling.call(self._desk, known, args, kwargs)), False)
+    def thread_pool(self, max_workers: int | None = None, name: str = "stanchion-run") -> RunThreads:
+        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else in this one.
 
-    def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """`call` for async code: await it. Sync tools run in a thread.
-
-        A generator tool, sync or async, gives an async iterator that judges every item; awaiting that gives it back.
+        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What is still at work when
+        the run is closed goes on, and is refused its next step.
         """
-        known = self._desk.shield.tool_of(tool)
-        if known.shape in (Shape.ASYNC_GENERATOR, Shape.GENERATOR):
-            from stanchion.runtime.aitems import Items
-            from stanchion.runtime.items import aitems
+        from stanchion.runtime.calling.thread_pool import RunThreads
 
-            return Items(aitems(self._desk, known, args, kwargs))
-        return self._acall(known, args, kwargs)
-
-    async def _acall(self, known: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        from stanchion.runtime import calling
-        from stanchion.runtime.items import handed
-
-        came = await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs))
-        return handed(self._desk, came, True)
-
-    def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """`call` for something that happens once, whatever is retried, resumed or crashes: `key` names it in its task,
-        or in a run without one. Where it was done before, its result comes back as plain data and nothing runs.
-
-        Raises `Refused` where it is under way elsewhere, or where nobody knows what came of it.
-        """
-        known = self._once(key, tool)
-        if known.shape is not Shape.PLAIN:
-            raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
-        from stanchion.runtime import calling
-
-        return work(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
-
-    async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """`call_once` for async code."""
-        from stanchion.runtime import calling
-
-        known = self._once(key, tool)
-        return await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
-
-    def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
-        known = self._desk.shield.tool_of(tool)
-        if not key or not isinstance(key, str):
-            raise ValueError(f"the key is `{key}`: give a text that names the one thing that is to happen")
-        if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
-            raise TypeError(f"`{known.name}` gives many items, and only a call with one result can happen once")
-        return known
+        return RunThreads(_open, self, max_workers, name)
 
     def settle_effect(self, key: str, happened: bool, *, result: Any = None, by: By = "an operator") -> None:
         """Say whether something happened whose outcome nobody knew: by the key of `call_once`, or by the id that the
         refusal names. What has not happened can start again."""
         info = self._desk.info
-        from stanchion.runtime.settling import effect_named, settle_effect
+        from stanchion.runtime.operating.settle_effects import effect_named, settle_effect
 
         settle_effect(self._desk.shield, effect_named(info, key), happened, result=result, by=by, tenant=info.tenant)
 
@@ -147,13 +109,13 @@ class Run(Reporting):
 
         An undo runs once; one that fails does not keep the others from running. Says what was undone and what not.
         """
-        from stanchion.runtime.undoing import roll_back
+        from stanchion.runtime.deciding.undo import roll_back
 
         return drive(roll_back(self._desk), self._desk)
 
     async def arollback(self) -> tuple[Undone, ...]:
         """`rollback` for async code."""
-        from stanchion.runtime.undoing import roll_back
+        from stanchion.runtime.deciding.undo import roll_back
 
         return await self._adrive(roll_back(self._desk))
 
@@ -162,35 +124,58 @@ class Run(Reporting):
         """What is known of the failure that came last: what failed, what was tried, what was decided about it."""
         return self._desk.trouble
 
-    def model(self, fn: Callable[..., Any], messages: Iterable[Any], **options: Any) -> Any:
+    def model(
+        self,
+        fn: Callable[..., Any],
+        messages: Iterable[Any],
+        *,
+        model: str = "",
+        params: Mapping[str, Any] | None = None,
+        final: bool | None = None,
+        tokens: int | None = None,
+        cost_usd: float | None = None,
+        ended: Ended = "text",
+    ) -> Any:
         """Call a model through any function of its messages; gives its reply.
 
-        Guidance and notices are added as system messages, a refused reply is asked for again, and where a guard
-        ends the run its safe message is the reply. Options: `model`, `params` (handed to `fn`), `final`, and
-        estimates (`tokens`, `cost_usd`).
+        Guidance and notices are added as system messages, and a refused reply is asked for again. Where a guard ends
+        the run, its safe message is the reply, a text whatever `fn` gives otherwise; `ended="raise"` raises `Refused`.
+        `params` are handed to `fn` as keywords, `final` says whether the reply is the run's answer where it does not
+        say so itself, and `tokens` and `cost_usd` are estimates.
         """
-        from stanchion.runtime import modelling
+        from stanchion.runtime.calling.model_call import converse
 
-        return self._replied(drive(modelling.converse(self._desk, fn, messages, **options), self._desk), False)
+        asked = converse(self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended)
+        return self._replied(drive(asked, self._desk), False)
 
-    async def amodel(self, fn: Callable[..., Any], messages: Iterable[Any], **options: Any) -> Any:
+    async def amodel(
+        self,
+        fn: Callable[..., Any],
+        messages: Iterable[Any],
+        *,
+        model: str = "",
+        params: Mapping[str, Any] | None = None,
+        final: bool | None = None,
+        tokens: int | None = None,
+        cost_usd: float | None = None,
+        ended: Ended = "text",
+    ) -> Any:
         """`model` for async code."""
-        from stanchion.runtime import modelling
-        from stanchion.runtime.doors import abegin
+        from stanchion.runtime.calling.model_call import converse
+        from stanchion.runtime.driving.doors import abegin
 
-        return self._replied(await abegin(modelling.converse(self._desk, fn, messages, **options), self._desk), True)
+        asked = converse(self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended)
+        return self._replied(await abegin(asked, self._desk), True)
 
     def _replied(self, reply: Any, awaited: bool) -> Any:
         """A model's reply, or its chunks as they come: judged as they are consumed."""
-        from stanchion.runtime.streamed import Streaming, is_stream
+        from stanchion.runtime.calling.stream_end import Streaming
 
         if type(reply) is not Streaming:
             return reply
-        from stanchion.runtime import streams
+        from stanchion.runtime.streams.stream import delivered
 
-        awaited = is_stream(reply.source, awaited=True) if awaited else not is_stream(reply.source, awaited=False)
-        pass_on: Any = streams.achunks if awaited else streams.chunks
-        return pass_on(self._desk, reply.source, "text", reply.account, reply.final)
+        return delivered(self._desk, reply, awaited)
 
     def stream(
         self,
@@ -209,8 +194,8 @@ class Run(Reporting):
         something that a guard redacts, at the latest at the end. A stream whose request was not judged before reserves
         what it may use (`tokens`, `cost_usd`: estimates) and is settled at its end.
         """
-        from stanchion.runtime import streams
-        from stanchion.runtime.streamed import Account
+        from stanchion.runtime.calling.stream_end import Account
+        from stanchion.runtime.streams import stream as streams
 
         about = {"model": model, "tokens": tokens, "cost_usd": cost_usd}
         return streams.chunks(self._desk, chunks, channel, Account(self._desk), final, **about)
@@ -226,50 +211,75 @@ class Run(Reporting):
         final: bool | None = None,
     ) -> AsyncIterator[Item]:
         """`stream` for async code."""
-        from stanchion.runtime import streams
-        from stanchion.runtime.streamed import Account
+        from stanchion.runtime.calling.stream_end import Account
+        from stanchion.runtime.streams import stream as streams
 
         about = {"model": model, "tokens": tokens, "cost_usd": cost_usd}
         return streams.achunks(self._desk, chunks, channel, Account(self._desk), final, **about)
 
     def spawn(
-        self, agent: str = "", task: str | None = None, *, budget: Mapping[str, Any] | None = None, **options: Any
+        self,
+        agent: str = "",
+        task: str | None = None,
+        *,
+        budget: Mapping[str, Any] | None = None,
+        id: str | None = None,
+        role: str | None = None,
+        tenant: str | None = None,
+        deadline_s: float | None = None,
+        tools: Iterable[str] | None = None,
+        can: Iterable[Action | str] | None = None,
     ) -> Run:
         """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its parent does.
 
         It spends from this run's budgets. With a `budget` (`tokens`, `cost_usd`, `calls`, `api_calls`, `duration_s`)
         that much is carved out of them for it; what it has not used comes back when it is closed. `Refused` is raised
-        where so much is not left.
+        where so much is not left. The other options are those of `shield.run`.
         """
+        carved = None
         if budget is not None:
-            from stanchion.runtime.children import carve
+            from stanchion.runtime.calling.children import carve
 
-            options["carved"] = drive(carve(self._desk, agent, budget), self._desk)
-        return self._spawned(agent, task, options)
+            carved = drive(carve(self._desk, agent, budget), self._desk)
+        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can))
 
     async def aspawn(
-        self, agent: str = "", task: str | None = None, *, budget: Mapping[str, Any] | None = None, **options: Any
+        self,
+        agent: str = "",
+        task: str | None = None,
+        *,
+        budget: Mapping[str, Any] | None = None,
+        id: str | None = None,
+        role: str | None = None,
+        tenant: str | None = None,
+        deadline_s: float | None = None,
+        tools: Iterable[str] | None = None,
+        can: Iterable[Action | str] | None = None,
     ) -> Run:
         """`spawn` for async code."""
+        carved = None
         if budget is not None:
-            from stanchion.runtime.children import carve
+            from stanchion.runtime.calling.children import carve
 
-            options["carved"] = await self._adrive(carve(self._desk, agent, budget))
-        return self._spawned(agent, task, options)
+            carved = await self._adrive(carve(self._desk, agent, budget))
+        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can))
 
-    def _spawned(self, agent: str, task: str | None, options: dict[str, Any]) -> Run:
-        return self._desk.shield.run(agent, self.task if task is None else task, parent=self, **options)
+    def _spawned(self, agent: str, task: str | None, carved: Carved | None, about: tuple[Any, ...]) -> Run:
+        named: Any = dict(zip(("id", "role", "tenant", "deadline_s", "tools", "can"), about, strict=True))
+        task = self.task if task is None else task
+        child: Run = self._desk.shield.run(agent, task, parent=self, carved=carved, **named)
+        return child
 
     def open_calls(self) -> tuple[OpenCall, ...]:
         """What this run has reserved and nobody has settled, the oldest first; calls of a process of it that was killed
         are among them. `run.result(..., call=...)`, `error` or a settled `charge` closes one."""
-        from stanchion.runtime.open_calls import listed
+        from stanchion.runtime.deciding.open_calls import listed
 
         return drive(listed(self._desk), self._desk)
 
     async def aopen_calls(self) -> tuple[OpenCall, ...]:
         """`open_calls` for async code."""
-        from stanchion.runtime.open_calls import listed
+        from stanchion.runtime.deciding.open_calls import listed
 
         return await self._adrive(listed(self._desk))
 
@@ -293,7 +303,7 @@ class Run(Reporting):
 
         Raises `PartialOverflow` where there is no more room: 10,000 values, 10 MiB.
         """
-        from stanchion.runtime.cleaning import kept
+        from stanchion.runtime.deciding.clean import kept
 
         self._desk.partial.append(kept(self._desk, value))
 
@@ -309,50 +319,45 @@ class Run(Reporting):
 
         return metrics(self._desk.store.read(history_key(self._desk.info.tenant, self.id))[1])
 
-    def httpx_transport(self, **options: Any) -> httpx.HTTPTransport:
+    def httpx_transport(self, **options: Unpack[HttpxOptions]) -> httpx.HTTPTransport:
         """A transport for `httpx.Client`: every request is judged, or refused, and reaches only what was judged.
 
         Options: `tool` (whose requests they are where none is at work), `max_body`, and those of the transport.
         """
-        from stanchion.runtime.http.opening import httpx_transport
+        made: httpx.HTTPTransport = client("httpx_transport", self, options)
+        return made
 
-        return httpx_transport(self._desk, **options)
-
-    def async_httpx_transport(self, **options: Any) -> httpx.AsyncHTTPTransport:
+    def async_httpx_transport(self, **options: Unpack[HttpxOptions]) -> httpx.AsyncHTTPTransport:
         """`httpx_transport` for `httpx.AsyncClient` on asyncio."""
-        from stanchion.runtime.http.opening import async_httpx_transport
+        made: httpx.AsyncHTTPTransport = client("async_httpx_transport", self, options)
+        return made
 
-        return async_httpx_transport(self._desk, **options)
-
-    def requests_adapter(self, **options: Any) -> requests.adapters.HTTPAdapter:
+    def requests_adapter(self, **options: Unpack[RequestsOptions]) -> requests.adapters.HTTPAdapter:
         """The same for `requests`, to be mounted on a session for `http://` and `https://`."""
-        from stanchion.runtime.http.opening import requests_adapter
+        made: requests.adapters.HTTPAdapter = client("requests_adapter", self, options)
+        return made
 
-        return requests_adapter(self._desk, **options)
-
-    def requests_session(self, **options: Any) -> requests.Session:
+    def requests_session(self, **options: Unpack[RequestsOptions]) -> requests.Session:
         """A `requests.Session` with that adapter mounted; it takes no proxies from the environment."""
-        from stanchion.runtime.http.opening import requests_session
-
-        return requests_session(self._desk, **options)
+        made: requests.Session = client("requests_session", self, options)
+        return made
 
     def canary(self, label: str = "system prompt", lasting: bool = False) -> str:
         """A token for a prompt, a file or a decoy record: the guard `canary` refuses what would carry it out."""
-        from stanchion.runtime.canaries import canary
+        from stanchion.runtime.calling.canaries import canary
 
         return canary(self, label, lasting)
 
-    def aiohttp_connector(self, **options: Any) -> aiohttp.TCPConnector:
+    def aiohttp_connector(self, **options: Unpack[AiohttpOptions]) -> aiohttp.TCPConnector:
         """The same as a connector for `aiohttp.ClientSession`; make it on a running event loop."""
-        from stanchion.runtime.http.opening import aiohttp_connector
-
-        return aiohttp_connector(self._desk, **options)
+        made: aiohttp.TCPConnector = client("aiohttp_connector", self, options)
+        return made
 
     def close(self) -> None:
         """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
         self._end()
         if self._desk.carved or self._desk.shield.unsettled.waiting:
-            from stanchion.runtime.children import give_back
+            from stanchion.runtime.calling.children import give_back
 
             drive(give_back(self._desk), self._desk)
 
@@ -360,19 +365,18 @@ class Run(Reporting):
         """`close` for async code."""
         self._end()
         if self._desk.carved or self._desk.shield.unsettled.waiting:
-            from stanchion.runtime.children import give_back
+            from stanchion.runtime.calling.children import give_back
 
             await self._adrive(give_back(self._desk))
 
     def _end(self) -> None:
-        if self._desk.ended is None:
-            self._desk.ended = Ending("kernel.ended", "it was closed")
         if self._stay is not None:
             self._stay.end()
-        self._desk.over(self._desk.ended.code, self._desk.ended.why)
+        close(self._desk)
 
     def __enter__(self) -> Run:
         self._tokens.append(_open.set((*_open.get(), self)))
+        self._desk.shield.telemetry.run_entered(self._desk.info)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -5,61 +5,42 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
-from stanchion.approvals.errors import AnswerRefused
-from stanchion.approvals.operators import Operator
-from stanchion.audit.journal import Journal, MemoryJournal
-from stanchion.kernel.actions import Action
-from stanchion.kernel.chain import EVERY_ACTION
-from stanchion.kernel.events import RunInfo
-from stanchion.kernel.gates import Standing, standing_key, standing_of
-from stanchion.kernel.names import names
-from stanchion.kernel.state import Records
-from stanchion.locks import Reentrant
-from stanchion.runtime import commanding, people
-from stanchion.runtime.accepting import accept_store
-from stanchion.runtime.acts import carry_out, wish_for
-from stanchion.runtime.anchoring import anchor_last, anchored
-from stanchion.runtime.authority import Authority
-from stanchion.runtime.describing import described
-from stanchion.runtime.desk import Desk
-from stanchion.runtime.enrolling import enrol
-from stanchion.runtime.errors import NoRun
-from stanchion.runtime.hosts import able
-from stanchion.runtime.pool import SIZE, Pool
-from stanchion.runtime.presence import presence_of
-from stanchion.runtime.reloading import OnReload, Policies, Watcher, watched
-from stanchion.runtime.remarks import remark_on
-from stanchion.runtime.remembering import memory_of
-from stanchion.runtime.run import Run, open_runs
-from stanchion.runtime.standing import asked_for_safe_mode
-from stanchion.runtime.starting import awake_ns
-from stanchion.runtime.tenancy import tenancy_of
-from stanchion.runtime.tool import Tool
-from stanchion.runtime.toolbox import Toolbox
-from stanchion.runtime.trust import OperatorsTrust, Trust
-from stanchion.runtime.turns import Turns
-from stanchion.runtime.unsettled import Unsettled
-from stanchion.runtime.unwritten import Unwritten
-from stanchion.runtime.waiting import Waiting
-from stanchion.runtime.wrapping import wrapped
+from stanchion.runtime.answers.pool import SIZE
+from stanchion.runtime.by_people import ByPeople
+from stanchion.runtime.calling.refusal_text import RAISE, Refusal
+from stanchion.runtime.deciding.start import awake_ns
+from stanchion.runtime.errors import NoRun, no_run
+from stanchion.runtime.keywords import spelled
 from stanchion.stores.memory import MemoryStore, wall_ms
-from stanchion.stores.protocol import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from stanchion.approvals.operators import Operator
+    from stanchion.audit.journal import Journal
+    from stanchion.kernel.actions import Action, RiskName
+    from stanchion.kernel.events import RunInfo
+    from stanchion.kernel.state import Records
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.policy.owning import Home
-    from stanchion.runtime.children import Carved
-    from stanchion.runtime.resolving import Resolver
+    from stanchion.policy.home import Home
+    from stanchion.runtime.answers.resolver import Resolver
+    from stanchion.runtime.calling.children import Carved
+    from stanchion.runtime.calling.tool import Tool
+    from stanchion.runtime.calling.tool_options import TextTool, ToolOptions
+    from stanchion.runtime.operating.reload import OnReload, Watcher
+    from stanchion.runtime.options import ShieldOptions
+    from stanchion.runtime.people.trust import Trust
+    from stanchion.runtime.run import Run
+    from stanchion.stores.protocol import Store
+    from stanchion.telemetry.notices.post import Post
 
 F = TypeVar("F", bound=Callable[..., Any])
-RiskName = Literal["low", "medium", "high", "critical"]
 
 
-class Shield:
+@spelled
+class Shield(ByPeople):
     """Stands between agents and everything they touch. It wires; policy and engine decide."""
 
     def __init__(
@@ -81,22 +62,54 @@ class Shield:
         operators: Iterable[Operator] = (),
         tenant: str | None = None,
         trust: Trust | None = None,
+        metrics: bool | None = None,
+        post: Post | None = None,
+        prepare: bool = True,
     ) -> None:
+        from stanchion.audit.journal import MemoryJournal
+        from stanchion.locks import Reentrant
+        from stanchion.runtime.answers.pool import Pool
+        from stanchion.runtime.calling.ingest import Ingesting
+        from stanchion.runtime.calling.toolbox import Toolbox
+        from stanchion.runtime.deciding.unsettled import Unsettled
+        from stanchion.runtime.deciding.unwritten import Unwritten
+        from stanchion.runtime.driving.turns import Turns
+        from stanchion.runtime.operating.policy_trouble import PolicyTrouble
+        from stanchion.runtime.operating.reload import Policies
+        from stanchion.runtime.people.authority import Authority
+        from stanchion.runtime.people.trust import OperatorsTrust
+        from stanchion.runtime.people.waiting import Waiting
+        from stanchion.runtime.run import open_runs
+        from stanchion.runtime.standing.anchors import anchor_last, anchored
+        from stanchion.runtime.standing.epoch_memory import memory_of
+        from stanchion.runtime.standing.heard_store import heard
+        from stanchion.runtime.standing.listeners import listen_to_trail, listened_to
+        from stanchion.runtime.standing.occurring import trail_lost
+        from stanchion.runtime.standing.presence import presence_of
+        from stanchion.runtime.standing.states import asked_for_safe_mode
+        from stanchion.runtime.standing.telling import telemetry_of
+        from stanchion.runtime.standing.tenancy import tenancy_of
+        from stanchion.runtime.standing.timed_store import timed
+
+        # Bound here, where they are loaded: a call must not look for a module, and at the end there are none any more.
+        self._open_runs, self._anchor_last = open_runs, anchor_last
+        self.occurrences, self._post = listened_to(post), post
+        """What operators have to hear of, handed to whoever listens."""
         self.tenancy = tenancy_of(tenant, os.environ)
         brake = asked_for_safe_mode(os.environ) if safe_mode is None else safe_mode
-        from stanchion.runtime.ingesting import Ingesting
-
         self._ingesting = Ingesting(self)
         self.ingest, self.hook = self._ingesting.ingest, self._ingesting.hook
         self.validation_stats = self._ingesting.stats
         self.store: Any = MemoryStore(clock) if store is None else store
         self.journal: Any = MemoryJournal() if journal is None else journal
-        self.anchored: Any = anchored(self.store, self.journal)
+        self.telemetry = telemetry_of(self, metrics, os.environ)
+        inner = anchored(timed(self.store, self.telemetry), self.journal)
+        self.anchored: Any = heard(self.store, inner, self.occurrences, clock)
         self._policies = Policies(tuple(guards), brake, self._ingesting, resolver, settle=self._at_home)
         self._bare = policy
         self._source, self.env = source, env
         self._watcher: Watcher | None = None
-        self._reloading = Reentrant()
+        self._reloading, self._prepares = Reentrant(), prepare
         self._closed = False
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
@@ -111,12 +124,19 @@ class Shield:
         self.presence = presence_of(self.store, os.environ)
         self.turns = Turns()
         self.doors: Any = None  # made where there is an event loop
-        self.unwritten, self.unsettled = Unwritten(), Unsettled()
+        self.unwritten, self.unsettled = Unwritten(lambda lost: trail_lost(self, lost)), Unsettled()
         """What has happened, and has yet to be written down and to be told to the store."""
         self.waiting = Waiting()
         self._nonces, self.chance = nonces, chance
+        self.policy_trouble = PolicyTrouble(self)
+        listen_to_trail(self)
         self._toolbox = Toolbox()
         self.tool_of, self.registered_risk = self._toolbox.tool_of, self._toolbox.risk
+
+    def __repr__(self) -> str:
+        from stanchion.runtime.standing.in_words import in_words
+
+        return f"<Shield {in_words(self.policy.file, self.store)}{', closed' if self._closed else ''}>"
 
     @classmethod
     def load(
@@ -128,7 +148,8 @@ class Shield:
         journal: Journal | str | Path | None = None,
         project: str | Path | None = None,
         clock: Callable[[], int] = wall_ms,
-        **options: Any,
+        notify: str | Path | None = None,
+        **options: Unpack[ShieldOptions],
     ) -> Shield:
         """A shield for a policy: a pack's name, a file, or a mapping; `env` names one of its environments.
 
@@ -137,34 +158,35 @@ class Shield:
         State is kept in the store that `store` names (a file, a URL, `memory:`), records in the folder that `journal`
         names (or `memory:`). Without them the environment decides, and without that each project has its own: the one
         that `project`, the policy's file or else the current folder is in. `user:` names the state that all projects
-        share. Other options are those of `Shield` itself; on a server a fleet names its `tenant`.
+        share. Other options are those of `Shield` itself; on a server a fleet names its `tenant`. `notify` is the file
+        that says where notices go, in place of `STANCHION_NOTIFY`, or `none` for the log alone.
         `broker:/path/of/its.sock` as the source or the store has a broker judge, by its own policy.
         """
-        from stanchion.runtime.places import broker_for
+        from stanchion.runtime.standing.places import broker_for
 
         broker = broker_for(source, store, os.environ)
         if broker:
             from stanchion.runtime.remote.loading import through_broker
 
-            far: Shield = through_broker(
-                broker, source, {"env": env, "journal": journal, "project": project, **options}
-            )
+            named = {"env": env, "journal": journal, "project": project, "notify": notify, **options}
+            far: Shield = through_broker(broker, source, named)
             return far
-        from stanchion.runtime.loading import opened
+        from stanchion.runtime.operating.load import opened
 
-        policy, kept = opened(source, env, store, journal, project, clock, options)
-        shield = cls(policy, source=source, env=env, store=kept.store, journal=kept.journal, clock=clock, **options)
+        policy, kept = opened(source, env, store, journal, project, clock, options, notify)
+        made: Any = {"store": kept.store, "journal": kept.journal, "clock": clock, "post": kept.post}
+        shield = cls(policy, source=source, env=env, **made, **options)
         shield.tenancy = shield.tenancy._replace(shared=kept.shared)
-        kept.remember(shield.memory)
+        kept.remember(shield.memory, shield.telemetry)
         return shield
 
     def _at_home(self, policy: CompiledPolicy) -> Home:
-        from stanchion.policy.owning import Home
+        from stanchion.policy.home import Home
         from stanchion.policy.scan_cache import ScanCache
-        from stanchion.runtime.own_places import own_places, state_or_none
+        from stanchion.runtime.standing.own_places import own_places, state_or_none
 
-        own = own_places(self.store, self.journal, policy.files, os.environ)
-        return Home(own, ScanCache(state_or_none(os.environ)))
+        own = own_places(self.store, self.journal, policy.files, os.environ, self._post)
+        return Home(own, ScanCache(state_or_none(os.environ)), self._prepares)
 
     @property
     def tenant(self) -> str:
@@ -187,15 +209,18 @@ class Shield:
         it: `PolicyLoosens` says by what. A mapping or a pack is the program's own word and needs no trust. `by` is
         whoever asks for it, for the trail. Decisions under way finish on the policy they began with.
         """
-        from stanchion.runtime.admitting import admitted
+        from stanchion.runtime.operating.admission import admitted
 
         source = self._source if source is None else source
         if source is None:
-            raise ValueError("this shield was not loaded from anywhere: name the policy to load")
-        with self._reloading:
+            raise ValueError("this shield was not loaded from a file or a pack: give the policy to load")
+        with self._reloading, self.telemetry.loading("" if isinstance(source, dict) else str(source)):
             new = admitted(self, self._bare, source, "" if by is None else by, self._policies.enter)
+            from stanchion.runtime.standing.remarks import remark_on
+
             remark_on(new.bare)
             self._bare, self.policy, self._source = new.bare, new.whole, source
+            self.policy_trouble.loaded()
             return self.policy
 
     def renew(self) -> None:
@@ -203,13 +228,18 @@ class Shield:
         self.policy = self._policies.enter(self._bare)
 
     def watch(self, every_s: float = 1.0, tell: OnReload | None = None) -> Watcher:
-        """Reload whenever a file of the policy changes. `tell` hears of every reload, and of every one refused.
+        """Reload whenever a file of the policy changes. `tell` is called with the policy that is then in force, or with
+        the `PolicyError` of one that was refused.
 
-        A policy that is refused leaves the old one in force, and watching goes on. One that was refused because it
-        loosens comes into force once an operator trusts it.
+        A policy that is refused leaves the old one in force, and watching goes on. It is said in the log, to whoever
+        gets notices, by `stanchion state` and as the watcher's `trouble`. One that was refused because it loosens comes
+        into force once an operator trusts it. A mapping or a pack has no file, and is a `ValueError`.
         """
-        if self._watcher is None:
-            self._watcher = Watcher(lambda: watched(self._source, self.policy), self.reload, tell, self.trust)
+        from stanchion.runtime.operating.reload import Watcher, watchable
+
+        if self._watcher is None or not self._watcher.goes_on(tell):
+            files = watchable(self._source, lambda: self.policy)
+            self._watcher = Watcher(files, self.reload, tell, self.trust, self.policy_trouble)
             self._watcher.start(every_s)
         return self._watcher
 
@@ -233,6 +263,13 @@ class Shield:
         it can. Without it that is every action, or what its parent's host can.
         A child spends from its parent's budgets, unless something was `carved` out of them for it (`run.spawn`).
         """
+        from stanchion.kernel.chain import EVERY_ACTION
+        from stanchion.kernel.events import RunInfo
+        from stanchion.kernel.names import names
+        from stanchion.runtime.deciding.desk import Desk
+        from stanchion.runtime.deciding.hosts import able
+        from stanchion.runtime.run import Run
+
         self._ingesting.begin()
         self.authority.begin()
         self._policies.ready(self.policy.hash)
@@ -248,9 +285,9 @@ class Shield:
             parents=() if above is None else (above.info.id, *above.info.parents),
             additional_tools=names(() if tools is None else tools),
             purse="" if above is None else above.info.purse if above.info.purse else above.info.id,
-            grant=None if carved is None else carved.grant,
-            granted_by="" if carved is None or above is None else above.info.agent,
-            granted_for="" if carved is None or above is None else above.info.task,
+            allotment=None if carved is None else carved.allotment,
+            allotted_by="" if carved is None or above is None else above.info.agent,
+            allotted_for="" if carved is None or above is None else above.info.task,
         )
         limits = [deadline_s, self.policy.task(task).deadline_s]
         ends = [self.clock() + int(limit * 1000) for limit in limits if limit is not None]
@@ -261,26 +298,23 @@ class Shield:
         desk.carved = "" if carved is None else carved.hold
         return Run(desk)
 
-    described = staticmethod(described)
-    accept_store = accept_store
+    @staticmethod
+    def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
+        """A run as a policy describes it: its agent's role and tools, its task's additional tools."""
+        from stanchion.runtime.deciding.described import described
+
+        return described(info, policy)
 
     @overload
     def tool(self, fn: F, /) -> F: ...
 
     @overload
-    def tool(
-        self,
-        fn: None = None,
-        /,
-        *,
-        name: str | None = None,
-        risk: RiskName | None = None,
-        undo: Callable[..., Any] | None = None,
-        timeout_s: float | None = None,
-        once: bool = False,
-    ) -> Callable[[F], F]: ...
+    def tool(self, *, refusal: Literal["raise"] = "raise", **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
 
-    def tool(
+    @overload
+    def tool(self, *, refusal: Literal["text"], **options: Unpack[ToolOptions]) -> TextTool: ...
+
+    def tool(  # type: ignore[misc] # mypy does not see that unpacked options are the named ones
         self,
         fn: Callable[..., Any] | None = None,
         /,
@@ -290,15 +324,19 @@ class Shield:
         undo: Callable[..., Any] | None = None,
         timeout_s: float | None = None,
         once: bool = False,
+        refusal: Refusal = RAISE,
     ) -> Any:
         """Put every call of a function under the shield: the same function to look at, judged whenever it is called.
 
         `undo` takes the call's own arguments and runs where its result is refused, or the run is rolled back; with
-        `once` each call of a run happens once, also where it is retried or the run goes on after a crash.
+        `once` each call of a run happens once, also where it is retried or the run goes on after a crash. With
+        `refusal="text"` a refused call gives the words of the refusal, and only what ends the run is raised.
         """
+        from stanchion.runtime.calling.tool import Tool
+        from stanchion.runtime.calling.wrapped import wrapped
 
         def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
-            made = Tool(target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once)
+            made = Tool(target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once, refusal=refusal)
             self._toolbox.register(made)
             self._ingesting.learn(made)
             return wrapped(made, self._run_for)
@@ -307,10 +345,10 @@ class Shield:
 
     def _run_for(self, tool: Tool) -> Run:
         """The innermost run of this shield around the caller."""
-        for run in reversed(open_runs()):
+        for run in reversed(self._open_runs()):
             if run.desk.shield is self:
                 return run
-        raise NoRun(f"`{tool.name}` is shielded: call it inside `with shield.run(...):`")
+        raise no_run(tool.name, beside=bool(self._open_runs()))
 
     def cost(self, model: str, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
         """What a model's call costs in dollars, by the policy's prices and the shipped table; raises `UnknownModel`
@@ -319,50 +357,11 @@ class Shield:
 
         return price(self.policy, model).cost_usd(input_tokens, output_tokens, cached_tokens)
 
-    safe_mode, halt, quarantine, resume = (
-        commanding.safe_mode,
-        commanding.halt,
-        commanding.quarantine,
-        commanding.resume,
-    )
-    reset_tool, signal = commanding.reset_tool, commanding.signal
-    release_call, top_up = commanding.release_call, commanding.top_up
-    tickets, ticket, grants, ticketing = people.tickets, people.ticket, people.grants, people.ticketing
-    approve, deny, answer, revoke = people.approve, people.deny, people.answer, people.revoke
-    act, wish, enrol = carry_out, wish_for, enrol
-
-    def standing(self, tenant: str | None = None) -> Standing:
-        """The states of a tenant and of what is in it, as the store has them; `*` is the fleet."""
-        return standing_of(self.store.read(standing_key(self.tenancy.of(tenant)))[1])
-
-    def health(self, tool: str, tenant: str | None = None) -> int | None:
-        """How well a tool has worked lately, from 0 to 100; `None` where a `health` guard has seen no call of it."""
-        from stanchion.guards.health import health_key, score
-
-        return score(self.store.read(health_key(self.tenancy.of(tenant), tool))[0])
-
     def release_brake(self) -> None:
         """Let go of the brake that this shield was started with."""
         if self._policies.brake:
             self._policies.brake = False
             self.renew()
-
-    def nobody_beside(self) -> None:
-        """Raise `AnswerRefused` where an answer without a key would be given beside an open run: in its process, below
-        it, or at its terminal."""
-        if self.presence is None:
-            return
-        from stanchion.runtime.live import beside, live_runs
-        from stanchion.runtime.processes import asker
-
-        try:
-            found = beside(live_runs(self.presence.state), asker())
-        except OSError as error:
-            raise AnswerRefused(f"it is not known which runs are open: {error}; use a key") from None
-        if found is not None:
-            raise AnswerRefused(
-                f"process {found.pid} has a run open, and this is part of it: answer at another terminal, or use a key"
-            )
 
     @property
     def answering(self) -> Any:
@@ -381,8 +380,11 @@ class Shield:
         if self.presence is not None:
             self.presence.close()
         with ExitStack() as last_first:
+            last_first.callback(self.telemetry.close)
+            last_first.callback(self.occurrences.close)
+            last_first.callback(self.policy_trouble.close)
             last_first.callback(self.store.close)
-            last_first.callback(anchor_last, self.store, self.journal, f"anchor-{_random(8)}")
+            last_first.callback(self._anchor_last, self.store, self.journal, f"anchor-{_random(8)}")
             last_first.callback(self.journal.close)
             last_first.callback(self.unwritten.close)
             last_first.callback(self.unsettled.close, self.store)

@@ -10,12 +10,12 @@ from typing import Any, Final, NamedTuple
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.names import names
-from stanchion.runtime.desk import Desk
-from stanchion.runtime.drivers import drive
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.shifts import end_run
+from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.remote.messages import ENDED, Began, Begin, Sorry
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
-from stanchion.runtime.standing import end_run
 from stanchion.service.passes import Passed, Passes
 from stanchion.service.peers import Peer
 from stanchion.service.sessions import Session
@@ -23,7 +23,7 @@ from stanchion.service.sessions import Session
 MOST_RUNS: Final = 1_000
 """How many runs one user may have open."""
 
-NOT_YOURS: Final = Sorry("there is no such run of yours any more: it was closed, or its client has gone", ENDED)
+NOT_YOURS: Final = Sorry("this run no longer exists: it was closed, or its client has gone", ENDED)
 
 
 class NoSuchRun(Exception):
@@ -156,9 +156,9 @@ class BrokeredRuns:
                 info.parents,
                 () if request.tools is None else request.tools,
                 info.purse,
-                info.grant,
-                info.granted_by,
-                info.granted_for,
+                info.allotment,
+                info.allotted_by,
+                info.allotted_for,
                 desk.deadline_at_ms,
                 tuple(map(int, desk.can)),
                 desk.carved,
@@ -175,9 +175,9 @@ class BrokeredRuns:
             parents=passed.parents,
             additional_tools=names(passed.tools),
             purse=passed.purse,
-            grant=passed.grant,
-            granted_by=passed.granted_by,
-            granted_for=passed.granted_for,
+            allotment=passed.allotment,
+            allotted_by=passed.allotted_by,
+            allotted_for=passed.allotted_for,
         )
         parent = self._held.get(passed.parents[0]) if passed.parents else None
         can = tuple([Action(number) for number in passed.can])

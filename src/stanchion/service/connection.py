@@ -118,7 +118,7 @@ class Connection:
         until = monotonic() + self._frame_s if until is None else until
         size = size_in(first + self._received(HEAD - 1, until), limit)
         if not self._load.take(self._uid, size):
-            raise BadFrame(f"more than {MOST_BYTES:,} bytes of user {self._uid} are under way: try again later")
+            raise BadFrame(f"more than {MOST_BYTES:,} bytes of user {self._uid} are in transit: try again later")
         self._taken += size
         return self._received(size, until)
 

@@ -29,9 +29,9 @@ class Passed(msgspec.Struct, frozen=True, array_like=True):
     parents: tuple[str, ...]
     tools: tuple[str, ...]
     purse: str
-    grant: Amounts | None
-    granted_by: str
-    granted_for: str
+    allotment: Amounts | None
+    allotted_by: str
+    allotted_for: str
     deadline_at_ms: int | None
     can: tuple[int, ...]
     carved: str
@@ -84,5 +84,5 @@ def key_in(folder: Path) -> bytes:
         pass
     key = file.read_bytes()
     if len(key) != KEY_SIZE:
-        raise OSError(f"`{file}` is no key of a broker: remove it, and runs that are open now end")
+        raise OSError(f"`{file}` is not the key of a broker: remove it, which ends the runs that are open now")
     return key

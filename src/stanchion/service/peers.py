@@ -75,7 +75,7 @@ def admission(users: Iterable[str], groups: Iterable[str]) -> Admission:
 def _split(written: str) -> tuple[str, str]:
     name, colon, tenant = written.partition(":")
     if not name or (colon and not tenant):
-        raise NobodyKnown(f"`{written}` names nobody: write NAME, or NAME:TENANT")
+        raise NobodyKnown(f"`{written}` does not name a user: write NAME, or NAME:TENANT")
     return name, tenant if tenant else "default"
 
 
@@ -86,7 +86,7 @@ def _user(written: str) -> tuple[int, str]:
     try:
         return pwd.getpwnam(name).pw_uid, tenant
     except KeyError:
-        raise NobodyKnown(f"there is no user `{name}`: make one with `useradd`, or give a number") from None
+        raise NobodyKnown(f"there is no user `{name}`: create one with `useradd`, or give a number") from None
 
 
 def _group(written: str) -> tuple[int, str]:
@@ -96,7 +96,7 @@ def _group(written: str) -> tuple[int, str]:
     try:
         return grp.getgrnam(name).gr_gid, tenant
     except KeyError:
-        raise NobodyKnown(f"there is no group `{name}`: make one with `groupadd`, or give a number") from None
+        raise NobodyKnown(f"there is no group `{name}`: create one with `groupadd`, or give a number") from None
 
 
 def _groups_of(peer: Peer) -> list[int]:

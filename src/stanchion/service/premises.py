@@ -25,13 +25,13 @@ def own_folder(folder: Path) -> Path:
     real = folder.resolve()
     found = real.stat()
     if not stat.S_ISDIR(found.st_mode):
-        raise Exposed(f"`{real}` is no folder: give the folder in which the broker keeps its state")
+        raise Exposed(f"`{real}` is not a folder: give the folder in which the broker keeps its state")
     if found.st_uid != os.geteuid():
         raise Exposed(
             f"`{real}` belongs to user {found.st_uid}: `chown` it to user {os.geteuid()}, who runs the broker"
         )
     if found.st_mode & OTHERS:
-        raise Exposed(f"`{real}` is open to others: `chmod 700 {real}`, and look whether anybody has changed it")
+        raise Exposed(f"`{real}` is open to others: `chmod 700 {real}`, and check whether anybody has changed it")
     _unmovable(real)
     return real
 
@@ -43,7 +43,9 @@ def own_file(file: Path) -> None:
     _belongs(real, found.st_uid)
     _unmovable(real)
     if found.st_mode & WRITERS and _is_reachable(real):
-        raise Exposed(f"`{real}` can be changed by others: `chmod 600 {real}`, and look whether anybody has changed it")
+        raise Exposed(
+            f"`{real}` can be changed by others: `chmod 600 {real}`, and check whether anybody has changed it"
+        )
     if found.st_mode & READERS and _is_reachable(real):
         raise Exposed(f"`{real}` can be read by others: `chmod 600 {real}`, or keep it in the broker's own folder")
 

@@ -13,7 +13,7 @@ MOST_REMEMBERED: Final = 256
 MOST_BYTES: Final = 1 << 20
 """How many answers are remembered, and how many bytes of them."""
 
-NOT_AGAIN: Final = packed(Sorry("this was asked before, and its answer is not known any more", LOST))
+NOT_AGAIN: Final = packed(Sorry("this was asked before, and its answer is no longer known", LOST))
 UNDER_WAY: Final = packed(Sorry("this was asked before, and is still being judged", LOST))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from stanchion.runtime.drivers import Flow, T
-from stanchion.runtime.effects import Invoke, Pause, Turn
+from stanchion.runtime.calling.refusal_text import RAISE
+from stanchion.runtime.calling.reports import BadEvent
+from stanchion.runtime.calling.tool import Shape, Tool, risk_of
+from stanchion.runtime.driving.flow import Flow, T
+from stanchion.runtime.driving.needs import Invoke, Pause, Turn
 from stanchion.runtime.remote.messages import Call, Value
-from stanchion.runtime.reports import BadEvent
-from stanchion.runtime.tool import Shape, Tool, risk_of
 from stanchion.runtime.values import Read, Seen, Told, Unreadable, read
 
 
@@ -33,7 +34,7 @@ class Remote:
         self.request, self.args, self.undo = request, args, undo
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("this function is in a client: only what attends to the client can run it")
+        raise TypeError("this function is in a client: only that client can run it")
 
 
 class RemoteTool(Tool):
@@ -48,7 +49,7 @@ class RemoteTool(Tool):
         self.undo = Remote(call.id, content, undo=True) if call.undo else None
         self.name, self.timeout_s, self.once = call.tool, call.timeout_s, call.once
         self.description, self.schema, self.signature = "", None, None
-        self.shape = Shape.PLAIN
+        self.shape, self.refusal = Shape.PLAIN, RAISE
         self._hidden, self._simple, self._defaults = "", False, {}
         self._check()
         self.risk = None if call.risk is None else risk_of(_risk(call.risk))
@@ -90,7 +91,7 @@ def value_of(value: Value) -> Any:
         return value.content
     again = read(value.content)
     if not again.plain:
-        raise BadEvent("what the client has read is no plain data: its content has only what JSON has")
+        raise BadEvent("what the client has read is not plain data: send only values that JSON has")
     if value.seen not in tuple(Seen):
         raise BadEvent(f"seen is `{value.seen}`: give one of {', '.join(str(int(seen)) for seen in Seen)}")
     unread = tuple(dict.fromkeys((*value.unread, *again.unread)))
@@ -106,7 +107,8 @@ def arguments_of(value: Value) -> dict[str, Any]:
 
 
 def attended(flow: Flow[T], client: Client) -> Flow[T]:
-    """A flow whose functions in the client are run there, and that ends where nobody waits for it any more."""
+    """A flow whose functions in the client are run there, and that ends where nobody waits for it any more; a driver
+    runs it as any other."""
     try:
         need = next(flow)
         while True:

@@ -17,10 +17,10 @@ from stanchion.runtime.remote.messages import VERSION, Sorry, Welcome
 from stanchion.runtime.shield import Shield
 from stanchion.service.brokered_runs import BrokeredRuns
 from stanchion.service.connection import Connection, Load
-from stanchion.service.judging import Judging
 from stanchion.service.passes import Passes
 from stanchion.service.peers import Admission, Peer, peer_of
 from stanchion.service.remote_tool import Gone
+from stanchion.service.requests import Judging
 from stanchion.service.sessions import Session, Sessions, TurnedAway
 from stanchion.service.witnesses import Witnesses
 
@@ -30,7 +30,9 @@ AGAIN_S: Final = 0.1
 LAST_S: Final = 5.0
 """How long what is under way may take when the broker stops."""
 
-OWN_USER: Final = "the broker runs as the agent's own user: it keeps nothing from it; run it as a user of its own"
+OWN_USER: Final = (
+    "the broker runs as the same user as the agent, so it protects nothing from the agent: run it as another user"
+)
 STOPPING: Final = packed(Sorry("the broker is stopping: try again when it is back"))
 
 
@@ -124,7 +126,7 @@ class Broker:
                 return
             session = self._sessions.joined(hello.session, peer) if hello.session else None
             if session is None and hello.session:
-                connection.sorry("there is no such session any more: begin one")
+                connection.sorry("this session no longer exists: start a new one")
                 return
             if session is None:
                 session = began = self._sessions.begin(peer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -11,6 +10,7 @@ from stanchion.audit.errors import reason
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.files import FilePlace
 from stanchion.audit.witnessing.lines import Entry, number_in
+from stanchion.kernel.regex import regex
 from stanchion.runtime.remote.messages import Witness
 from stanchion.stores.memory import wall_ms
 
@@ -24,7 +24,7 @@ LARGEST: Final = 256 * 1024 * 1024
 MOST: Final = 16
 """How many witnesses one user may have: nobody fills the disk of a broker."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NAME: Final = regex(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Unkept(Exception):
@@ -41,15 +41,15 @@ class Witnesses:
         """Write heads down; gives the line."""
         file = self._file(uid, asked.name)
         if asked.every_s < 0 or sum(map(len, asked.heads)) > LONGEST:
-            raise Unkept(f"a line holds at most {LONGEST:,} bytes of heads, and says how many seconds pass: try less")
+            raise Unkept(f"a line holds at most {LONGEST:,} bytes of heads and a number of seconds: send fewer heads")
         if any(number_in(head) is None for head in asked.heads):
-            raise Unkept("what was told is no head: tell what `stanchion audit heads` prints")
+            raise Unkept("this is not a head: send what `stanchion audit heads` prints")
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not file.exists() and len(list(file.parent.iterdir())) >= MOST:
-                raise Unkept(f"user {uid} has {MOST} witnesses here: go on with one of them")
+                raise Unkept(f"user {uid} has {MOST} witnesses here, which is the most: continue with one of them")
             if file.exists() and file.stat().st_size > LARGEST:
-                raise Unkept(f"the witness `{asked.name}` is full: go on under another name")
+                raise Unkept(f"the witness `{asked.name}` is full: continue under another name")
             entry = Entry(asked.heads, self._clock(), asked.every_s)
             return FilePlace(file, asked.name).append(entry).line
         except (BadPlace, Unreachable) as error:
@@ -73,5 +73,5 @@ class Witnesses:
         if self._folder is None:
             raise Unkept("this broker keeps no witnesses: start it with `stanchion broker`")
         if not _NAME.fullmatch(name):
-            raise Unkept(f"`{name[:64]}` is no name of a witness: write letters, digits, `-` and `_`, 64 at most")
+            raise Unkept(f"`{name[:64]}` is not a witness name: write letters, digits, `-` and `_`, 64 at most")
         return self._folder / str(uid) / f"{name}.jsonl"

@@ -10,8 +10,8 @@ from stanchion.kernel.state import Batch, Reply
 from stanchion.stores.seen import Hold, Seen
 
 FORMER: Final = (
-    "{} was written under this project's former name, and nothing is migrated before 1.0: "
-    "name another place, or move this one away"
+    "{} was written under this project's former name, and there are no migrations before "
+    "1.0: use another place, or move this one away"
 )
 """What is said of state that bears the marks of the former name."""
 

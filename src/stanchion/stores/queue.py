@@ -29,7 +29,7 @@ PATIENT_S: Final = 1.0
 has the lock, and then it waits in vain: whoever comes next takes it out."""
 
 
-class Place:
+class Visit:
     """Somebody's place: first in a queue, then at the store. Made before it is taken, so that it can always be left."""
 
     __slots__ = ("link", "over", "wake", "why")
@@ -44,7 +44,7 @@ class Place:
         """Tells whoever waits to look; `False` where that can no longer be told."""
 
 
-Line = OrderedDict[Place, None]
+Line = OrderedDict[Visit, None]
 
 
 class Room:
@@ -63,9 +63,9 @@ class Room:
         self.patience_s: Final = patience_s
         self.clock: Final = clock
         self.lock: Final = Lock()
-        self.waiting: Final[dict[Place, Line]] = {}
+        self.waiting: Final[dict[Visit, Line]] = {}
         """Who waits, and in which line."""
-        self.left: Final[deque[tuple[Queue, Place]]] = deque()
+        self.left: Final[deque[tuple[Queue, Visit]]] = deque()
         """Who has left, and is still to be taken out."""
         self._beats: Final[dict[asyncio.AbstractEventLoop, Beat]] = {}
         self._name = name
@@ -87,7 +87,7 @@ class Room:
                 place.wake()
                 self.drop(place)
 
-    def drop(self, place: Place) -> None:
+    def drop(self, place: Visit) -> None:
         """Take somebody out of its line; whoever calls has the lock."""
         line = self.waiting.get(place)
         if line is not None:
@@ -97,8 +97,8 @@ class Room:
     def crowded(self, others: int, waited_s: float) -> Crowded:
         """What to say to somebody who is not served."""
         why = (
-            f"{others:,} others in this process wait for `{self._name}`, and this has waited {waited_s:.3g} s: "
-            "try again in a moment, or do less at once"
+            f"{others:,} other calls in this process wait for `{self._name}`, and this one has waited "
+            f"{waited_s:.3g} s: try again in a moment, or do fewer things at once"
         )
         return Crowded(why, others, int(waited_s * 1000))
 
@@ -109,12 +109,12 @@ class Queue:
     def __init__(self, places: int, room: Room) -> None:
         self.places: Final = places
         self.room: Final = room
-        self.seated: Final[set[Place]] = set()
+        self.seated: Final[set[Visit]] = set()
         """Who has a place now."""
         self._first: Final[Line] = OrderedDict()
         self._rest: Final[Line] = OrderedDict()
 
-    def take(self, place: Place, finishes: bool = False) -> None:
+    def take(self, place: Visit, finishes: bool = False) -> None:
         """Wait for a place in the calling thread; `Crowded` where none gets free in time."""
         if self._at_once(place):
             return
@@ -126,7 +126,7 @@ class Queue:
         woken.acquire(timeout=self.room.patience_s)
         self._served(place, began)
 
-    async def atake(self, place: Place, finishes: bool = False) -> None:
+    async def atake(self, place: Visit, finishes: bool = False) -> None:
         """The same for the running task."""
         if self._at_once(place):
             return
@@ -143,7 +143,7 @@ class Queue:
             beat.forget(place)
         self._served(place, began)
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: Visit) -> None:
         """Give a place up, wherever it is, and let the next one have it. To leave twice does no harm."""
         if place.over:
             return
@@ -153,7 +153,7 @@ class Queue:
                 self._serve()
         place.over = True
 
-    def _at_once(self, place: Place) -> bool:
+    def _at_once(self, place: Visit) -> bool:
         if self._rest:
             return False
         with self.room.lock:
@@ -164,7 +164,7 @@ class Queue:
             self.seated.add(place)
             return True
 
-    def _join(self, place: Place, finishes: bool) -> None:
+    def _join(self, place: Visit, finishes: bool) -> None:
         with self.room.lock:
             others = len(self.room.waiting)
             # Those who finish are as many as have begun, so they are let in where nobody may begin any more.
@@ -190,7 +190,7 @@ class Queue:
                     self.seated.discard(place)
                 self.room.drop(place)
 
-    def _served(self, place: Place, began: float) -> None:
+    def _served(self, place: Visit, began: float) -> None:
         """Go on where there is a place."""
         if place in self.seated:
             return

@@ -91,7 +91,7 @@ def interleave(
             made[who] = stop.value
             del live[who]
         one.given = one.lost = None
-    raise AssertionError(f"decisions {sorted(live)} are not made after {MAX_STEPS} steps: the engine does not finish")
+    raise AssertionError(f"decisions {sorted(live)} are not finished after {MAX_STEPS} steps: the engine does not end")
 
 
 def _fulfil(who: int, one: _Live, store: Store, answer: Callable[[int, Lookup], Answer], trips: list[Trip]) -> None:

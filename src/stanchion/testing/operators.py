@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stanchion.approvals.answering import Signer
+from stanchion.approvals.answerers import Signer
 from stanchion.approvals.operators import Operator
 from stanchion.approvals.public_key import PublicKey, public_of
 from stanchion.kernel.autonomy import OPERATOR

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
 
+from stanchion.kernel.events import OF_STAGE
 from stanchion.kernel.option import ActionName
+from stanchion.kernel.stages import Stage
+from stanchion.policy.composed import read_text
+from stanchion.policy.document import Document
+from stanchion.policy.given_data import read_data
+from stanchion.policy.nearest import nearest
+from stanchion.policy.struct_check import check
 
 PolicySource = dict[str, Any] | str
 
@@ -65,6 +73,10 @@ class Step(msgspec.Struct, frozen=True):
     times: Annotated[int, msgspec.Meta(ge=1)] = 1
 
 
+OWN: Final = tuple(name for name in Step.__struct_fields__ if name != "fields")
+"""What a table says about an event, beside the event's own fields."""
+
+
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One story under one policy: runs and their events in order, or a policy that must be `refused`.
 
@@ -83,7 +95,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def steps(self) -> tuple[Step, ...]:
         """The events, what the table says about each told apart from its own fields."""
-        return tuple(_step(event) for event in self.events)
+        return tuple(_step(event, f"case `{self.name}`, event {at}") for at, event in enumerate(self.events, start=1))
 
     def began(self) -> dict[str, RunSpec]:
         """The runs by the names that events use; a single one needs none."""
@@ -103,14 +115,26 @@ def read_table(source: str | Path | dict[str, Any]) -> Table:
     In the table that is returned every case has its policy.
     """
     if isinstance(source, dict):
-        return _settled(msgspec.convert(source, Table), Path())
+        return _settled(_read(source, lambda: read_data(source, "table")), Path())
     import yaml
 
-    data = yaml.safe_load(Path(source).read_text("utf-8"))
+    text = Path(source).read_text("utf-8")
+    data = yaml.safe_load(text)
+    table = _read(data, lambda: read_text(text, str(source)))
     try:
-        return _settled(msgspec.convert(data, Table), Path(source).parent)
+        return _settled(table, Path(source).parent)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
+
+
+def _read(data: Any, document: Callable[[], Document]) -> Table:
+    """Data as a table; `ValueError` with every mistake at its place, and the nearest word for one that is misspelt."""
+    try:
+        return msgspec.convert(data, Table)
+    except msgspec.ValidationError as error:
+        found = document()
+        faults = [*found.faults, *check(found, Table)]
+        raise ValueError("\n".join(str(fault) for fault in faults) if faults else str(error)) from None
 
 
 def _settled(table: Table, folder: Path) -> Table:
@@ -134,7 +158,21 @@ def _with_policy(case: Case, shared: PolicySource | None, folder: Path) -> Case:
     return msgspec.structs.replace(case, policy=policy)
 
 
-def _step(event: dict[str, Any]) -> Step:
-    own = {name: event[name] for name in Step.__struct_fields__ if name in event and name != "fields"}
+def _step(event: dict[str, Any], where: str) -> Step:
+    own = {name: event[name] for name in OWN if name in event}
     rest = {name: value for name, value in event.items() if name not in own}
-    return msgspec.convert({**own, "fields": rest}, Step)
+    for name in rest:
+        meant = nearest(name, OWN)
+        if meant is not None and meant not in own and name not in _fields_of(own.get("stage")):
+            raise ValueError(f"{where}: the key `{name}` is not known: did you mean `{meant}`?")
+    step = {**own, "fields": rest}
+    try:
+        return msgspec.convert(step, Step)
+    except msgspec.ValidationError as error:
+        faults = check(read_data(step, where), Step)
+        raise ValueError("\n".join(str(fault) for fault in faults) if faults else str(error)) from None
+
+
+def _fields_of(stage: object) -> tuple[str, ...]:
+    """The fields that events of a stage have; none where there is no such stage."""
+    return OF_STAGE[Stage(stage)].__struct_fields__ if stage in {one.value for one in Stage} else ()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stanchion import Refused, Shield, Tool
 from stanchion.audit.options import Options
-from stanchion.audit.reading import Reader, Stub
+from stanchion.audit.reader import Reader, Stub
 from stanchion.audit.trail import Trail
 from stanchion.policy.load import load_policy
 from stanchion.stores.sqlite import SqliteStore

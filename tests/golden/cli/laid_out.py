@@ -7,7 +7,7 @@ from typing import Any
 
 from stanchion import Shield
 from stanchion.audit.journal import Fact, Finish, Start
-from stanchion.audit.keys import load_key
+from stanchion.audit.key_file import load_key
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Action
@@ -134,12 +134,15 @@ def _lose(shield: Shield, clock: FakeClock) -> None:
     run.judge("model_call", messages=[{"role": "user", "content": "what now?"}], model="m")
 
 
+BAND = ((5_000_000, Action.BLOCK),)
+
+
 def _hold(store: SqliteStore) -> None:
     """Money and a slot that a call has taken, and a counter with a window."""
     lines = (
-        Line(key("default", "budget", "task", "fix-login"), ((5_000_000, Action.BLOCK),), 2, hold_ms=600_000),
+        Line(key("default", "budget", "purse", "cost_microusd", "task", "fix-login"), BAND, 2, hold_ms=600_000),
         Line(key("default", "slots", "gpu"), ((2, Action.QUEUE),), hold_ms=60_000, keep=False),
         Line(key("default", "rate", "agent", "builder-1") + "/60000", ((9, Action.BLOCK),), window_ms=60_000),
     )
-    loops = (key("default", "loops", "run: 1"), {"seen": ["a1", "b2"]}, When.JUDGED, 0, 0)
-    store.carry(Batch("call-1", "default", lines=lines, amounts=(1, 900, 250_000, 0, 0), puts=(loops,)))
+    own = (key("default", "own-guard", "run: 1"), {"seen": ["a1", "b2"]}, When.JUDGED, 0, 0)
+    store.carry(Batch("call-1", "default", lines=lines, amounts=(1, 900, 250_000, 0, 0), puts=(own,)))

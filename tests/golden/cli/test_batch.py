@@ -38,7 +38,7 @@ def test_answers(batch: Path) -> None:
     assert len(answers) == len(batch.read_bytes().splitlines())
     assert played.status == (2 if bad else 0)
     assert played.err == (
-        f"stanchion: {len(bad)} of {len(answers)} lines are no events: correct those answered with `error`\n"
+        f"stanchion: {len(bad)} of {len(answers)} lines are not events: correct those answered with `error`\n"
         if bad
         else ""
     )

@@ -21,7 +21,7 @@ from stanchion.kernel.lookups import Answered, Expired
 from stanchion.kernel.stages import Stage
 from stanchion.policy.lint import lint
 from stanchion.readings import Reading, read
-from stanchion.runtime.resolving import KEPT, Resolving, addresses, pinned, proxy_listed, system
+from stanchion.runtime.answers.resolver import KEPT, Resolving, addresses, pinned, proxy_listed, system
 from stanchion.testing import shield_for
 
 PUBLIC = "93.184.216.34"

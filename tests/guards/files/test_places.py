@@ -129,7 +129,7 @@ def test_one_of_the_readings_leads_there(text: str, leads_to: str) -> None:
         ("a\nb", "control characters"),
         ("a%0ab", "control characters"),
         ("a%c0%afb", "more bytes than it needs"),
-        ("a%c0b", "no character"),
+        ("a%c0b", "not a character"),
         ("a%uF025b", "stand for nothing"),
         ("a%%32%65b", "escape inside an escape"),
         ("..%bg%qfx", "dots beside an escape"),

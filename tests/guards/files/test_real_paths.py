@@ -12,7 +12,7 @@ from stanchion import Refused, Shield
 from stanchion.guards.files.guard import Files
 from stanchion.guards.files.real import Asked, RealFiles
 from stanchion.readings import read
-from stanchion.runtime.real_paths import real_paths
+from stanchion.runtime.answers.real_paths import real_paths
 from stanchion.testing import shield_for
 
 

@@ -12,7 +12,7 @@ from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.rules import check
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.values import Value, values, words
-from stanchion.runtime.provenance import structure
+from stanchion.runtime.answers.provenance import structure
 
 READS = Tool("search_emails", "Searches mails")
 WORD = st.text("abcdefghij", min_size=3, max_size=8)

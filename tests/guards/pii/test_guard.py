@@ -108,8 +108,8 @@ def test_no_message_names_more_than_three_places() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"entities": ("emial",)}, "`emial` is no entity: did you mean `email`"),
-        ({"entities": ("zz*",)}, "`zz\\*` is no entity"),
+        ({"entities": ("emial",)}, "`emial` is not an entity: did you mean `email`"),
+        ({"entities": ("zz*",)}, "`zz\\*` is not an entity"),
         ({"entities": ("iban",), "without": ("iban",)}, "no entity is left"),
         ({"entities": ()}, "no entity is left"),
         ({"salt": "x"}, "nothing acts on `salt`"),

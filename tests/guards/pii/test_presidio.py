@@ -17,7 +17,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ModelReply, RunInfo, ToolCall
 from stanchion.kernel.patches import apply
 from stanchion.readings import read
-from stanchion.runtime.presidio import analyzer, found
+from stanchion.runtime.answers.presidio import analyzer, found
 
 ARGS = {
     "note": "My SSN is 078-05-1123, mail info@presidio.site, call (415) 555-0132, see https://x.org",

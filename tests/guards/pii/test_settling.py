@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from stanchion.guards.pii import Pii
 from stanchion.guards.pii.entities import ENTITIES, FAMILIES
 from tests.guards.pii.reading import pieces, redacted, streamed
+from tests.properties.examples import SOAK
 
-SOAK = int(os.environ.get("STANCHION_SOAK", "1"))
 USUAL = Pii()
 ALL = Pii(entities=("*",))
 NO_URLS = Pii(entities=("*",), without=("url",))
@@ -40,14 +38,14 @@ def places(text: str, cuts: list[int] | None) -> list[int]:
 
 
 @pytest.mark.parametrize("name", GUARDS)
-@settings(max_examples=60 * SOAK, deadline=None)
+@settings(max_examples=max(60, SOAK), deadline=None)
 @given(text=TEXTS, cuts=CUTS)
 def test_any_cut_gives_the_redaction_of_the_whole(name: str, text: str, cuts: list[int] | None) -> None:
     assert streamed(GUARDS[name], text, places(text, cuts)) == redacted(GUARDS[name], text)
 
 
 @pytest.mark.parametrize("name", ["usual", "all"])
-@settings(max_examples=60 * SOAK, deadline=None)
+@settings(max_examples=max(60, SOAK), deadline=None)
 @given(text=TEXTS)
 def test_a_redacted_text_is_clean(name: str, text: str) -> None:
     once = redacted(GUARDS[name], text)

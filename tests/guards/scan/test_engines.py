@@ -8,10 +8,9 @@ from typing import Final
 
 from hypothesis import assume, given, settings, strategies as st
 
-from stanchion.guards.secrets.rule import read_rule
 from stanchion.readings.scan import Hit, Pattern, PatternError, Scanner
 from tests.guards.scan.drawn_patterns import meant, patterns, texts
-from tools.secret_rules import files
+from tools.secret_rules import files, read_rule
 
 SOAK: Final = 20_000 if os.environ.get("STANCHION_SOAK") else 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stanchion.runtime.validation_cache import ValidationCache
+from stanchion.runtime.calling.validation_cache import ValidationCache
 from stanchion.testing import FakeClock, shield_for
 
 SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}}

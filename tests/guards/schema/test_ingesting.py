@@ -74,11 +74,11 @@ def test_every_shape_is_read(given: Any) -> None:
     [
         (5, "has no definitions"),
         ("find", "has no definitions"),
-        ([5], "definition 1 is no mapping"),
-        ([MCP, {"name": "x"}], "definition 2 is of no known shape"),
+        ([5], "definition 1 is not a mapping"),
+        ([MCP, {"name": "x"}], "definition 2 has an unknown shape"),
         ([{"inputSchema": INPUT}], "definition 1 has no name"),
         ([{"name": "", "inputSchema": INPUT}], "has no name"),
-        ([MCP, MCP], "two definitions are called `find`"),
+        ([MCP, MCP], "two definitions have the name `find`"),
     ],
 )
 def test_what_is_no_definition_is_named_and_nothing_is_taken_in(given: Any, says: str) -> None:

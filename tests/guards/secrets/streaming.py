@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from stanchion.guards.secrets import Secrets
-from stanchion.kernel.events import ModelChunk, ModelReply, RunInfo
+from stanchion.kernel.events import ModelChunk, RunInfo
 from stanchion.kernel.patches import apply
 from stanchion.readings import read
 
@@ -14,8 +14,8 @@ RUN = RunInfo("r", task="t")
 
 
 def whole(guard: Secrets, text: str) -> str:
-    """The redaction of a whole text."""
-    return _patched(guard, ModelReply(id="e", at=0, run=RUN, text=text))
+    """The redaction of a whole text that came as one piece."""
+    return _patched(guard, ModelChunk(id="e", at=0, run=RUN, text=text, before=""))
 
 
 def streamed(guard: Secrets, chunks: Iterable[str]) -> list[str]:

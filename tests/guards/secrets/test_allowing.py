@@ -13,7 +13,7 @@ from stanchion import Action, Shield
 from stanchion.audit.again import inputs_of, moment_of, run_of
 from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.kernel.replay import replay
-from stanchion.runtime.allowing import MOST, Allowances
+from stanchion.runtime.operating.allowances import MOST, Allowances
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
@@ -131,7 +131,7 @@ def test_what_is_no_fingerprint_is_refused_and_so_are_too_many() -> None:
     shield, _ = two()
     kept = Allowances(shield)
     for wrong in ("", KEY, CALLED[:-1], CALLED.upper() + "Z", "../../../etc"):
-        with pytest.raises(ValueError, match="is no fingerprint"):
+        with pytest.raises(ValueError, match="is not a fingerprint"):
             kept.allow(wrong)
     for number in range(3):
         kept.allow(f"{number:012x}")

@@ -15,7 +15,6 @@ from hypothesis import given, settings, strategies as st
 from stanchion import Action, PolicyError, Shield
 from stanchion.guards.secrets import Secrets
 from stanchion.guards.secrets.fingerprints import fingerprint
-from stanchion.guards.secrets.rule import read_rule
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.events import (
     Egress,
@@ -31,7 +30,7 @@ from stanchion.kernel.events import (
 from stanchion.readings import read
 from stanchion.testing import shield_for
 from tests.guards.steps import steps_of
-from tools.secret_rules import files
+from tools.secret_rules import files, read_rule
 
 KEY = "AKIAQ3EGRXYZ5ABCD7WQ"
 PLACEHOLDER = "[redacted:aws-access-token]"
@@ -191,7 +190,7 @@ def test_patterns_of_the_policy_are_looked_for_too() -> None:
     [
         ({"at": {"charge": "block"}}, "where nothing is looked for"),
         ({"at": {"model_chunk": "escalate"}}, "makes no sense at `model_chunk`"),
-        ({"at": {"egress": "block"}, "stages": ["tool_call"]}, "where the guard does not stand"),
+        ({"at": {"egress": "block"}, "stages": ["tool_call"]}, "at which this guard does not judge"),
         ({"kinds": ["aws-acess-token"]}, "there is no kind `aws-acess-token`"),
         ({"without": ["nope-*"]}, "there is no kind `nope-\\*`"),
         ({"salt": "x"}, "does nothing without `pseudonyms`"),

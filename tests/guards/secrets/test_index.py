@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.guards.secrets.index import FILE, index_of, indexed
-from stanchion.guards.secrets.rule import read_rule
-from tools.secret_rules import FOLDER, files
+from stanchion.guards.secrets.index import FILE, indexed
+from tools.secret_rules import FOLDER, files, index_of, read_rule
 
 RULE = 'kind = "own"\npattern = "abc[0-9]{4}"\n'
 

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stanchion.guards.secrets import Secrets
-from stanchion.guards.secrets.rule import read_rule
 from tests.guards.secrets.streaming import streamed, whole
 from tests.guards.steps import steps_of
-from tools.secret_rules import files
+from tools.secret_rules import files, read_rule
 
 SOAK: Final = 3_000 if os.environ.get("STANCHION_SOAK") else 0
 GUARD: Final = Secrets()

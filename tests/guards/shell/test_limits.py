@@ -76,6 +76,9 @@ def test_the_counted_steps_are_bounded_by_the_length(shape: str) -> None:
         ("$(" * 40, "nested too deeply"),
         ("a=xx; " + "a=$a$a; " * 40, "too long"),
         ("a=" + "a" * 900 + "; echo ${a//a*b/c}", "too many steps"),
+        ("runner '" + "$(" * 40 + "rm -rf x'", "nested too deeply"),
+        ("runner " + " ".join([f"'rm -rf /srv/{n}'" for n in range(60)]), "too many texts"),
+        ("runner 'other \"" + "$(" * 40 + "rm -rf x\"'", "nested too deeply"),
     ],
 )
 def test_what_is_too_much_is_unclear(text: str, why: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from stanchion.lab.bench.shell import shells
-from stanchion.lab.bench.table import Effort
-from stanchion.lab.measuring.shell import DISGUISED, FILE, measure
+from stanchion_lab.bench.shell import shells
+from stanchion_lab.bench.table import Effort
+from stanchion_lab.measuring.shell import DISGUISED, EVERYDAY, FILE, measure
 
 
 def write(file: Path, rows: list[tuple[str, str, str]]) -> None:
@@ -31,14 +31,18 @@ def test_hits_alarms_and_misses_are_told(tmp_path: Path) -> None:
     ]
     write(tmp_path / FILE, plain)
     write(tmp_path / DISGUISED, [("wrapper", "dangerous", "sh -c 'rm -rf /'"), ("wrapper", "benign", "sh -c ls")])
+    everyday = {"id": "more", "kind": "tldr", "label": "benign", "payload": "ls", "source": "tldr@1", "platform": "osx"}
+    (tmp_path / EVERYDAY).write_text(json.dumps(everyday), encoding="utf-8")
     figures = {figure.name.strip(): figure for figure in measure(tmp_path).figures}
     found = figures["dangerous: found"]
     assert (found.hits, found.of) == (2, 3)
     assert found.misses == ("shell-2 (two): ls",)
-    assert (figures["dangerous: stopped"].hits, figures["two"].hits) == (1, 0)
+    assert figures["dangerous: stopped"].hits == 1
+    assert [(one.name, one.hits, one.of) for one in found.families] == [("one", 2, 2), ("two", 0, 1)]
     assert figures["safe, but looks dangerous: disturbed"].hits == 0
     alarms = figures["everyday: disturbed"]
-    assert (alarms.hits, alarms.of) == (1, 2)
+    assert (alarms.hits, alarms.of) == (1, 3)
+    assert [(one.name, one.hits, one.of) for one in alarms.families] == [("one", 1, 2), ("tldr osx", 0, 1)]
     assert alarms.misses[0].startswith("shell-4 (one): shell.destructive: ")
     assert figures["disguised dangerous: found"].hits == 1
     assert figures["everyday in wrappers: disturbed"].hits == 0

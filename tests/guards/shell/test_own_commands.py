@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from stanchion.guards.shell import Shell
+from stanchion.guards.shell.rules.own import written
 from stanchion.guards.shell.verdict import Verdict
-from stanchion.guards.shell.writing import written
 from stanchion.kernel.actions import Action, Risk
 from tests.guards.shell.spellings import codes, found, found_to_read, honest, unreadable, wrapped
 

@@ -12,10 +12,10 @@ from stanchion.guards.shell.rules import BY_NAME, MODULES, own, rules_for
 from stanchion.readings.shell import analyse
 from stanchion.readings.shell.analysis import PLAIN, Analysis, analysed
 from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.parse import Reader
 from stanchion.readings.shell.quick import quickly
-from stanchion.readings.shell.reading import Reader
-from stanchion.readings.shell.unfolding import UNFOLD
-from stanchion.readings.shell.walking import Walker
+from stanchion.readings.shell.script import Walker
+from stanchion.readings.shell.unfold import UNFOLD
 
 KNOWN: Final = tuple(dict.fromkeys([text for one in (own, *MODULES) for text in (*one.HITS, *one.MISSES)]))
 WORDS: Final = sorted({word for text in KNOWN for word in text.split() if PLAIN.fullmatch(word) is not None})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from stanchion.guards.shell.codes import CODES, FAMILIES
-from stanchion.guards.shell.judging import dangers, writing
+from stanchion.guards.shell.consequence import CONSEQUENCES, ORDER, level_of
 from stanchion.guards.shell.places import roots_of
 from stanchion.guards.shell.rules import BY_NAME, MODULES
+from stanchion.guards.shell.worst import dangers, writing
 from stanchion.readings.shell.analysis import analysed
 
 ROOTS = roots_of((".", "/workspace"))
@@ -67,3 +70,18 @@ def test_a_strict_rule_holds_only_where_asked_for() -> None:
 def test_where_a_path_leads_decides(path: str, cwd: str, places: set[str]) -> None:
     move = f"cd {cwd}; " if cwd else ""
     assert families(f"{move}rm -rf {path}") == places
+
+
+def test_the_page_has_the_table_of_consequences() -> None:
+    page = (Path(__file__).parents[3] / "docs/guards/shell.md").read_text(encoding="utf-8")
+    for name, consequence in CONSEQUENCES.items():
+        assert f"| `{name}` | {consequence.lost} | {consequence.back} | " in page
+
+
+def test_every_rule_costs_something_and_less_where_a_repository_knows_better() -> None:
+    pairs = [pair for rules in BY_NAME.values() for pair in rules]
+    assert {pair[1].known for pair in pairs} == {"", "changed", "untracked", "tree", "pushed"}
+    for family, rule in pairs:
+        loss = family.loss if rule.loss is None else rule.loss
+        assert level_of(loss) != "pass", rule.why
+        assert not rule.known or ORDER[rule.otherwise] < ORDER[loss], rule.why

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
-from stanchion.guards.shell.launching import LAUNCHES
+from stanchion.guards.shell.launchers import LAUNCHES
 from stanchion.guards.shell.own_paths import CHANGERS
 from stanchion.guards.shell.places import Roots, roots_of
 from stanchion.guards.shell.rules import MODULES, own

@@ -32,7 +32,7 @@ def main() -> None:
     from sqlglot.errors import SqlglotError
 
     from stanchion.readings.sql.comments import Unread
-    from stanchion.readings.sql.lexing import BREAKING, reader_of
+    from stanchion.readings.sql.lexer import BREAKING, reader_of
     from stanchion.readings.sql.limits import work_of
 
     assert str(sqlglot.parser.__file__).endswith(".py")

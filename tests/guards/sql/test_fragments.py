@@ -81,3 +81,21 @@ def test_twice_the_length_costs_at_most_twice_the_steps(piece: str) -> None:
     sizes = [MAX_CHARS // (4 * len(piece)), MAX_CHARS // (2 * len(piece))]
     small, large = (steps_of(partial(shape_of, piece * size + "x")) for size in sizes)
     assert large <= 2.2 * small + 100
+
+
+@pytest.mark.parametrize("word", ["import", "export", "call", "set", "show", "load"])
+def test_a_value_that_begins_with_a_word_of_sql_is_no_statement(word: str) -> None:
+    assert shape_of(f"{word}' OR 1=1 --")
+    assert shape_of(word + "' AND ascii(substring(user(), 1, 1)) > 9 --")
+    assert not shape_of(f"{word} the 'b' column")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "(CASE WHEN (SELECT ascii(substr(k,1,1)) FROM u) > 77 THEN a ELSE b END)", "1 RLIKE SLEEP(5)",
+        "if(now()=sysdate(),sleep(9),0)", "IF (SELECT substring(p,1,1) FROM u) = 'a'", "name, (SELECT md5(p) FROM u)",
+    ],
+)  # fmt: skip
+def test_values_that_probe(value: str) -> None:
+    assert shape_of(value)

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from stanchion.guards.sql import Sql, classify
+from stanchion.guards.sql import Sql
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.policy.load import load_policy
 from stanchion.readings import read
+from stanchion.readings.sql.classes import classify
 
 RUN = RunInfo("r")
 

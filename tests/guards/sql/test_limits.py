@@ -13,9 +13,9 @@ from typing import Final
 
 import pytest
 
-from stanchion.guards.sql import classify
+from stanchion.readings.sql.classes import classify
 from stanchion.readings.sql.comments import Unread
-from stanchion.readings.sql.lexing import reader_of
+from stanchion.readings.sql.lexer import reader_of
 from stanchion.readings.sql.limits import MAX_CHARS, MAX_DEPTH, MAX_TOKENS, work_of
 from tests.guards.sql.shapes import BEGINNINGS, LONG, NESTED, PIECES, long
 from tests.guards.steps import steps_of

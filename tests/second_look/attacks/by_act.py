@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from stanchion.approvals.act import Answer, Purpose, Way
-from stanchion.approvals.answering import By, Signer
+from stanchion.approvals.answerers import By, Signer
 from stanchion.approvals.request import Request
-from stanchion.runtime.acts import wish_for
+from stanchion.runtime.operating.acts import wish_for
 from tests.second_look.attacks.scene import Scene
 
 REQUESTS: Final = {

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.approvals.answering import Signer
+from stanchion.approvals.answerers import Signer
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.ticket import wish_of
 from stanchion.testing.operators import operator

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.approvals.act import Way
-from stanchion.approvals.answering import Signer
+from stanchion.approvals.answerers import Signer
 from stanchion.approvals.grants import Grant, grant_of, grants_key
 from stanchion.approvals.scope import Scope, said
 from stanchion.approvals.ticket import Ticket

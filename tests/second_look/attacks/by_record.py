@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.approvals.act import Way
-from stanchion.approvals.answering import Signer
+from stanchion.approvals.answerers import Signer
 from stanchion.approvals.operators import RECORD, Change, Operator, changes_of
 from stanchion.testing.operators import operator
 from tests.second_look.attacks.scene import Attack, Scene

@@ -33,7 +33,7 @@ if os.fork() == 0:
         if not part:
             break
         screen += part
-        code = re.search(rb"Type ([A-Z0-9]{{6}}) to go on", screen)
+        code = re.search(rb"Type ([A-Z0-9]{{6}}) to continue", screen)
         if code and not typed:
             typed = True
             os.write(terminal, code[1] + b"\\n")
@@ -103,7 +103,7 @@ def approves_as_another_agent(scene: Scene) -> None:
 
 def approves_in_a_role_it_likes(scene: Scene) -> None:
     """It says that it is a person with every role there is."""
-    code = "from stanchion.approvals.answering import Person\n"
+    code = "from stanchion.approvals.answerers import Person\n"
     for role in ("human_operator", "supervisor", "admin", "root"):
         code += f"try: shield.approve({scene.ticket!r}, by=Person('ann', None, {role!r}))\nexcept Exception: pass\n"
     python(scene, code)
@@ -134,7 +134,7 @@ def approves_with_a_library_that_it_changed(scene: Scene) -> None:
     """In its own process nobody has to type a code, and no run is ever beside it."""
     code = """
 import stanchion.approvals.terminal as terminal
-from stanchion.approvals.answering import Person
+from stanchion.approvals.answerers import Person
 terminal.ask = lambda *_: None
 Shield.nobody_beside = lambda _: None
 """
@@ -181,10 +181,10 @@ def enrols_itself_in_python(scene: Scene) -> None:
     """The library's own function, with a person who always confirms."""
     code = f"""
 import stanchion.approvals.terminal as terminal
-from stanchion.approvals.answering import Person
+from stanchion.approvals.answerers import Person
 from stanchion.approvals.operators import Operator
 terminal.ask = lambda *_: None
-import stanchion.runtime.live as live
+import stanchion.runtime.standing.live as live
 live.live_runs = lambda _: ()
 shield.enrol("add", Operator(name="mallory", key={scene.mallory.key.public.line!r}), Person("ann"))
 """

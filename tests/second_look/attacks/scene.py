@@ -13,8 +13,8 @@ import msgspec
 
 from stanchion import Refused, Shield
 from stanchion.approvals.act import Answer, Way
-from stanchion.approvals.answering import Signer
-from stanchion.approvals.keeping import read
+from stanchion.approvals.answerers import Signer
+from stanchion.approvals.shelf import read
 from stanchion.approvals.ticket import Ticket, key_of, wish_of
 from stanchion.testing.operators import operator
 from tests.approvals.homes import Home

@@ -15,12 +15,13 @@ SECRET: Final = ("password", "sslpassword")
 FORM: Final = "write `postgresql://user:password@host:5432/database`, with `%40` for an @ in the password and so on"
 
 _SAYS: Final = {
-    "25006": "takes nothing to write, so it is a standby: name the server that writes in the URL",
-    "42501": "does not let this role do that ({reason}): grant it what the how-to page lists",
-    "53100": "has a full disk: make room on it",
-    "53300": "takes no more connections: raise its max_connections",
-    "55P03": "has its tables locked by somebody else: see who holds them (pg_locks)",
-    "57014": "did not answer in time: see what slows it down",
+    "25006": "accepts no writes, so it is a standby: put the primary server into the URL",
+    "42501": "does not let this role do that ({reason}): grant it the rights listed in "
+    "docs/how-to/audit-in-postgres.md",
+    "53100": "has a full disk: free some space on it",
+    "53300": "accepts no more connections: raise its max_connections",
+    "55P03": "has locked tables: find the session that holds the locks (pg_locks)",
+    "57014": "did not answer in time: find out what slows it down",
 }
 
 
@@ -57,12 +58,12 @@ class Address:
         """What is wrong with the server, in words: which one, what, and what to do. No word of a password."""
         reason = re.sub(r"^.*failed: |FATAL: +|^error: ", "", str(error).strip().partition("\n")[0]).strip()
         if not reason or any(secret in reason for secret in self._secrets):
-            reason = "it gives no reason"
+            reason = "no reason given"
         if error.sqlstate is not None:
-            says = _SAYS.get(error.sqlstate, "failed ({reason}, code {code}): see its log")
+            says = _SAYS.get(error.sqlstate, "failed ({reason}, code {code}): look at its log")
             said = says.format(reason=reason, code=error.sqlstate)
         elif isinstance(error, psycopg.OperationalError):
-            said = f"cannot be reached ({reason}): see that it runs, takes connections and knows this role"
+            said = f"cannot be reached ({reason}): check that it is running, accepts connections and knows this role"
         else:
-            said = f"could not be used ({reason}): see its log"
+            said = f"could not be used ({reason}): look at its log"
         return f"the PostgreSQL server `{self.name}` {said}"

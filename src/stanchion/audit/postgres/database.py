@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stanchion.audit.postgres.driver import check_driver
-from stanchion.audit.postgres.shipping import SCHEMA, USUAL, Lag, Shipping
+from stanchion.audit.postgres.shipment import SCHEMA, USUAL, Lag, Shipping
 from stanchion.audit.verify import CannotVerify, Progress, Report
 from stanchion.audit.verifying.witness import Given
 
 if TYPE_CHECKING:
-    from stanchion.audit.postgres.exporting import Exported
+    from stanchion.audit.postgres.export import Exported
 
 
 def ship_trail(folder: Path, url: str, shipping: Shipping = USUAL) -> tuple[Lag, list[str]]:
@@ -32,7 +32,7 @@ def export_trail(url: str, folder: Path, schema: str = SCHEMA, progress: Progres
     It reads one state of the database, however long it takes. `progress` hears of records. Raises `TrailError`.
     """
     check_driver()
-    from stanchion.audit.postgres.verifying import written_back
+    from stanchion.audit.postgres.verify import written_back
 
     return written_back(url, schema, folder, progress)
 
@@ -53,6 +53,6 @@ def verify_database(
         check_driver()
     except OSError as error:
         raise CannotVerify(str(error)) from None
-    from stanchion.audit.postgres.verifying import verified
+    from stanchion.audit.postgres.verify import verified
 
     return verified(url, schema, key, witness, progress)

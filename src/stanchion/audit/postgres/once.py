@@ -9,12 +9,12 @@ import psycopg
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.postgres.address import Address
-from stanchion.audit.postgres.connecting import connected
-from stanchion.audit.postgres.landing import Landing
+from stanchion.audit.postgres.arrival import Landing
+from stanchion.audit.postgres.connections import connected
 from stanchion.audit.postgres.rounds import Manner, Rounds
 from stanchion.audit.postgres.schema import checked
-from stanchion.audit.postgres.shipping import Lag, Shipping
-from stanchion.audit.postgres.tidying import tidy
+from stanchion.audit.postgres.shipment import Lag, Shipping
+from stanchion.audit.postgres.upkeep import tidy
 
 
 def ship_once(folder: Path, url: str, shipping: Shipping) -> tuple[Lag, list[str]]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from stanchion.audit.layout import chains
-from stanchion.audit.living import is_written
-from stanchion.audit.postgres.landing import NOTHING, Cursor, Landing
-from stanchion.audit.postgres.source import Another, Batch, Place, Sealed, find, left_behind, read, sealed, unshipped
+from stanchion.audit.postgres.arrival import NOTHING, Cursor, Landing
+from stanchion.audit.postgres.source import Another, Batch, Position, Sealed, find, left_behind, read, sealed, unshipped
+from stanchion.audit.writers import is_written
 
 PASSES: Final = 64
 """How many batches of each chain one round carries: there is other work as well."""
@@ -53,12 +53,12 @@ class Rounds:
         self._folder: Final = folder
         self._clock: Final = clock
         self._known: dict[str, Cursor] = {}
-        self._places: dict[str, tuple[Place, Place]] = {}
+        self._places: dict[str, tuple[Position, Position]] = {}
         self._behind: dict[str, tuple[int, float]] = {}
         self._wants: dict[str, set[str]] = {}
         self._waits: dict[str, float] = {}
         self._forced: set[str] = set()
-        self._torn: dict[str, Place] = {}
+        self._torn: dict[str, Position] = {}
         self._odd: dict[str, str] = {}
 
     def go(self, landing: Landing, manner: Manner) -> bool:
@@ -128,7 +128,7 @@ class Rounds:
         cursor, seal = self._known.get(name, NOTHING), sealed(self._folder / name)
         if seal is None:
             self._odd[name] = (
-                f"the head of chain `{name}` is missing or cannot be read, so nothing more of it is shipped"
+                f"the head of chain `{name}` is missing or cannot be read, so the chain is no longer shipped"
             )
             return None
         if seal.head.seq < cursor.head_seq:
@@ -185,14 +185,14 @@ class Rounds:
             return Did.NOTHING
         return self._arrived(name, batch, landing.land(name, cursor, batch, head))
 
-    def _place(self, name: str, copied: Place) -> Place:
+    def _place(self, name: str, copied: Position) -> Position:
         """Where to go on in a chain's files; looked for once, and known from then on."""
         known = self._places.get(name)
         if known is None or known[0] != copied:
             known = self._places[name] = (copied, find(self._folder / name, copied))
         return known[1]
 
-    def _read(self, name: str, place: Place, seal: Sealed, manner: Manner) -> Batch:
+    def _read(self, name: str, place: Position, seal: Sealed, manner: Manner) -> Batch:
         chain = self._folder / name
         # Without a head a chain cannot be verified, so its first records come with one where that is near enough.
         most = manner.batch_bytes * (1 if self._known[name].head else FIRST)
@@ -205,7 +205,7 @@ class Rounds:
                 self._torn[name] = place
         return batch
 
-    def _fitting(self, name: str, start: Place, batch: Batch) -> tuple[Batch, bool]:
+    def _fitting(self, name: str, start: Position, batch: Batch) -> tuple[Batch, bool]:
         """What of a batch can go now, and whether the rest has to wait."""
         for index, row in enumerate(batch.rows):
             wants = {other for other, (seq, _) in row.heads.items() if self._seq(other) < seq}
@@ -229,7 +229,9 @@ class Rounds:
         return Did.MORE
 
     def _stop(self, landing: Landing, name: str, cursor: Cursor, deed: str, seq: int, line: bytes, why: str) -> Did:
-        words = f"chain `{name}` is no longer shipped: record {seq} of its files is not what follows, {why}"
+        words = (
+            f"chain `{name}` is no longer shipped: record {seq} in its files is not the one that should follow: {why}"
+        )
         now = landing.stop(name, cursor, deed, f"{words}; verify the trail and the database", seq, line)
         if now is None:
             return Did.BUSY

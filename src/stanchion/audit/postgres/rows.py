@@ -92,11 +92,11 @@ def row_of(text: bytes, segment: int) -> Row | str:
         return "it cannot be read"
     took = text.index(TOOK) + len(TOOK)
     if text[took] == ZERO and text[took + 1] != COMMA:
-        return "it is not spelled as it was written"
+        return "its bytes are not in the form in which records are written"
     if sha256(line.body).hexdigest() != line.hash:
-        return "its bytes do not have the hash written beside them"
+        return "its bytes do not match the hash written beside them"
     if not line.fits:
-        return "what was said in it does not have the hash that it holds"
+        return "its content does not match the hash in the record"
     size = len(text) + 1
     try:
         told = _told(line.body)

@@ -59,18 +59,19 @@ class Schema:
                     self._migrate()
         except errors.InsufficientPrivilege as error:
             raise TrailError(
-                f"this role may not make or use {self._where} ({error.diag.message_primary}): grant it CREATE on the "
-                "database, or have an owner make the schema and grant this role what the how-to page lists"
+                f"this role may not create or use {self._where} ({error.diag.message_primary}): grant it CREATE on the "
+                "database, or have an owner create the schema and grant this role the rights listed in "
+                "docs/how-to/audit-in-postgres.md"
             ) from None
 
     def check(self) -> None:
         """Make sure that there are records to read, of this version; `TrailError` where there are not."""
         version = self.version()
         if version == 0:
-            raise TrailError(f"{self._where} holds no records: name the one that a trail was shipped to")
+            raise TrailError(f"{self._where} holds no records: give the schema that a trail was shipped to")
         if version < len(self._migrations):
             raise TrailError(
-                f"{self._where} was made by an earlier Stanchion (version {version}, this one reads "
+                f"{self._where} was created by an earlier Stanchion (version {version}, this one reads "
                 f"{len(self._migrations)}): ship a trail to it once, which brings it up to date"
             )
 
@@ -84,8 +85,8 @@ class Schema:
         version = int(one(self._db.execute(_VERSION.format(schema=self._own)))[0])
         if version > len(self._migrations):
             raise TrailError(
-                f"{self._where} was made by a newer Stanchion (version {version}, this one knows "
-                f"{len(self._migrations)}): bring this Stanchion up to date, or name another schema"
+                f"{self._where} was created by a newer Stanchion (version {version}, this one knows "
+                f"{len(self._migrations)}): upgrade Stanchion, or use another schema"
             )
         return version
 
@@ -113,7 +114,8 @@ def checked(schema: str) -> str:
     """The name of a schema; `TrailError` where it would have to be quoted."""
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
         raise TrailError(
-            f"the schema `{schema}` cannot be used: name it with at most 63 of a-z, 0-9 and _, not beginning with pg_"
+            f"the schema `{schema}` cannot be used: use at most 63 characters (a-z, 0-9 and _), and do not begin "
+            "with pg_"
         )
     return schema
 

@@ -14,12 +14,12 @@ import psycopg
 
 from stanchion.audit.errors import TrailError, reason
 from stanchion.audit.postgres.address import Address
-from stanchion.audit.postgres.connecting import connected
-from stanchion.audit.postgres.landing import Landing
+from stanchion.audit.postgres.arrival import Landing
+from stanchion.audit.postgres.connections import connected
 from stanchion.audit.postgres.rounds import Manner, Rounds
 from stanchion.audit.postgres.schema import Connection, checked
-from stanchion.audit.postgres.shipping import Lag, Shipping
-from stanchion.audit.postgres.tidying import tidy
+from stanchion.audit.postgres.shipment import Lag, Shipping
+from stanchion.audit.postgres.upkeep import tidy
 
 FIRST_S: Final = 0.25
 """How long it waits after the first trouble, at most; twice as long after each more."""

@@ -9,15 +9,15 @@ from typing import BinaryIO, Final, NamedTuple
 
 import msgspec
 
-from stanchion.audit.ending import last_line
+from stanchion.audit.chain_end import last_line
 from stanchion.audit.heads import Head
 from stanchion.audit.layout import HEAD, segment_file, segments
-from stanchion.audit.living import is_written
 from stanchion.audit.postgres.rows import Row, row_of
 from stanchion.audit.record import GENESIS
+from stanchion.audit.writers import is_written
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """A place in a chain: the segment and byte behind a record, its number and hash."""
 
     segment: int
@@ -26,7 +26,7 @@ class Place(NamedTuple):
     hash: str
 
 
-START: Final = Place(0, 0, -1, GENESIS)
+START: Final = Position(0, 0, -1, GENESIS)
 
 
 class Sealed(NamedTuple):
@@ -48,10 +48,10 @@ class Batch(NamedTuple):
     """Records in their order, and the place behind them; and the line that did not follow, if there is one."""
 
     rows: list[Row]
-    behind: Place
+    behind: Position
     bad: Bad | None = None
 
-    def before(self, index: int, start: Place) -> Batch:
+    def before(self, index: int, start: Position) -> Batch:
         """The part of it before one of its records; `start` is the place before all of them."""
         if index == 0:
             return Batch([], start)
@@ -59,7 +59,7 @@ class Batch(NamedTuple):
         last = rows[-1]
         offset = start.offset if last.segment == start.segment else 0
         offset += sum(row.size for row in rows if row.segment == last.segment)
-        return Batch(rows, Place(last.segment, offset, last.told.seq, last.line.hash))
+        return Batch(rows, Position(last.segment, offset, last.told.seq, last.line.hash))
 
 
 class Another(Exception):
@@ -80,7 +80,7 @@ def sealed(chain: Path) -> Sealed | None:
         return None
 
 
-def find(chain: Path, copied: Place) -> Place:
+def find(chain: Path, copied: Position) -> Position:
     """Where to go on behind the last record that was copied, as this chain's files have it now.
 
     Raises `Another` where they have a different one under its number. Where it is not in its segment any more, the
@@ -107,7 +107,7 @@ def find(chain: Path, copied: Place) -> Place:
     return copied
 
 
-def read(chain: Path, place: Place, head: Head, most_bytes: int, tail: bool = False) -> Batch:
+def read(chain: Path, place: Position, head: Head, most_bytes: int, tail: bool = False) -> Batch:
     """The records behind a place, up to the head or to so many bytes.
 
     With `tail` also whole records that a crash left behind the head, unless somebody writes the chain.
@@ -146,7 +146,7 @@ def _segment(chain: Path, number: int, offset: int, head: Head, most: int, tail:
         return b""
 
 
-def left_behind(chain: Path, place: Place, head: Head) -> bool:
+def left_behind(chain: Path, place: Position, head: Head) -> bool:
     """Whether there is more in a chain's files than its head says, and than was copied: what a crash leaves.
 
     Zeros are nothing: room that the writer took, and did not use.
@@ -160,7 +160,7 @@ def left_behind(chain: Path, place: Place, head: Head) -> bool:
         return segment <= numbers[-1] and file.read(1) not in (b"", b"\0")
 
 
-def unshipped(chain: Path, place: Place, head: Head) -> int:
+def unshipped(chain: Path, place: Position, head: Head) -> int:
     """How many bytes of records stand between a place and the head."""
     size = 0
     with suppress(FileNotFoundError):
@@ -184,7 +184,7 @@ def _lines(file: BinaryIO, offset: int, end: int | None, most: int) -> bytes:
     return data[: data.rfind(b"\n") + 1]
 
 
-def _followed(data: bytes, place: Place, jumps: bool) -> Batch:
+def _followed(data: bytes, place: Position, jumps: bool) -> Batch:
     """The records in some lines, each following from the one before; up to one that does not."""
     rows: list[Row] = []
     for text in data.split(b"\n")[:-1]:
@@ -196,5 +196,5 @@ def _followed(data: bytes, place: Place, jumps: bool) -> Batch:
         if not follows and not (jumps and not rows and told.seq > place.seq + 1):
             return Batch(rows, place, Bad(place.seq + 1, "it does not follow from the record before", text))
         rows.append(row)
-        place = Place(place.segment, place.offset + row.size, told.seq, row.line.hash)
+        place = Position(place.segment, place.offset + row.size, told.seq, row.line.hash)
     return Batch(rows, place)

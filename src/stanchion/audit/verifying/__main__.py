@@ -15,7 +15,7 @@ def _package() -> str:
     here = Path(__file__).resolve().parent
     spec = spec_from_file_location("verifying", here / "__init__.py", submodule_search_locations=[str(here)])
     if spec is None or spec.loader is None:
-        raise ImportError(f"`{here}` is no package: copy the whole folder")
+        raise ImportError(f"`{here}` is not a package: copy the whole folder")
     sys.modules["verifying"] = package = module_from_spec(spec)
     spec.loader.exec_module(package)
     return "verifying"

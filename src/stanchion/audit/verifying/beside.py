@@ -47,9 +47,9 @@ def noted(chain: Path, before: Beside) -> Iterator[str]:
         except (NotPlain, OSError) as error:
             yield f"{name} cannot be read: {error.strerror or error}"
             continue
-        said = "still holds what was said: `stanchion audit erase` removes it" if _SAID(data) else "holds nothing said"
+        said = "still holds content: `stanchion audit erase` removes it" if _SAID(data) else "holds no content"
         number = CUT.fullmatch(name)
-        what = "a head that a crash kept from its name"
+        what = "a new head that was not renamed because of a crash"
         if number is not None:
-            what = f"what a crash left unfinished of record {int(number[1])}, and was cut off"
+            what = f"an unfinished part of record {int(number[1])}, cut off after a crash"
         yield f"{name} ({len(data)} bytes) is {what}; nothing reads it, and it {said}"

@@ -9,7 +9,7 @@ from .report import CannotVerify
 from .text import as_json, as_text
 from .verify import verify
 
-EPILOG = "exit status: 0 the trail is whole, 1 it is not, 2 it cannot be read or the arguments are wrong"
+EPILOG = "exit status: 0 if the trail is whole, 1 if it is not, 2 if it cannot be read or the arguments are wrong"
 
 
 def main(arguments: list[str] | None = None) -> int:

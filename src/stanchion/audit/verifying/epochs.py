@@ -25,13 +25,14 @@ def unproven(walks: Iterable[Walk], key: Key | None) -> Iterator[str]:
         first, last = span[0][1], span[-1][1]
         which = f"epoch {first} of the key is" if first == last else f"epochs {first} to {last} of the key are"
         yield (
-            f"not proven: {which} nowhere in this trail. Another trail has them, they were pruned, a process died "
-            "before it wrote, or somebody with a later key replaced what was there"
+            f"not proven: {which} nowhere in this trail. Possible reasons: another trail has them, they were pruned, a "
+            "process died before it wrote, or somebody with a later key replaced what was there"
         )
     twice = sorted(number for number, count in began.items() if count > 1)
     if twice:
         listed = ", ".join(map(str, twice))
         yield (
-            f"not proven: the key was put back to an earlier one, as epoch {listed} begins more than once: whoever had "
-            "it then could have written what it sealed since"
+            f"not proven: the key was put back to an earlier one, because epoch {listed} begins more than once: "
+            "whoever had "
+            "it then could have written everything sealed since"
         )

@@ -25,12 +25,10 @@ def judge(walks: Mapping[str, Walk], faulty: Mapping[str, Fault]) -> Iterator[Fa
             seq = _unexplained(unsaid, said.get(chain, []))
             if seq is not None:
                 number, line = walk.line_of(seq) or (unsaid.number, unsaid.line)
-                words = f"what was said in record {seq} is gone, and no record says that it was erased"
+                words = f"the content of record {seq} is gone, and no record says that it was erased"
                 deed = Deed.DELETED
                 if unsaid.changed:
-                    words = (
-                        f"what was said in record {seq} was changed: it does not have the hash that the record holds"
-                    )
+                    words = f"the content of record {seq} was changed: it does not match the hash in the record"
                     deed = Deed.EDITED
                 yield Fault(chain, segment_name(number), line, seq, deed, words)
                 break

@@ -94,7 +94,7 @@ def open_plain(path: Path) -> BinaryIO:
     descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NotPlain("it is no plain file")
+        raise NotPlain("it is not a plain file")
     return open(descriptor, "rb", buffering=0)
 
 

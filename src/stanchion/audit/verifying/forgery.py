@@ -22,16 +22,16 @@ def mac_fault(walk: Walk, bad: BadMac, vouched: int, head: Sealing | None) -> Fa
     other = bad.marking is Marking.OTHER_KEY or (bad.marking is Marking.MISSING and head is Sealing.OTHER_KEY)
     if other and not (checks and vouched >= seq):
         deed = Deed.REWRITTEN
-        said = f"record {seq} was written with another key: the chain was rewritten from it on, or the key is wrong"
+        said = f"record {seq} was written with another key: the chain was rewritten from there on, or the key is wrong"
     elif checks and vouched >= seq and bad.marking is Marking.MISSING:
-        deed, said = Deed.UNSEALED, f"the mac of record {seq} was taken off"
+        deed, said = Deed.UNSEALED, f"the mac of record {seq} was removed"
     elif checks and vouched >= seq:
         deed, said = Deed.RESEALED, f"the mac of record {seq} was changed"
     elif bad.marking is Marking.MISSING and not sealed:
         deed = Deed.UNSEALED
-        said = f"record {seq} bears no mac: the chain was written without the key, or rewritten without it"
+        said = f"record {seq} has no mac: the chain was written without the key, or rewritten without it"
     elif bad.marking is Marking.MISSING:
-        deed, said = Deed.FORGED, f"record {seq} was not written by who had the key: it bears no mac"
+        deed, said = Deed.FORGED, f"record {seq} was not written by somebody who had the key: it has no mac"
     else:
-        deed, said = Deed.FORGED, f"record {seq} was not written by who had the key: its mac does not fit"
+        deed, said = Deed.FORGED, f"record {seq} was not written by somebody who had the key: its mac does not match"
     return Fault(walk.files.chain, segment_name(bad.number), bad.line, seq, deed, said)

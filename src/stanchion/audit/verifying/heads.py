@@ -62,15 +62,15 @@ def head_of(raw: bytes) -> Head:
     try:
         said = parsed(raw)
     except ValueError:
-        raise ValueError("it is no JSON") from None
+        raise ValueError("it is not JSON") from None
     if not isinstance(said, dict) or set(said) - {"seal", "since"} != _FIELDS:
         raise ValueError("it does not have the fields of a head")
     if json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() != raw:
-        raise ValueError("it is not written as a head is")
+        raise ValueError("it is not in the form of a head")
     head = Head(**said)
     counts = is_count(head.segment) and is_count(head.offset) and is_count(head.seq)
     named = is_chain(head.chain) and is_hash(head.hash)
     begun = head.since is None or is_count(head.since)
     if not (counts and named and begun and type(head.closed) is bool and isinstance(head.seal, str | None)):
-        raise ValueError("a field of it holds what it cannot")
+        raise ValueError("one of its fields has an invalid value")
     return head

@@ -33,7 +33,7 @@ _LEADING: Final = re.compile(
 _TOKEN: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")[ \t\r\n]*(:)?|[{}\[\]]', re.DOTALL)
 _DECIDING: Final = ("v", "prev", "seq", "chain", "kind", "at")
 
-OTHER_HASH: Final = "its bytes do not have the hash written beside them"
+OTHER_HASH: Final = "its bytes do not match the hash written beside them"
 
 
 class Retired(NamedTuple):
@@ -150,9 +150,9 @@ def _why(line: bytes) -> str:
     if b"\0" in line:
         return "it holds zero bytes"
     if line.startswith(b"\xef\xbb\xbf"):
-        return "a byte order mark stands before it"
+        return "it begins with a byte order mark"
     if line.endswith(b"\r"):
-        return "a carriage return stands behind it"
+        return "it ends with a carriage return"
     return "it does not have the form of a record"
 
 
@@ -166,7 +166,7 @@ def _body(body: bytes) -> Body:
     if leading is not None and (kind := leading[4].decode()) not in LISTING:
         plain = Body(leading[1].decode(), int(leading[2]), leading[3].decode(), kind, int(leading[5]))
         if not once(body, leading.end()):
-            raise _Unreadable("a field that decides stands in it twice")
+            raise _Unreadable("an essential field appears in it twice")
         return plain
     return _parsed(body)
 
@@ -213,11 +213,11 @@ def _parsed(body: bytes) -> Body:
     except TooDeep:
         raise _Unreadable("it is nested too deeply") from None
     except ValueError:
-        raise _Unreadable("its body is no JSON") from None
+        raise _Unreadable("its body is not JSON") from None
     if fields.get("v") != VERSION or type(fields["v"]) is not int:
-        raise _Unreadable(f"it is not of version {VERSION} of the format")
+        raise _Unreadable(f"it is not in version {VERSION} of the format")
     if None in fields:
-        raise _Unreadable("a field stands in it twice")
+        raise _Unreadable("a field appears in it twice")
     prev, seq, chain, kind, at = (fields.get(name) for name in _DECIDING[1:])
     if not (is_hash(prev) and is_count(seq) and is_chain(chain) and isinstance(kind, str) and type(at) is int):
         raise _Unreadable("it lacks a field that every record has")
@@ -233,7 +233,7 @@ def _parsed(body: bytes) -> Body:
     if kind == "erased" and isinstance(records := fields.get("records"), dict):
         return plain._replace(erased=tuple(row for item in records.items() for row in _erased(*item)))
     if kind in LISTING:
-        raise _Unreadable(f"a {kind} record has to say more")
+        raise _Unreadable(f"it lacks a field that a {kind} record needs")
     return plain
 
 
@@ -241,7 +241,7 @@ def _epoch(fields: dict[Any, Any]) -> str | None:
     epoch = fields.get("epoch")
     if isinstance(epoch, str | None):
         return epoch
-    raise _Unreadable("it names an epoch that is none")
+    raise _Unreadable("it names an invalid epoch")
 
 
 def _found(fields: dict[Any, Any]) -> tuple[int, int] | None:
@@ -250,33 +250,33 @@ def _found(fields: dict[Any, Any]) -> tuple[int, int] | None:
             return None
         case [first, last, digest] if is_count(first) and is_count(last) and is_hash(digest) and first <= last:
             return first, last
-    raise _Unreadable("it names found records that are none")
+    raise _Unreadable("it names invalid found records")
 
 
 def _lost(fields: dict[Any, Any]) -> tuple[Lost, ...]:
     said = fields.get("lost", [])
     if not isinstance(said, list):
-        raise _Unreadable("it names lost chains that are none")
+        raise _Unreadable("it names invalid lost chains")
     found = []
     for one in said:
         match one:
             case [chain, seq, digest, str(why)] if is_chain(chain) and is_count(seq) and is_hash(digest):
                 found.append(Lost(chain, seq, digest, why))
             case _:
-                raise _Unreadable("it names lost chains that are none")
+                raise _Unreadable("it names invalid lost chains")
     return tuple(found)
 
 
 def _head(chain: Any, named: Any) -> tuple[str, int, str]:
     if is_chain(chain) and isinstance(named, list) and len(named) == 2 and is_count(named[0]) and is_hash(named[1]):
         return chain, named[0], named[1]
-    raise _Unreadable("it names a head that is none")
+    raise _Unreadable("it names an invalid head")
 
 
 def _erased(chain: Any, rows: Any) -> Iterator[tuple[str, int, int]]:
     for row in rows if is_chain(chain) and isinstance(rows, list) else [None]:
         if not (isinstance(row, list) and len(row) == 2 and all(map(is_count, row)) and row[0] <= row[1]):
-            raise _Unreadable("it names erased records that are none")
+            raise _Unreadable("it names invalid erased records")
         yield chain, row[0], row[1]
 
 
@@ -285,4 +285,4 @@ def _retired(segment: Any) -> Retired:
         entry = Retired(*segment)
         if is_hash(entry.prev) and is_hash(entry.hash) and entry.first <= entry.last:
             return entry
-    raise _Unreadable("it names a retired segment that is none")
+    raise _Unreadable("it names an invalid retired segment")

@@ -24,20 +24,26 @@ class Deed(StrEnum):
     EDITED = "edited", "the bytes of a record, of its hash or of a head were changed after they were written"
     DELETED = "deleted", "records, segments or a whole chain that were written are gone"
     TRUNCATED = "truncated", "the end of a chain or of a file is gone"
-    REORDERED = "reordered", "records stand in another order, or in another file, than they were written in"
-    DUPLICATED = "duplicated", "a record stands in its chain more than once"
-    FORGED = "forged", "a record stands there that nobody wrote who had the key, or it was changed since"
-    INSERTED = "inserted", "something stands in a chain that its writer never wrote there"
+    REORDERED = "reordered", "records are in another order, or in another file, than they were written in"
+    DUPLICATED = "duplicated", "a record is in its chain more than once"
+    FORGED = "forged", "a record was written, or changed later, by somebody without the key"
+    INSERTED = "inserted", "a chain has something in it that its writer never wrote there"
     SPLICED = "spliced", "a record or a head comes from another chain, or from another copy of this one"
-    REWRITTEN = "rewritten", "records were changed and the hashes behind them made anew; a seal or a head still tells"
-    RESEALED = "resealed", "a seal was changed, or made with another key, beside a record that is as it was written"
+    REWRITTEN = (
+        "rewritten",
+        "records were changed and the hashes after them recalculated; a seal or a head still shows it",
+    )
+    RESEALED = "resealed", "a seal was changed, or made with another key, while its record is as it was written"
     UNSEALED = "unsealed", "a seal or a checkpoint that has to be there is missing"
     HEADLESS = "headless", "the head of a chain is gone"
-    CONTRADICTED = "contradicted", "what a `retired` record says of a segment does not fit the chain around it"
-    UNREADABLE = "unreadable", "bytes that cannot be read as what stood there"
+    CONTRADICTED = "contradicted", "what a `retired` record says about a segment does not match the chain around it"
+    UNREADABLE = "unreadable", "bytes that cannot be read as what was there"
     UNVERIFIED = "unverified", "nothing is known to be wrong, but a seal could not be checked here"
-    BROKEN = "broken", "the lines of a witness do not follow from one another, so it is not as it was written"
-    UNCOVERED = "uncovered", "nothing is known to be wrong, but the witness stopped: the end is not proven since"
+    BROKEN = "broken", "the lines of a witness do not follow from one another, so the witness was changed"
+    UNCOVERED = (
+        "uncovered",
+        "nothing is known to be wrong, but the witness stopped: the end of the trail is not proven after that",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,11 +46,11 @@ def judge(walk: Walk, trusted: int) -> Iterator[Fault]:
 def _fits(walk: Walk, naming: Naming, first: Naming, there: Segment | None) -> Iterator[Fault]:
     entry = naming.entry
     if first.entry != entry:
-        yield _contradicted(walk, naming, f"record {first.seq} says something else of it")
+        yield _contradicted(walk, naming, f"record {first.seq} says something else about it")
     elif entry.number >= naming.number:
         yield _contradicted(walk, naming, "it was not finished then")
     elif there is not None and tuple(there) != tuple(entry):
-        yield _contradicted(walk, naming, "it is still there and does not fit")
+        yield _contradicted(walk, naming, "it is still there and does not match")
 
 
 def _judge_gap(walk: Walk, gap: Gap, named: dict[int, Naming], sure: bool) -> Iterator[Fault]:
@@ -64,14 +64,14 @@ def _judge_gap(walk: Walk, gap: Gap, named: dict[int, Naming], sure: bool) -> It
             return
         entry = naming.entry
         if (entry.last + 1, entry.hash) != (seq, prev):
-            yield from [_contradicted(walk, naming, "what stands behind it does not follow from it")] if sure else []
+            yield from [_contradicted(walk, naming, "what comes after it does not follow from it")] if sure else []
             return
         seq, prev = entry.first, entry.prev
     if seq > gap.seq and gap.first > 1:
-        said = f"records {gap.seq} to {seq - 1}, which stood before the retired segment {gap.first}, are gone"
+        said = f"records {gap.seq} to {seq - 1}, which were before the retired segment {gap.first}, are gone"
         yield _gone(walk, gap.first - 1, gap.seq, said)
     elif sure and (seq, prev) != (gap.seq, gap.prev):
-        yield _contradicted(walk, named[gap.first], "it does not follow from what stands before it")
+        yield _contradicted(walk, named[gap.first], "it does not follow from what comes before it")
 
 
 def _deleted(walk: Walk, gap: Gap, number: int, behind: int, named: dict[int, Naming]) -> Fault:
@@ -79,7 +79,7 @@ def _deleted(walk: Walk, gap: Gap, number: int, behind: int, named: dict[int, Na
     first, seq = (gap.first, gap.seq) if before is None else (before + 1, named[before].entry.last + 1)
     what = f"segment {number}" if first == number else f"segments {first} to {number}"
     unsealed = next((naming.seq for naming in walk.namings if naming.entry.number == number), None)
-    why = "no record retires it" if unsealed is None else f"record {unsealed}, which retires it, is behind the head"
+    why = "no record retires it" if unsealed is None else f"record {unsealed}, which retires it, comes after the head"
     return _gone(walk, first, seq, f"{what} with records {seq} to {behind - 1} was deleted: {why}")
 
 
@@ -88,7 +88,7 @@ def _gone(walk: Walk, number: int, seq: int, said: str) -> Fault:
     chain, name = walk.files.chain, segment_name(number)
     for place, record in sound_lines(walk.files):
         if record.seq == seq:
-            said = f"record {seq} was moved out of segment {number}: it stands at {place}"
+            said = f"record {seq} was moved out of segment {number}: it is at {place}"
             return Fault(chain, name, None, seq, Deed.REORDERED, said)
     return Fault(chain, name, None, seq, Deed.DELETED, said)
 

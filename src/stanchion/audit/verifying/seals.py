@@ -157,9 +157,11 @@ def _ratcheting(content: bytes, name: str) -> Key:
         said = json.loads(content)
         secret, identity, epoch = bytes.fromhex(said["secret"]), said["id"], said["epoch"]
     except (ValueError, KeyError, TypeError):
-        raise CannotVerify(f"{name} is no key: give the file that `stanchion audit key new` made to verify") from None
+        raise CannotVerify(
+            f"{name} is not a key: give the file that `stanchion audit key new` made to verify"
+        ) from None
     if len(secret) != SHORTEST or not is_count(epoch) or not isinstance(identity, str):
-        raise CannotVerify(f"{name} is no key: give the file that `stanchion audit key new` made to verify")
+        raise CannotVerify(f"{name} is not a key: give the file that `stanchion audit key new` made to verify")
     return Key(RATCHET, secret, identity, epoch)
 
 

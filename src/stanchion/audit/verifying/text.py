@@ -34,14 +34,14 @@ def verdict(report: Report) -> str:
     if report.whole:
         return f"whole: {seen}" if report.end_proven else f"whole: {seen}; end not proven"
     if all(fault.deed is Deed.UNVERIFIED for fault in report.faults):
-        return f"not verified: seals could not be checked ({seen})"
+        return f"not verified: the seals could not be checked ({seen})"
     if all(fault.deed in (Deed.UNVERIFIED, Deed.UNCOVERED) for fault in report.faults):
         return f"not verified: the witness stopped ({seen})"
-    return f"not whole: {_count(len(report.faults), 'fault')} ({seen} up to there)"
+    return f"not whole: {_count(len(report.faults), 'fault')} ({seen} read)"
 
 
 def _row(chain: Chain) -> tuple[str, ...]:
-    state = "closed" if chain.closed else f"open, {chain.behind_head} behind the head" if chain.behind_head else "open"
+    state = "closed" if chain.closed else f"open, {chain.behind_head} after the head" if chain.behind_head else "open"
     if chain.retired:
         state += f", {chain.retired} retired"
     counts = (chain.checkpoints, chain.sealed)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from . import beside, epochs, erasure, retirement
-from .crossing import STORE, cross, trusted
+from .across import STORE, cross, trusted
 from .files import Files, Tick, chain_folders, segment_name
 from .heads import HeadFile, head_file
-from .judging import first_fault
 from .report import CannotVerify, Chain, Deed, Fault, Remark, Report, Witnessed
 from .seals import Key, key_from
 from .seen import Claim
+from .verdict import first_fault
 from .walk import Walk
 from .witness import Given, judge, read_witnesses
 
@@ -23,13 +23,13 @@ TRIES: Final = 4
 """How often a chain is read that changes in the meantime, before what was found counts."""
 
 FORMER: Final = (
-    "`{path}` was written under this project's former name, whose records are not read: "
-    "verify it with the version that wrote it"
+    "`{path}` was written under this project's former name, whose records this version does "
+    "not read: verify it with the version that wrote it"
 )
 
 EARLIER: Final = (
-    "`{path}` was written by an earlier version of Stanchion, whose records are not read: "
-    "verify it with the version that wrote it"
+    "`{path}` was written by an earlier version of Stanchion, whose records this version does "
+    "not read: verify it with the version that wrote it"
 )
 
 Progress = Callable[[int, int], None]
@@ -97,7 +97,7 @@ def verify(
     remarks = [
         *_of_trail(walks, holds, strangers),
         *(Remark("", said) for said in epochs.unproven(walks.values(), holds)),
-        *(said for read in reads.values() for said in _of_chain(read)),
+        *(said for name, read in reads.items() for said in _of_chain(read, faulty.get(name))),
         *(Remark(each.name, said) for each in chains for said in beside.noted(each, left[each.name])),
         *_of_ends(sorted(set(walks) - named), bool(outside)),
     ]
@@ -197,9 +197,9 @@ def _told(read: _Read) -> Chain:
 
 def _of_trail(walks: dict[str, Walk], key: Key | None, strangers: list[str]) -> list[Remark]:
     sealed = any(walk.sealed or (walk.head is not None and walk.head.seal is not None) for walk in walks.values())
-    said = [f"{name!a} is no part of a trail" for name in strangers]
+    said = [f"{name!a} is not part of a trail" for name in strangers]
     said += [
-        f"{f'{walk.files.chain}/{name}'!a} is no part of a trail"
+        f"{f'{walk.files.chain}/{name}'!a} is not part of a trail"
         for walk in walks.values()
         for name in walk.files.strangers
     ]
@@ -210,7 +210,9 @@ def _of_trail(walks: dict[str, Walk], key: Key | None, strangers: list[str]) -> 
     elif key.algorithm == "hmac-sha256":
         said.append("the key is a shared secret: whoever has this key can forge all of it")
     elif key.epoch:
-        said.append("the key is the one that seals: what was written before its epoch needs the key that verifies")
+        said.append(
+            "this is the key that seals: to verify what was written before its epoch, give the key that verifies"
+        )
     return [Remark("", sentence) for sentence in said]
 
 
@@ -222,28 +224,31 @@ def _of_ends(open_ended: list[str], outside: bool) -> list[Remark]:
         said = "neither the store nor a witness names this chain: records may be missing at its end"
         return [Remark(chain, said) for chain in open_ended]
     said = (
-        "end not proven: neither a store nor a witness says how far it had come, so records at the end of a chain may "
-        "be missing, whole chains, or all since an earlier state of the folder"
+        "end not proven: neither a store nor a witness says how far the trail had come, so records at the end of a "
+        "chain, "
+        "whole chains, or everything since an earlier state of the folder may be missing"
     )
     return [Remark("", said)]
 
 
-def _of_chain(read: _Read) -> list[Remark]:
+def _of_chain(read: _Read, fault: Fault | None) -> list[Remark]:
     walk, head = read.walk, read.walk.head
     said = []
     if read.fault is None and head is None:
-        said.append("the chain has begun, and nothing was sealed yet")
+        said.append("the chain has begun, and nothing is sealed yet")
     if walk.left_over:
-        said.append(f"{walk.left_over} bytes behind record {walk.seq - 1} are no record: a crash left them")
+        said.append(f"{walk.left_over} bytes after record {walk.seq - 1} are not a record: a crash left them")
     erased = sum(one.last - one.first + 1 for one in walk.unsaid)
-    if read.fault is None and erased:
-        said.append(f"what was said in {erased} record{'s' if erased > 1 else ''} was erased")
+    if fault is None and erased:
+        said.append(f"the content of {erased} record{'s' if erased > 1 else ''} was erased")
     if head is not None and not head.closed:
         said.append("the chain is not closed: it is being written to, or its writer crashed")
     if read.fault is None and head is not None and walk.head_ends is not None and walk.key is not None:
         moved = walk.head_ends[1] - head.offset
         if moved:
-            said.append(f"what stands beside the records got {abs(moved)} bytes {'longer' if moved > 0 else 'shorter'}")
+            said.append(
+                f"what is written beside the records became {abs(moved)} bytes {'longer' if moved > 0 else 'shorter'}"
+            )
     said += _unproven(walk)
     return [Remark(walk.files.chain, sentence) for sentence in said]
 
@@ -255,10 +260,10 @@ def _unproven(walk: Walk) -> list[str]:
     if walk.key.marks:
         return [f"not proven: {walk.earlier} records of epochs before the key's"] if walk.earlier else []
     said = [
-        f"not proven: records {first} to {last} stood behind the head when the next process went on from them"
+        f"not proven: records {first} to {last} came after the head when the next process continued from them"
         for first, last in walk.found
     ]
     sealed = max(walk.good_seal, -1 if walk.head is None else walk.head.seq)
     if sealed < walk.seq - 1:
-        said.append(f"not proven: records {sealed + 1} to {walk.seq - 1} stand behind the last seal")
+        said.append(f"not proven: records {sealed + 1} to {walk.seq - 1} come after the last seal")
     return said

@@ -174,7 +174,7 @@ class Walk:
         elif begins and self._follows_directly(number) and self.last_kind != "checkpoint":
             self.fault = self._unended(self.segments[-1])
         elif record.seal is not None and record.body.kind != "checkpoint":
-            said = f"record {self.seq} bears a seal, which only checkpoints do"
+            said = f"record {self.seq} has a seal, which only checkpoints have"
             place = segment_name(number), self._line(begins), self.seq
             self.fault = Fault(self.files.chain, *place, Deed.INSERTED, said)
         if self.ended_early:
@@ -228,7 +228,7 @@ class Walk:
         return bool(self.segments) and self.segments[-1].number == number - 1
 
     def _unended(self, last: Segment) -> Fault:
-        said = f"segment {last.number} ends with record {last.last}, which is not the checkpoint that has to be there"
+        said = f"segment {last.number} ends with record {last.last}, and not with a checkpoint as it has to"
         place = segment_name(last.number), last.last - last.first + 1, last.last
         return Fault(self.files.chain, *place, Deed.UNSEALED, said)
 
@@ -277,9 +277,9 @@ class Walk:
 def _misplaced(record: Record, number: int, begins: bool) -> str:
     """Why a record that follows from the one before it stands in the wrong file; empty where it does not."""
     if begins and record.body.number != number:
-        return f"it stands at the beginning of segment {number}, where it was not written"
+        return f"it is at the beginning of segment {number}, where it was not written"
     if not begins and record.body.kind == "segment":
-        return f"segment {record.body.number} begins with it, and it stands in the middle of segment {number}"
+        return f"segment {record.body.number} should begin with it, but it is in the middle of segment {number}"
     return ""
 
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from .heads import Head, head_of
 from .report import CannotVerify, Deed, Fault, Remark, Witnessed
-from .rewriting import owner_of, why_rewritable
+from .rewritable import owner_of, why_rewritable
 from .values import is_count, is_hash, parsed
 
 GENESIS: Final = "0" * 64
@@ -86,11 +86,11 @@ def read_witness(name: str, raw: bytes, copy: str = "") -> Witness:
         heads += [one] if isinstance(one, Head) else one.heads if one is not None else ()
         lines += [one] if isinstance(one, Line) else []
     if trouble and not lines:
-        raise CannotVerify(f"line {trouble[0][0]} of the witness `{name}` is no head: {trouble[0][1]}")
+        raise CannotVerify(f"line {trouble[0][0]} of the witness `{name}` is not a head: {trouble[0][1]}")
     if not heads and not lines:
         raise CannotVerify(f"the witness `{name}` holds no heads: write it with `stanchion audit witness`")
     broken, notes = _followed(lines, bool(copy))
-    notes += [f"line {number} of the witness `{name}` is none: a crash left it" for number, _ in trouble]
+    notes += [f"line {number} of the witness `{name}` is incomplete: a crash left it" for number, _ in trouble]
     return Witness(name, tuple(heads), tuple(lines), copy, tuple(broken), tuple(notes))
 
 
@@ -105,7 +105,7 @@ def _read(number: int, text: bytes) -> Head | Line | None:
         raise ValueError("it does not have the fields of a line")
     at, every, prev, heads = said["at"], said["every"], said["prev"], said["heads"]
     if not (is_count(at) and is_count(every) and is_hash(prev) and isinstance(heads, list)):
-        raise ValueError("a field of it holds what it cannot")
+        raise ValueError("one of its fields has an invalid value")
     named = [json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() for head in heads]
     return Line(number, at, every, prev, tuple(map(head_of, named)), sha256(text).hexdigest())
 
@@ -117,9 +117,9 @@ def _followed(lines: list[Line], rewritable: bool) -> tuple[list[tuple[int, str]
     for line in lines:
         if line.prev == GENESIS and before != GENESIS and not rewritable:
             # Who can only append, and not read, begins anew each time; nobody can have taken lines away there.
-            notes.append(f"line {line.number} begins anew: it is not bound to the lines before it")
+            notes.append(f"line {line.number} starts over: it is not linked to the lines before it")
         elif line.prev != before:
-            broken.append((line.number, "does not follow from the line before: lines are gone, edited or put in"))
+            broken.append((line.number, "does not follow from the line before: lines were removed, edited or inserted"))
         before = line.hash
     return broken, notes
 
@@ -129,7 +129,7 @@ def judge(witnesses: Iterable[Witness], newest_at: int | None, now_ms: int) -> I
     for one in witnesses:
         if one.broken:
             (number, why), more = min(one.broken), len(one.broken) - 1
-            said = f"line {number} of the witness {why}{f'; so it is with {more} lines more' if more else ''}"
+            said = f"line {number} of the witness {why}{f'; the same is true of {more} more lines' if more else ''}"
             yield Fault("", one.name, number, None, Deed.BROKEN, said)
         yield from (Remark("", note) for note in one.notes)
         if one.copy:
@@ -146,7 +146,7 @@ def judge(witnesses: Iterable[Witness], newest_at: int | None, now_ms: int) -> I
 def _covered(one: Witness, last: Line, newest_at: int | None, now_ms: int) -> Iterator[Fault | Remark]:
     every_ms = last.every_s * 1000
     if last.at > now_ms + every_ms + AHEAD_MS:
-        said = f"the newest line of the witness is of {_time(last.at)}, which is still to come"
+        said = f"the newest line of the witness is dated {_time(last.at)}, which is in the future"
         yield Fault("", one.name, last.number, None, Deed.BROKEN, said)
         return
     until = max(now_ms, 0 if newest_at is None else newest_at)
@@ -166,7 +166,7 @@ def _covered(one: Witness, last: Line, newest_at: int | None, now_ms: int) -> It
     if gaps:
         longest = max(gaps, key=lambda gap: gap[1].at - gap[0].at)
         said = f"the witness `{one.name}` wrote nothing from {_time(longest[0].at)} to {_time(longest[1].at)}"
-        yield Remark("", said if len(gaps) == 1 else f"{said}, and {len(gaps) - 1} times more for shorter")
+        yield Remark("", said if len(gaps) == 1 else f"{said}, and {len(gaps) - 1} more times for less long")
 
 
 def _time(at: int) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.audit.errors import reason
-from stanchion.audit.verifying.rewriting import why_rewritable
+from stanchion.audit.verifying.rewritable import why_rewritable
 from stanchion.audit.verifying.witness import Witness, read_witness
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.lines import Entry, Written, following, newest_in
@@ -47,12 +47,14 @@ class FilePlace:
         try:
             kind = self.path.stat().st_mode if self.path.exists() else stat.S_IFREG
             if stat.S_ISDIR(kind):
-                own = "what this user puts into a folder is its own, and can be rewritten"
-                raise BadPlace(f"the witness `{self.name}` is a folder: name a file in it, since {own}")
+                own = "files that this user creates in a folder belong to them and can be rewritten"
+                raise BadPlace(f"the witness `{self.name}` is a folder: give a file in it, because {own}")
             if stat.S_ISFIFO(kind):
                 return self._to_pipe(entry)
             if not stat.S_ISREG(kind):
-                raise BadPlace(f"the witness `{self.name}` is no file: name a file, a pipe, or another kind of place")
+                raise BadPlace(
+                    f"the witness `{self.name}` is not a file: give a file, a pipe, or another kind of place"
+                )
             return self._to_file(entry)
         except Unreachable:
             raise
@@ -71,7 +73,7 @@ class FilePlace:
         """All bytes of it."""
         try:
             if self.path.is_fifo():
-                raise Unreachable(f"`{self.name}` is a pipe: name the file that its reader writes")
+                raise Unreachable(f"`{self.name}` is a pipe: give the file that its reader writes")
             return self.path.read_bytes()
         except Unreachable:
             raise
@@ -109,7 +111,7 @@ class FilePlace:
             until = time.monotonic() + PIPE_S
             while left:
                 if not select.select([], [self._pipe], [], max(0.0, until - time.monotonic()))[1]:
-                    raise Unreachable(f"whoever reads the pipe `{self.name}` does not take a line in {PIPE_S:g} s")
+                    raise Unreachable(f"the reader of the pipe `{self.name}` did not take a line within {PIPE_S:g} s")
                 left = left[os.write(self._pipe, left) :]
                 self._torn = True
         except Unreachable:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from stanchion.audit.verifying.rewriting import why_rewritable
+from stanchion.audit.verifying.rewritable import why_rewritable
 from stanchion.audit.verifying.witness import Witness, read_witness
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.lines import OTHERS, Entry, Written, following
 from stanchion.audit.witnessing.place import shown
+from stanchion.kernel.regex import regex
 
 BRANCH: Final = "witness"
 FILE: Final = "heads.jsonl"
@@ -27,7 +27,7 @@ NOBODY: Final = {
 }
 """Who commits: what a repository's owner needs to know is in the line itself."""
 
-_BRANCH: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:[./][A-Za-z0-9_-]+)*")
+_BRANCH: Final = regex(r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:[./][A-Za-z0-9_-]+)*")
 _MOVED: Final = ("fetch first", "non-fast-forward", "shallow update not allowed")
 """How Git says that a branch is not where it was: it went on, was put back, or is gone."""
 _INSIDE: Final = ("HEAD", "config", "packed-refs", "hooks", "objects", "refs")
@@ -38,7 +38,7 @@ class GitPlace:
 
     def __init__(self, url: str, branch: str = BRANCH) -> None:
         if not _BRANCH.fullmatch(branch):
-            raise BadPlace(f"`{branch}` is no name of a branch: write letters, digits, `-`, `_`, and `/` or `.` inside")
+            raise BadPlace(f"`{branch}` is not a branch name: write letters, digits, `-`, `_`, and `/` or `.` inside")
         self._url, self._branch = url, branch
         self.name = f"{'git:' if url.startswith('/') else 'git+'}{shown(url)}#{branch}"
         self._folder: TemporaryDirectory[str] | None = None
@@ -60,7 +60,7 @@ class GitPlace:
         again = again._replace(note=f"a push was refused: {again.note if again.note else OTHERS}")
         retried = self._pushed(entry, self._newest, again)
         if retried is None:
-            raise Unreachable(f"`{self.name}` refuses the push, twice: others push there, too; see its log")
+            raise Unreachable(f"`{self.name}` refused the push twice: others push there, too; look at its log")
         return retried
 
     def why_copy(self, uid: int | None) -> str:
@@ -83,7 +83,7 @@ class GitPlace:
         found = read_witness(self.name, raw, self.why_copy(uid))
         if found.copy or self._url.startswith("/"):
             return found
-        note = f"the witness `{self.name}` proves the end as long as its keeper refuses forced pushes"
+        note = f"the witness `{self.name}` proves the end only as long as its host refuses forced pushes"
         return found._replace(notes=(*found.notes, note))
 
     def close(self) -> None:
@@ -171,7 +171,7 @@ class GitPlace:
         except FileNotFoundError:
             raise BadPlace("a witness in a Git repository needs `git`: install it") from None
         except subprocess.TimeoutExpired:
-            raise Unreachable(f"`{self.name}` does not answer in {timeout_s:g} s") from None
+            raise Unreachable(f"`{self.name}` did not answer within {timeout_s:g} s") from None
         if done.returncode:
             said = " ".join((done.stdout + b" " + done.stderr).decode(errors="replace").split())
             raise Unreachable(f"`{self.name}` cannot be used: {shown(said)[:500]}")

@@ -14,7 +14,7 @@ GENESIS: Final = "0" * 64
 START: Final = b'{"witness":'
 
 OTHERS: Final = "another witness writes there, too: give each trail a place of its own, or stop one of them"
-PUT_BACK: Final = "the line that was written last is not there any more: somebody has put the witness back"
+PUT_BACK: Final = "the last line that was written is missing: somebody has put an earlier witness back"
 
 
 class Entry(msgspec.Struct, frozen=True):

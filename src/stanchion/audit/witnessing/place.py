@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, Protocol
 
 from stanchion.audit.verifying.witness import Witness
 from stanchion.audit.witnessing.lines import Entry, Written
+from stanchion.kernel.regex import regex
 
-_PASSWORD: Final = re.compile(r"//[^/@]*@")
+_PASSWORD: Final = regex(r"//[^/@]*@")
 
 
 def shown(text: str) -> str:
@@ -16,7 +16,7 @@ def shown(text: str) -> str:
     return _PASSWORD.sub("//…@", text)
 
 
-class Place(Protocol):
+class WitnessPlace(Protocol):
     """Where a witness is kept."""
 
     @property

@@ -51,7 +51,7 @@ class StampedPlace:
     def why_copy(self, uid: int | None) -> str:
         """Why a user could rewrite what is kept: a token cannot be made, but it can be taken away."""
         why = self._file.why_copy(uid)
-        return f"{why}; tokens can be taken away there, and none can be made for a time that is past" if why else ""
+        return f"{why}; tokens can be removed there, but nobody can make one for a time in the past" if why else ""
 
     def witness(self, uid: int | None) -> Witness:
         """All lines whose tokens are good, each with the time that its token says."""
@@ -77,13 +77,13 @@ class StampedPlace:
         answer = self._asked(request.as_bytes())
         response = self._decoded(answer)
         if response is None or response.status != _GRANTED:
-            raise Unreachable(f"`{self.name}` gives no token: its answer is not the one of a timestamp service")
+            raise Unreachable(f"`{self.name}` gave no token: its answer is not that of a timestamp service")
         info = response.tst_info
         if info.nonce != request.nonce or info.message_imprint.message != bytes.fromhex(hash_of(line)):
-            raise Unreachable(f"`{self.name}` gives a token for something else: ask whoever runs the service")
+            raise Unreachable(f"`{self.name}` gave a token for something else: ask the operator of the service")
         why = "" if self._certificates is None else self._mistrusted(response, hash_of(line))
         if why:
-            raise Unreachable(f"`{self.name}` gives a token that is not to be trusted: {why}")
+            raise Unreachable(f"`{self.name}` gave a token that cannot be trusted: {why}")
         token = Token(base64.b64encode(answer).decode(), hash_of(line))
         return msgspec.json.encode(token) + b"\n"
 
@@ -105,14 +105,14 @@ class StampedPlace:
 
     def _checked(self, token: Token | None, line: Line) -> _Stamped:
         if token is None:
-            return _Stamped(line, "has no token of the timestamp service")
+            return _Stamped(line, "has no token from the timestamp service")
         try:
             response = self._decoded(base64.b64decode(token.token, validate=True))
         except binascii.Error:
             response = None
         why = "it cannot be read" if response is None else self._mistrusted(response, line.hash)
         if why:
-            return _Stamped(line, f"has a token that is not to be trusted: {why}")
+            return _Stamped(line, f"has a token that cannot be trusted: {why}")
         return _Stamped(line._replace(at=round(response.tst_info.gen_time.timestamp() * 1000)))
 
     def _mistrusted(self, response: Any, digest: str) -> str:
@@ -150,7 +150,7 @@ def _certificates(path: Path) -> list[Any]:
         raise BadPlace(f"cannot read the certificate `{path}`: {error.strerror}") from None
     except ValueError:
         raise BadPlace(
-            f"`{path}` holds no certificate: give a PEM file with that of the service or of who signs it"
+            f"`{path}` holds no certificate: give a PEM file with the certificate of the service or of its issuer"
         ) from None
     return list(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from stanchion.audit.choosing import REFUSED, Wanted
+from stanchion.audit.selection import REFUSED, Wanted
 from stanchion.cli.parser import nearest
 from stanchion.cli.times import moment_ms
 from stanchion.cli.trouble import BadInput
@@ -21,11 +21,11 @@ def wanted_of(args: argparse.Namespace, now_ms: int) -> Wanted:
     if args.refused:
         actions = actions & REFUSED if actions else set(REFUSED)
         if not actions:
-            raise BadInput("`--refused` and `--action` exclude each other here: give one of them")
+            raise BadInput("`--refused` and `--action` cannot be combined here: give one of them")
     since = 0 if args.since is None else moment_ms("--since", args.since, now_ms)
     until = FOREVER if args.until is None else moment_ms("--until", args.until, now_ms)
     if since >= until:
-        raise BadInput(f"`--since {args.since}` is not before `--until {args.until}`: exchange them")
+        raise BadInput(f"`--since {args.since}` is not before `--until {args.until}`: swap them")
     return Wanted(
         run=args.run,
         agents=None if args.agent is None else names(args.agent),
@@ -34,6 +34,7 @@ def wanted_of(args: argparse.Namespace, now_ms: int) -> Wanted:
         actions=frozenset(actions),
         since=since,
         until=until,
+        shadow=bool(args.shadow),
     )
 
 

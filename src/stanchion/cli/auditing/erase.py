@@ -13,25 +13,27 @@ import msgspec
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.request import Request
-from stanchion.audit.erasing import Said, blank, count_of, cut_off, meant_in, remove, undone
-from stanchion.audit.keys import load_key
+from stanchion.audit.erasure import Said, blank, count_of, cut_off, meant_in, remove, undone
+from stanchion.audit.key_file import load_key
 from stanchion.audit.layout import chains
 from stanchion.audit.meant import Meant
-from stanchion.audit.reading import Reader
+from stanchion.audit.reader import Reader
 from stanchion.audit.remains import Remain, Tail, damaged, held_fast, pieces, strangers, tails
 from stanchion.audit.trail import wall_ms
 from stanchion.cli.answerers import answerer
-from stanchion.cli.auditing.left import open_runs, stored
-from stanchion.cli.operating import answered
+from stanchion.cli.auditing.left import stored
+from stanchion.cli.checks_folder import checks_folder
+from stanchion.cli.operator_options import answered
 from stanchion.cli.progress import progress
 from stanchion.cli.terminal import say, visible
-from stanchion.cli.trails import checks_folder, reader_of
+from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.scopes import FLEET
-from stanchion.runtime.places import KEY
-from stanchion.runtime.retaining import SUBJECT
+from stanchion.runtime.operating.retention import SUBJECT
+from stanchion.runtime.standing.places import KEY
+from stanchion.views.unerased import open_runs
 
 UNSAID: Final = {"why": "", "by": "", "ssh_agent": False, "as_name": "", "role": ""}
 """What the options of whoever answers are where they are not given."""
@@ -43,7 +45,7 @@ SHOWN: Final = 50
 """How many of the things that are left are named."""
 
 
-CAME: Final = "written meanwhile: erase again"
+CAME: Final = "written in the meantime: erase again"
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -71,7 +73,9 @@ def erase(args: argparse.Namespace) -> int:
     folders = [trail, *[one for one in [checks_folder(state)] if one != trail and chains(one)]]
     finished = 0 if args.dry_run else sum(blank(folder, undone(folder)) for folder in folders)
     if finished:
-        say(sys.stdout, f"what was said in {_records(finished)} is erased, as the trail says since it was interrupted")
+        say(
+            sys.stdout, f"the content of {_records(finished)} is erased, which finishes an erasure that was interrupted"
+        )
     looks = _looked(folders, meant)
 
     def left(now: list[Look]) -> list[Remain]:
@@ -80,9 +84,9 @@ def erase(args: argparse.Namespace) -> int:
 
     if args.dry_run:
         _tell(looks, "would be erased")
-        return _told(left(looks), "would go")
+        return _told(left(looks), "would be removed")
     if not any(looks):
-        say(sys.stdout, "no record says anything of that")
+        say(sys.stdout, "no record matches")
         return _told(left(looks))
     request = Request(purpose=Purpose.ERASE, tenant=FLEET, subject=SUBJECT, said=_asked(looks, args.why))
 
@@ -134,8 +138,8 @@ def _meant(args: argparse.Namespace) -> Meant:
     )
     if not meant:
         raise BadInput(
-            "say whose words are to be erased: `--run`, `--agent`, `--task`, `--tenant` or `--containing`; "
-            "`--dry-run` shows how many records those are"
+            "say what to erase: `--run`, `--agent`, `--task`, `--tenant` or `--containing`; "
+            "`--dry-run` shows how many records match"
         )
     return meant
 
@@ -146,7 +150,7 @@ def _names(given: str | None) -> Names | None:
 
 def _tell(looks: list[Look], how: str) -> None:
     count = sum(count_of(one.said.rows) for one in looks)
-    say(sys.stdout, f"what was said in {_records(count)} {how}; that they were written, and what was decided, stays")
+    say(sys.stdout, f"the content of {_records(count)} {how}; the records themselves and their decisions stay")
     for number, one in enumerate(looks):
         of_checks = "of `stanchion check`, " if number else ""
         for chain, some in one.said.rows.items():
@@ -155,7 +159,7 @@ def _tell(looks: list[Look], how: str) -> None:
         for path in one.torn:
             say(sys.stdout, f"  {path.parent.name}/{path.name}: {of_checks}a piece of a record that a crash left")
         for tail in one.tails:
-            say(sys.stdout, f"  {tail.place}: {of_checks}the beginning of a record, where a crash came")
+            say(sys.stdout, f"  {tail.place}: {of_checks}the beginning of a record, cut off by a crash")
 
 
 def _told(left: list[Remain], how: str = "is gone") -> int:

@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from stanchion.audit.choosing import Wanted
 from stanchion.audit.errors import TrailError
 from stanchion.audit.export import NoParquet, write_jsonl, write_parquet
-from stanchion.audit.reading import Found, Reader
+from stanchion.audit.reader import Found, Reader
+from stanchion.audit.selection import Wanted
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import say
@@ -60,11 +60,13 @@ def _write_back(args: argparse.Namespace, wanted: Wanted) -> int:
     if url is None:
         no_schema(args.schema)
         folder = trail_at(args.trail, whose(args.project))
-        raise BadInput(f"`{folder}` is the folder of a trail already: copy it, or name a database")
+        raise BadInput(f"`{folder}` is already the folder of a trail: copy it, or give a database")
     if wanted != Wanted():
-        raise BadInput("a trail is written back whole, because its records hang together: leave the choice out")
+        raise BadInput(
+            "a trail can only be exported as a whole, because its records are chained: leave the filters out"
+        )
     from stanchion.audit.postgres import export_trail
-    from stanchion.audit.postgres.shipping import SCHEMA
+    from stanchion.audit.postgres.shipment import SCHEMA
 
     try:
         with progress("exporting", records) as told:
@@ -83,11 +85,11 @@ def _form(args: argparse.Namespace) -> str:
     if form not in (*FORMATS, TRAIL):
         raise BadInput(f"`--format` is `{form}`: give one of {', '.join((*FORMATS, TRAIL))}")
     if form == TRAIL and (args.out is None or args.force):
-        raise BadInput("a trail is a folder: name a new or an empty one with `--out DIR`, without `--force`")
+        raise BadInput("a trail is a folder: give a new or an empty one with `--out DIR`, without `--force`")
     if form == "parquet" and args.out is None:
-        raise BadInput("a Parquet file is nothing to print: name a file with `--out FILE`")
+        raise BadInput("a Parquet file cannot be printed: give a file with `--out FILE`")
     if args.force and args.out is None:
-        raise BadInput("`--force` is for `--out FILE`: name the file, or leave it out")
+        raise BadInput("`--force` needs `--out FILE`: give the file, or leave `--force` out")
     return str(form)
 
 
@@ -120,11 +122,11 @@ def _sink(out: str | None, force: bool) -> Iterator[BinaryIO]:
 
 def _refuse(target: Path, force: bool) -> None:
     if target.is_dir():
-        raise BadInput(f"`{target}` is a folder: name a file in it")
+        raise BadInput(f"`{target}` is a folder: give a file in it")
     if target.exists() and not force:
-        raise BadInput(f"`{target}` is there already: name another file, or write over it with `--force`")
+        raise BadInput(f"`{target}` already exists: use another file, or overwrite it with `--force`")
 
 
 def _unwritable(out: str, error: OSError) -> str:
     reason = error.strerror.lower() if error.strerror else str(error)
-    return f"`{out}` cannot be written: {reason}; name a file that can"
+    return f"`{out}` cannot be written: {reason}; use another file"

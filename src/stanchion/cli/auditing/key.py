@@ -12,7 +12,7 @@ from stanchion.audit.ratchet import make_key
 from stanchion.cli.terminal import Terminal, put
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row
-from stanchion.runtime.places import KEY
+from stanchion.runtime.standing.places import KEY
 
 MADE = 0
 
@@ -28,8 +28,8 @@ def key(args: argparse.Namespace) -> int:
         raise BadInput(str(error)) from None
     terminal = Terminal.of(sys.stdout, os.environ)
     said = {
-        "seals": f"{path}: stays on this machine, writable by whoever writes the trail; each use replaces it",
-        "verifies": f"{other}: does not belong on this machine. Move it to where you verify, and delete it here",
+        "seals": f"{path}: keep it on this machine, writable by the user who writes the trail; each use replaces it",
+        "verifies": f"{other}: do not keep it on this machine. Move it to where you verify, and delete it here",
         "next": f"export {KEY}={path.absolute()}",
     }
     for name, text in said.items():

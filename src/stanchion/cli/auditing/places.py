@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stanchion.cli.trouble import BadInput
-from stanchion.runtime.places import BROKER, WITNESS
+from stanchion.runtime.standing.places import BROKER, WITNESS
 
 if TYPE_CHECKING:
     from stanchion.audit.verify import Witness
-    from stanchion.audit.witnessing.place import Place
+    from stanchion.audit.witnessing.place import WitnessPlace
 
 
-def place_at(name: str, trail: Path | None, certificates: str | None) -> Place:
+def place_at(name: str, trail: Path | None, certificates: str | None) -> WitnessPlace:
     """The place that a name says; one that no witness can be kept at is bad input."""
     from stanchion.audit.witnessing.errors import BadPlace
-    from stanchion.audit.witnessing.naming import place_named
+    from stanchion.audit.witnessing.names import place_named
 
     if name.startswith(BROKER):
         from stanchion.runtime.remote.witness import NAME, BrokerPlace
@@ -52,6 +52,6 @@ def witnesses_at(given: Sequence[str], trail: Path | None, certificates: str | N
 
 def owner(trail: Path | None) -> int | None:
     """The user whose a trail is: who could rewrite it, and must not be able to rewrite its witness."""
-    from stanchion.audit.verifying.rewriting import owner_of
+    from stanchion.audit.verifying.rewritable import owner_of
 
     return owner_of(trail)

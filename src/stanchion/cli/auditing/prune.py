@@ -9,34 +9,35 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.erasing import blank, undone
+from stanchion.audit.erasure import blank, undone
 from stanchion.audit.errors import TrailError
-from stanchion.audit.keys import load_key
-from stanchion.audit.reading import Reader
+from stanchion.audit.key_file import load_key
+from stanchion.audit.reader import Reader
 from stanchion.audit.retention import DAY_MS, Keep, Old, leaving, prune as prune_trail
-from stanchion.cli.progress import size
 from stanchion.cli.terminal import say
-from stanchion.cli.times import day
 from stanchion.cli.trails import database_of, reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import named_project, whose
-from stanchion.runtime.authority import pinned_by
-from stanchion.runtime.places import KEY, keep_of
-from stanchion.runtime.retaining import USUAL, permitted
+from stanchion.kernel.regex import regex
+from stanchion.runtime.operating.retention import USUAL, permitted
+from stanchion.runtime.people.authority import pinned_by
+from stanchion.runtime.standing.places import KEY, keep_of
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import StoreError
+from stanchion.views.amounts import size
+from stanchion.views.times import day
 
 REFUSED: Final = 1
 BYTES: Final = {"": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
-_SIZE: Final = re.compile(r"(\d{1,12}(?:\.\d{1,3})?)\s?(|KB|MB|GB)", re.IGNORECASE)
-_AGE: Final = re.compile(r"(\d{1,6})([dw])")
+_SIZE: Final = regex(r"(\d{1,12}(?:\.\d{1,3})?)\s?(|KB|MB|GB)", re.IGNORECASE)
+_AGE: Final = regex(r"(\d{1,6})([dw])")
 
 
 def prune(args: argparse.Namespace) -> int:
     """Show what leaves, and let it leave."""
     if database_of(None) is not None:
         raise BadInput(
-            "the trail is copied to a database, and what is not there yet must not leave: set "
+            "the trail is copied to a database, and records that are not there yet must not be removed: set "
             "STANCHION_AUDIT_KEEP_DAYS and STANCHION_AUDIT_KEEP_MB for the shields that copy it"
         )
     reader = reader_of(None, whose(args.project))
@@ -45,7 +46,7 @@ def prune(args: argparse.Namespace) -> int:
     if asked and not keep:
         say(
             sys.stderr,
-            "stanchion: operators have keys here, and none has said what may leave: see `stanchion retention`",
+            "stanchion: operators have keys here, and none has said what may be removed: see `stanchion retention`",
         )
         return REFUSED
     gone = leaving(reader.folder, keep, wall_ms()) if keep else []
@@ -59,9 +60,9 @@ def prune(args: argparse.Namespace) -> int:
         done = prune_trail(reader.folder, gone, keep, load_key(Path(key)) if key else None, wall_ms)
     except (TrailError, OSError) as error:
         raise BadInput(str(error)) from None
-    say(sys.stdout, f"{_segments(done)} left; what they were is written down, and the rest verifies")
+    say(sys.stdout, f"{_segments(done)} removed; the trail records which they were, and the rest still verifies")
     if done < len(gone):
-        say(sys.stdout, f"{_segments(len(gone) - done)} stayed: a process writes that chain, or it was tampered with")
+        say(sys.stdout, f"{_segments(len(gone) - done)} kept: a process is writing that chain, or it was tampered with")
     return 0
 
 
@@ -100,7 +101,7 @@ def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
     bounds += [f"more than {size(keep.size)}"] if keep.size is not None else []
     if not gone:
         words = f"nothing is {' or '.join(bounds)}" if bounds else "everything is kept"
-        say(sys.stdout, f"{words}: the trail has {size(reader.size())}, and only whole segments leave")
+        say(sys.stdout, f"{words}: the trail has {size(reader.size())}, and only whole segments are removed")
         return
     total = sum(old.size for old in gone)
     said = f"{_segments(len(gone))}, {size(total)} of {size(reader.size())}: what is {' or '.join(bounds)}"

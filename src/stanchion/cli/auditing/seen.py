@@ -6,14 +6,13 @@ import os
 import sys
 from pathlib import Path
 
-from stanchion.audit.anchors import anchors_of
-from stanchion.audit.layout import chains
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
-from stanchion.runtime.places import MEMORY, STORE_FILE, TRAIL_FOLDER, is_own, store_named
-from stanchion.runtime.state_places import Whose
-from stanchion.stores.opening import file_of
+from stanchion.runtime.standing.places import MEMORY, STORE_FILE, TRAIL_FOLDER, is_own, store_named
+from stanchion.runtime.standing.state_places import Whose
+from stanchion.stores.open_store import file_of
+from stanchion.views.trails import anchors_in
 
 Anchors = list[tuple[str, int, str]]
 
@@ -40,9 +39,5 @@ def is_nowhere(found: Whose) -> bool:
 
 
 def _read(store: str | None, folder: Path, found: Whose) -> Anchors:
-    try:
-        there = chains(folder)
-    except OSError:
-        there = []
     with opened(store, found) as kept:
-        return [] if kept is None else anchors_of(((cell.key, cell.value) for cell in kept.look()), folder, there)
+        return [] if kept is None else anchors_in(kept, folder)

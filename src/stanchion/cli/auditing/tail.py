@@ -6,24 +6,25 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from stanchion.audit.choosing import Wanted
 from stanchion.audit.export import line_of
-from stanchion.audit.reading import Found, Reader
+from stanchion.audit.reader import Found, Reader
+from stanchion.audit.selection import Wanted
 from stanchion.cli.auditing.choice import wanted_of
-from stanchion.cli.progress import Told, progress, records
+from stanchion.cli.progress import progress, records
 from stanchion.cli.record_line import Lines
 from stanchion.cli.terminal import Terminal, put
-from stanchion.cli.trails import chains_of, digits_among, follower_of, met, records_in, tell_unread
+from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.whose import whose
 from stanchion.kernel.shown import json_safe
 from stanchion.stores.memory import wall_ms
+from stanchion.views.records import record_view
+from stanchion.views.trails import coming, digits_of, follower_of, newest, unread
 
 if TYPE_CHECKING:
-    from stanchion.audit.postgres.reading import DatabaseReader
+    from stanchion.audit.postgres.reader import DatabaseReader
 
 SHOWN: Final = 20
 EVERY_S: Final = 0.5
@@ -34,30 +35,19 @@ def tail(args: argparse.Namespace) -> int:
     wanted = wanted_of(args, wall_ms())
     most = SHOWN if args.lines is None else args.lines
     with records_in(args.trail, whose(args.project), args.schema, empty=bool(args.follow)) as reader:
-        show = _json if args.json else _words(digits_among(chains_of(reader)))
+        show = _json if args.json else _words(digits_of(reader))
         if args.follow:
             follow(reader, wanted, most, show, lambda: time.sleep(EVERY_S))
-        show(newest(reader, wanted, most))
+        show(_newest(reader, wanted, most))
         tell_unread(reader)
     return 0
 
 
-def newest(
+def _newest(
     reader: Reader | DatabaseReader, wanted: Wanted, most: int, behind: Callable[[Found], bool] = lambda _: True
 ) -> list[Found]:
-    """The newest records that are wanted, oldest of them first."""
     with progress("looking", None if isinstance(reader, Reader) else records) as told:
-        found = list(
-            islice((one for one in _newest(reader, wanted, told) if wanted.has(one.stub) and behind(one)), most)
-        )
-    return found[::-1]
-
-
-def _newest(reader: Reader | DatabaseReader, wanted: Wanted, told: Told | None) -> Iterator[Found]:
-    if isinstance(reader, Reader):
-        return reader.backwards(told) if wanted.run is None else reader.of_run(wanted.run, told)
-    span = (told, wanted.since, wanted.until)
-    return reader.backwards(*span) if wanted.run is None else reader.of_run(wanted.run, *span)
+        return newest(reader, wanted, most, told, behind)
 
 
 def follow(
@@ -69,11 +59,11 @@ def follow(
 ) -> None:
     """Show the newest records and then those that come, until somebody interrupts."""
     follower = follower_of(reader)
-    show(newest(reader, wanted, most, follower.is_behind))
+    show(_newest(reader, wanted, most, follower.is_behind))
     told = tell_unread(reader)
     while True:
-        show([found for found in follower.new() if wanted.has(found.stub)])
-        if len(met(reader, follower)) > told:
+        show(coming(follower, wanted))
+        if len(unread(reader, follower)) > told:
             told = tell_unread(reader, follower)
         pause()
 
@@ -88,7 +78,7 @@ def _words(digits: int) -> Callable[[Iterable[Found]], None]:
 
     def show(records: Iterable[Found]) -> None:
         for found in records:
-            for line in lines.of(found):
+            for line in lines.of(record_view(found)):
                 put(sys.stdout, line)
 
     return show

@@ -6,20 +6,31 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from stanchion.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
 from stanchion.cli.auditing.places import usual_place, witnesses_at
 from stanchion.cli.auditing.seen import seen_in
-from stanchion.cli.progress import progress, records, size
+from stanchion.cli.progress import progress, records
 from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, visible
-from stanchion.cli.times import shown
+from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trails import database_of, no_schema, trail_at
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row
 from stanchion.cli.whose import whose
-from stanchion.runtime.places import KEY
+from stanchion.runtime.errors import NotifyError
+from stanchion.runtime.standing.listeners import listened_to
+from stanchion.runtime.standing.notify_file import post_for
+from stanchion.runtime.standing.places import KEY, metrics_folder
+from stanchion.runtime.standing.telling import switched
+from stanchion.stores.memory import wall_ms
+from stanchion.telemetry import loggers
+from stanchion.telemetry.catalogue import OCCURRENCES
+from stanchion.telemetry.occurrences import Kind, Occurrence
+from stanchion.telemetry.publication import count_once
+from stanchion.views.amounts import size
+from stanchion.views.times import shown
 
 WHOLE: Final = 0
 FAULTY: Final = 1
@@ -30,6 +41,7 @@ NUMBERS: Final = frozenset({"records", "size", "sealed"})
 
 def check_trail(args: argparse.Namespace) -> int:
     """Verify a trail and say what was found."""
+    loggers.leave_out((Kind.TRAIL_TAMPERED,))  # said below, in the command's own words
     given = args.key if args.key is not None else os.environ.get(KEY, "")
     try:
         report = _report(args, given if given else None)
@@ -40,7 +52,36 @@ def check_trail(args: argparse.Namespace) -> int:
     else:
         for line in _lines(report, Terminal.of(sys.stdout, os.environ)):
             put(sys.stdout, line)
+    if report.whole:
+        written = sum(chain.records for chain in report.chains)
+        loggers.say(loggers.TRAIL, loggers.INFO, "verified", trail=report.folder, records=written)
+    else:
+        _tell(args, report)
     return WHOLE if report.whole else FAULTY
+
+
+def _tell(args: argparse.Namespace, report: Report) -> None:
+    """Count that a trail is not as it was written, log it, and tell whoever gets notices."""
+    with suppress(OSError, ValueError):
+        folder = metrics_folder(None, None, os.environ, whose(args.project))
+        if folder is not None and switched(os.environ):
+            count_once(folder, OCCURRENCES, str(Kind.TRAIL_TAMPERED))
+    post = None
+    try:
+        post = post_for(None, os.environ)
+    except NotifyError as error:
+        for fault in error.faults:
+            say(sys.stderr, f"stanchion: no notice is sent: {fault}")
+    occurrences = listened_to(post)
+    occurrences.tell(Occurrence(kind=Kind.TRAIL_TAMPERED, at=wall_ms(), text=_notice(report), about="trail"))
+    occurrences.close()
+
+
+def _notice(report: Report) -> str:
+    """What somebody far away has to know: which trail, what was found first, and where."""
+    first = report.faults[0]
+    where = f"{first.deed.value} at `{first.place}`, {first.sentence}"
+    return f"`stanchion audit verify` says of `{report.folder}`: {verdict(report)}; the first: {where}"
 
 
 def _report(args: argparse.Namespace, key: str | None) -> Report:
@@ -58,9 +99,9 @@ def _report(args: argparse.Namespace, key: str | None) -> Report:
         with progress("verifying") as told:
             return verify(folder, key, witnesses, told, anchors)
     if args.store is not None:
-        raise BadInput("`--store` is for the folder of a trail: `stanchion audit export --format trail` writes one")
+        raise BadInput("`--store` is for the folder of a trail: `stanchion audit export --format trail` makes one")
     from stanchion.audit.postgres import verify_database
-    from stanchion.audit.postgres.shipping import SCHEMA
+    from stanchion.audit.postgres.shipment import SCHEMA
 
     witnesses = witnesses_at(named, None, args.tsa_cert)
     with progress("verifying", records) as told:
@@ -88,7 +129,7 @@ def _row(chain: Chain) -> tuple[str, ...]:
     if chain.retired:
         state += f", {chain.retired:,} retired"
     if chain.behind_head:
-        state += f", {chain.behind_head:,} behind the head"
+        state += f", {chain.behind_head:,} after the head"
     times = ["-" if at is None else shown(at) for at in (chain.first_at, chain.last_at)]
     sealed = f"{chain.sealed}/{chain.checkpoints}"
     return (chain.id, state, f"{chain.records:,}", size(chain.bytes), sealed, *times)

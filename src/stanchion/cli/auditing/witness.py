@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
-from stanchion.audit.witnessing.writing import Round, Writer, patience_s
-from stanchion.cli.auditing.heads import heads_of
+from stanchion.audit.witnessing.rounds import Round, Writer, patience_s
 from stanchion.cli.auditing.places import owner, place_at, usual_place
 from stanchion.cli.terminal import say
-from stanchion.cli.times import shown
-from stanchion.cli.trails import database_of, name_of, records_in, trail_at
+from stanchion.cli.trails import database_of, records_in, trail_at
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
-from stanchion.runtime.places import WITNESS
+from stanchion.runtime.standing.places import WITNESS
 from stanchion.stores.memory import wall_ms
+from stanchion.views.times import shown
+from stanchion.views.trails import heads_of, name_of
 
 if TYPE_CHECKING:
-    from stanchion.audit.witnessing.place import Place
+    from stanchion.audit.witnessing.place import WitnessPlace
 
 EVERY_S: Final = 60
 DONE: Final = 0
@@ -50,7 +50,7 @@ def keep_witness(args: argparse.Namespace) -> int:
         place.close()
 
 
-def _once(writer: Writer, place: Place, folder: Path | None) -> int:
+def _once(writer: Writer, place: WitnessPlace, folder: Path | None) -> int:
     try:
         _tell(writer.write(), place)
         _name(place, folder)
@@ -60,7 +60,7 @@ def _once(writer: Writer, place: Place, folder: Path | None) -> int:
     return DONE
 
 
-def _often(writer: Writer, place: Place, folder: Path | None, every_s: int) -> int:
+def _often(writer: Writer, place: WitnessPlace, folder: Path | None, every_s: int) -> int:
     stopped: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: stopped.put(number))
@@ -98,15 +98,18 @@ def _heads(args: argparse.Namespace) -> Mapping[str, bytes]:
             raise BadInput(f"the heads in `{name_of(reader)}` cannot be read: {error.strerror or error}") from None
 
 
-def _name(place: Place, folder: Path | None) -> None:
+def _name(place: WitnessPlace, folder: Path | None) -> None:
     """Call a copy a copy."""
     why = place.why_copy(owner(folder))
     if why:
         kept = "keep it where the trail's user cannot rewrite it"
-        say(sys.stdout, f"`{place.name}` is a copy, and no proof against who can rewrite it: {why}; {kept}")
+        say(
+            sys.stdout,
+            f"`{place.name}` is only a copy, and proves nothing against somebody who can rewrite it: {why}; {kept}",
+        )
 
 
-def _tell(done: Round, place: Place) -> None:
+def _tell(done: Round, place: WitnessPlace) -> None:
     chains = "1 chain" if done.chains == 1 else f"{done.chains} chains"
     new = f"{done.changed} with a new head" if done.changed else "all as before"
     say(sys.stdout, f"{shown(done.at_ms)}  {chains}, {new}, to `{place.name}`")

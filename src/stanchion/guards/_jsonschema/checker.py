@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.guards._jsonschema.outline import Outline, SchemaFault, outline
-from stanchion.guards._jsonschema.wording import short
+from stanchion.guards._jsonschema.words import short
 
 MAX_BYTES: Final = 262_144
 """How long a schema may be."""
@@ -98,8 +98,8 @@ def _said(schema: Any, path: tuple[Any, ...], error: Any) -> str:
     """What is wrong with a schema, in words that repeat none of its texts but names."""
     word = next((step for step in reversed(path) if isinstance(step, str)), "")
     if error.kind.name == "format" and word in ("pattern", "patternProperties", "propertyNames"):
-        return "the pattern is no regular expression without look-around and back-references: write another"
+        return "the pattern is not a regular expression without look-around and back-references: write another"
     if not path and error.kind.name not in ("type", "required", "anyOf"):
         known = schema.get("$schema") if isinstance(schema, dict) else None
         return f"it is of no known draft or refers outside itself (`$schema` is `{short(str(known))}`)"
-    return f"`{short(word)}` has a value that JSON Schema does not allow there" if word else "it is no JSON Schema"
+    return f"`{short(word)}` has a value that JSON Schema does not allow there" if word else "it is not JSON Schema"

@@ -14,7 +14,7 @@ import msgspec
 
 from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.outline import SchemaFault
-from stanchion.guards._jsonschema.wording import either, is_of, listed, nearest, path_of, short, type_of
+from stanchion.guards._jsonschema.words import either, is_of, listed, nearest, path_of, short, type_of
 
 STEPS: Final = 2_000
 """How many parts of a schema are held against values to find out why one does not fit."""
@@ -75,7 +75,7 @@ class _Explaining:
         found = self._referred(schema, value, path)
         found += [Problem("value", path, words) for words in _valued(schema, value)]
         if self._formats and isinstance(schema.get("format"), str) and not _is_format(schema["format"], value):
-            found.append(Problem("value", path, f"is no `{short(schema['format'])}`"))
+            found.append(Problem("value", path, f"is not a `{short(schema['format'])}`"))
         if isinstance(value, dict):
             found += self._object(schema, value, path)
         elif isinstance(value, list):

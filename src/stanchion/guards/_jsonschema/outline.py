@@ -8,9 +8,10 @@ counted; what unfolds to too much is refused before any value is held against it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from stanchion.guards._jsonschema.wording import short
+from stanchion.guards._jsonschema.words import short
+from stanchion.kernel.tuples import NamedTuple
 
 MAX_DEPTH: Final = 64
 """How deep a schema may be nested."""

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from stanchion.guards.budget.guard import CODES, HOLD_MS, SPENDS, Budget, Grant, Requests, grant_key, grants
+from stanchion.guards.budget.guard import (
+    ALLOTTED,
+    CODES,
+    HOLD_MS,
+    SPENDS,
+    Allotment,
+    Budget,
+    Requests,
+    allotment_key,
+    allotments,
+)
 from stanchion.guards.budget.measures import ACTS, MEASURES, phrase, shown
 
 __all__ = [
     "ACTS",
+    "ALLOTTED",
     "CODES",
     "HOLD_MS",
     "MEASURES",
     "SPENDS",
+    "Allotment",
     "Budget",
-    "Grant",
     "Requests",
-    "grant_key",
-    "grants",
+    "allotment_key",
+    "allotments",
     "phrase",
     "shown",
 ]

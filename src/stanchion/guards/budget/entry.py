@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from stanchion.guards._marks import mark, marks_of
 from stanchion.guards.budget.measures import ACTS, MEASURES, phrase
@@ -13,14 +13,37 @@ from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import Unit
 
-if TYPE_CHECKING:
-    from stanchion.guards.budget.guard import Budget
-
 ENDS: Final = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE})
 """Where something ends: what it used is settled there, and nothing is counted anew but that it ended."""
 
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
 """Where something begins of which nobody may have said what it takes."""
+
+
+class Budget(Protocol):
+    """A budget, as far as its entry in a policy can be judged."""
+
+    @property
+    def degrade_at(self) -> float | None: ...
+
+    @property
+    def warn_at(self) -> float | None: ...
+
+    @property
+    def action(self) -> str: ...
+
+    @property
+    def per(self) -> str: ...
+
+    @property
+    def window_s(self) -> float | None: ...
+
+    @property
+    def reach(self) -> str: ...
+
+    def limits(self) -> dict[Unit, int]: ...
+
+    def reserves(self) -> dict[Unit, int]: ...
 
 
 def idle(budget: Budget, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[str, str]]:
@@ -30,7 +53,7 @@ def idle(budget: Budget, stages: frozenset[Stage], alone: bool) -> Iterator[tupl
         looks = [stage for stage in stages if not (stage is Stage.CHARGE and unit in ACTS)]
         counts = [stage for stage in looks if unit is Unit.ONE or stage not in ENDS]
         if not counts and not (looks and (limit == 0 or not alone)):
-            why = "what ends there was counted where it began" if looks else "a charge is no action"
+            why = "what ends there was counted where it began" if looks else "a charge is not an action"
             said = f"`{MEASURES[unit]}` counts nothing at {where}: {why}"
             yield MEASURES[unit], f"{said}; add the stages where it is used, such as `tool_call`, or leave it out"
     if stages and budget.degrade_at is not None and not any(sensible(stage, Action.DEGRADE) for stage in stages):
@@ -40,7 +63,7 @@ def idle(budget: Budget, stages: frozenset[Stage], alone: bool) -> Iterator[tupl
 
 def points(budget: Budget, standing: Standing) -> Iterator[Point]:
     """Marks that everybody reaches, and measures of which an action reserves nothing where nobody estimates it."""
-    if not standing.shadow and standing.stages - UNTALLIED and budget.warn_at is not None:
+    if standing.last and not standing.shadow and standing.stages - UNTALLIED and budget.warn_at is not None:
         yield from _marks(budget, standing)
     if standing.shadow or budget.action == "warn":
         return

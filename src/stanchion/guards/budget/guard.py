@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 CODES: Final = declare(
     {
         "budget.exceeded": Words(
-            "this does not fit into the {} of this {}: {} used or reserved",
+            "this would exceed the {} of this {}: {} used or reserved",
             "stop and report what is done so far, or ask for a larger budget",
         ),
         "budget.window_full": Words(
-            "this does not fit into the {} that this {} has for any {} seconds: {} used or reserved",
+            "this would exceed the {} that this {} may use in {} seconds: {} used or reserved",
             "wait and try again later, or ask for a larger budget",
         ),
         "budget.nearly": Words(
@@ -154,12 +154,12 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         """The counters of a run that it bounds. What was carved out for a run is charged above it already."""
         counter = "" if self.counter is None else self.counter
         keys = {unit: scope_key(run, self.per, "budget", counter, unit.name.lower()) for unit in self.limits()}
-        other = (self.per == "agent" and run.agent != run.granted_by) or (
-            self.per == "task" and run.task != run.granted_for
+        other = (self.per == "agent" and run.agent != run.allotted_by) or (
+            self.per == "task" and run.task != run.allotted_for
         )
-        if run.grant is None or other:
+        if run.allotment is None or other:
             return keys
-        return {unit: name for unit, name in keys.items() if run.grant[unit] < 0}
+        return {unit: name for unit, name in keys.items() if run.allotment[unit] < 0}
 
     def totals(self, run: RunInfo, /) -> dict[str, int]:
         """The counters of a run or its task that never start anew, with their limits."""
@@ -246,32 +246,36 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         return self.warn_at is None and 0 in self.limits().values()
 
 
-class Grant(msgspec.Struct, frozen=True):
+ALLOTTED: Final = "grant"
+"""What an allotment is called in stores and trails: keys and ids that are kept do not change with our words."""
+
+
+class Allotment(msgspec.Struct, frozen=True):
     """Bounds a child by what was carved out of its parent's budget for it."""
 
-    name: ClassVar[str] = "grant"
+    name: ClassVar[str] = ALLOTTED
     kind: ClassVar[Kind] = Kind.METER
     stages: ClassVar[frozenset[Stage]] = SPENDS
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
-        """A counter for each measure that was granted."""
-        granted = grants(event.run)
+        """A counter for each measure that was allotted."""
+        allotted = allotments(event.run)
         charge = event.stage is Stage.CHARGE
         return tuple(
             [
-                _line(event, grant_key(event.run, unit), unit, ((limit if limit else -1, Action.BLOCK),))
-                for unit, limit in granted.items()
+                _line(event, allotment_key(event.run, unit), unit, ((limit if limit else -1, Action.BLOCK),))
+                for unit, limit in allotted.items()
                 if not (charge and unit in ACTS)
             ]
         )
 
     def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
-        """Say what of the grant is used up."""
+        """Say what of the allotment is used up."""
         at = said.index(max(said))
         unit = Unit(self.lines(event)[at].unit)
-        limit, used = phrase(unit, grants(event.run)[unit]), shown(unit, values[at])
+        limit, used = phrase(unit, allotments(event.run)[unit]), shown(unit, values[at])
         return Finding(action, "budget.exceeded", (limit, "child run", used))
 
 
@@ -284,7 +288,7 @@ class Requests(msgspec.Struct, frozen=True):
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
 
-    budget: Budget | Grant
+    budget: Budget | Allotment
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """The counter of API calls; a request that has left is counted for good."""
@@ -294,26 +298,26 @@ class Requests(msgspec.Struct, frozen=True):
         """Say how many API calls are used up, or nearly so."""
         if isinstance(self.budget, Budget):
             return self.budget.said_of(Unit.API_CALLS, action, values[0])
-        limit = phrase(Unit.API_CALLS, grants(event.run)[Unit.API_CALLS])
+        limit = phrase(Unit.API_CALLS, allotments(event.run)[Unit.API_CALLS])
         return Finding(action, "budget.exceeded", (limit, "child run", shown(Unit.API_CALLS, values[0])))
 
     def tightened(self, by: float) -> Requests:
         """The same with marks that come earlier, where there are any."""
-        return self if isinstance(self.budget, Grant) else Requests(self.budget.tightened(by))
+        return self if isinstance(self.budget, Allotment) else Requests(self.budget.tightened(by))
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         return self.budget.actions() if isinstance(self.budget, Budget) else (Action.BLOCK,)
 
 
-def grants(run: RunInfo) -> dict[Unit, int]:
+def allotments(run: RunInfo) -> dict[Unit, int]:
     """What was carved out for a run; what it may use of anything else is what its parent may."""
-    return {} if run.grant is None else {unit: run.grant[unit] for unit in Unit if run.grant[unit] >= 0}
+    return {} if run.allotment is None else {unit: run.allotment[unit] for unit in Unit if run.allotment[unit] >= 0}
 
 
-def grant_key(run: RunInfo, unit: Unit) -> str:
-    """The counter of what a child has used of its grant."""
-    return scope_key(msgspec.structs.replace(run, purse=""), "run", "grant", unit.name.lower())
+def allotment_key(run: RunInfo, unit: Unit) -> str:
+    """The counter of what a child has used of its allotment."""
+    return scope_key(msgspec.structs.replace(run, purse=""), "run", ALLOTTED, unit.name.lower())
 
 
 def _line(

@@ -15,29 +15,29 @@ CODES: Final = declare(
             "`{}` cannot be read as a URL: {}", "write the whole URL plainly, such as `https://example.com/page`"
         ),
         "egress.scheme": Words("scheme `{}` may not be used: {} are allowed", "use one of these, or another tool"),
-        "egress.denied": Words("`{}` is denied: {}", "do without it; another name for the same place is denied, too"),
+        "egress.denied": Words("`{}` is denied: {}", "do without it; other names for the same host are denied too"),
         "egress.metadata": Words(
             "`{}` is where a cloud hands out its credentials: {}",
-            "leave it alone; ask a person for what you need to know of the machine",
+            "do not use it; ask a person for what you need to know about the machine",
         ),
         "egress.internal": Words(
             "`{}` is not on the public network: {}", "use a public host, or ask for this one to be allowed"
         ),
         "egress.ambiguous": Words(
-            "`{}` is not read alike by everybody: {}", "write scheme, host and port plainly, without tricks"
+            "programs do not agree on how to read `{}`: {}", "write scheme, host and port plainly"
         ),
         "egress.credentials": Words(
             "the URL of `{}` carries a user name or a password",
-            "leave them out: a tool that needs credentials gets them otherwise",
+            "leave them out: a tool that needs credentials gets them in another way",
         ),
-        "egress.login": Words("the URL carries a login, which is sent and not written down", ""),
+        "egress.login": Words("the URL contains a login; it is sent but not recorded", ""),
         "egress.not_allowed": Words(
             "`{}` is not among the hosts that may be reached", "use one of those that are, or ask for it to be added"
         ),
         "egress.port": Words("port {} of `{}` may not be used: {} are allowed", "use one of these"),
         "egress.method": Words("method `{}` may not be used: {} are allowed", "use one of these"),
         "egress.unresolved": Words(
-            "`{}` has no address, so nobody can say where it leads", "check the name, or try again later"
+            "`{}` has no address, so its destination is unknown", "check the name, or try again later"
         ),
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Final
 
@@ -9,11 +10,10 @@ import msgspec
 
 from stanchion.guards.egress.codes import CODES
 from stanchion.guards.egress.hosts import Hosts
-from stanchion.guards.egress.logins import shown, unwritten
 from stanchion.guards.egress.names import METADATA, inside_name, written_in
-from stanchion.guards.egress.places import Place, places
+from stanchion.guards.egress.places import CalledUrl, places
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import Beside
+from stanchion.kernel.contract.values import Beside, Point, Standing
 from stanchion.kernel.events import Egress, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -21,6 +21,7 @@ from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.addresses import Address, address_of, carried, inside, is_metadata
+from stanchion.readings.logins import shown, unwritten
 from stanchion.readings.urls import LONGEST_KEPT, Target, Unreadable, same_host, url_of
 
 __all__ = ["CODES", "EgressGuard"]
@@ -65,8 +66,16 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         # A list that cannot be read is refused when the policy loads, not when somebody first asks for a host.
         _ = (self._allowed, self._denied, self._internal, self._proxies)
         for scheme in self.schemes:
-            if not scheme.isascii() or scheme != scheme.lower() or scheme.endswith(":"):
-                raise ValueError(f"`{scheme}` is no scheme: write it in small letters, as `https`")
+            if not scheme.isascii() or scheme != scheme.lower() or ":" in scheme or "/" in scheme:
+                raise ValueError(f"`{scheme}` is not a scheme: write it in small letters, as `https`")
+
+    def points(self, standing: Standing, /) -> Iterator[Point]:
+        """Lists of hosts that hold for requests alone, where URLs in tool calls are easily thought to be judged too."""
+        listed = [name for name in ("allowed_hosts", "denied_hosts") if getattr(self, name)]
+        if listed and self.arguments and Stage.TOOL_CALL not in standing.stages:
+            said = f"`{standing.id}` judges no tool calls, so `{listed[0]}` does not hold for URLs in their arguments"
+            advice = "write `stages: [egress, tool_call]` to have them judged, or `arguments: false` if this is meant"
+            yield Point("requests_only", "info", said, advice, (listed[0],))
 
     @cached_property
     def _allowed(self) -> Hosts | None:
@@ -110,7 +119,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
 
     def _against(self, event: Egress | ToolCall) -> Finding | None:
         if isinstance(event, Egress):
-            finding = self._looked_up(Place(event.url, True))
+            finding = self._looked_up(CalledUrl(event.url, True))
             return self._beside(event) if finding is None else finding
         for place in places(event.args) if self.arguments else ():
             finding = self._looked_up(place)
@@ -118,7 +127,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
                 return finding
         return None
 
-    def _looked_up(self, place: Place) -> Finding | None:
+    def _looked_up(self, place: CalledUrl) -> Finding | None:
         found: Finding | None = self._kept(place) if len(place.url) <= LONGEST_KEPT else self._judged(place)
         return found
 
@@ -141,7 +150,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         said = shown(method)
         return self._finding("egress.method", said, _listed(self.methods))
 
-    def _judged(self, place: Place) -> Finding | None:
+    def _judged(self, place: CalledUrl) -> Finding | None:
         text = place.url
         if place.sure and len(text) > self.max_url:
             return self._finding("egress.too_long", len(text), self.max_url)

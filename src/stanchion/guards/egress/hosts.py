@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from ipaddress import ip_network
 from typing import Final, NamedTuple, TypeVar
 
 from stanchion.guards.egress.names import parents
+from stanchion.kernel.regex import regex
 from stanchion.readings.addresses import Address, plain
 from stanchion.readings.urls import host_of
 
-_BRACKETS: Final = re.compile(r"\[([0-9A-Fa-f:.]+)\](/[0-9]+)?(?::([0-9]+))?")
-_PLAIN: Final = re.compile(r"([^:\[\]@\s]+)(?::([0-9]+))?")
+_BRACKETS: Final = regex(r"\[([0-9A-Fa-f:.]+)\](/[0-9]+)?(?::([0-9]+))?")
+_PLAIN: Final = regex(r"([^:\[\]@\s]+)(?::([0-9]+))?")
 
 K = TypeVar("K")
 Ports = frozenset[int] | None
@@ -106,7 +106,7 @@ def _range(written: str, text: str, port: int | None) -> Entry:
     try:
         network = ip_network(written)
     except ValueError:
-        raise ValueError(f"`{text}` is no address or range: write `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`") from None
+        raise ValueError(f"`{text}` is not an address or range: write `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`") from None
     first = plain(network.network_address)
     mapped = first.version != network.version
     return Entry(
@@ -119,7 +119,8 @@ def _range(written: str, text: str, port: int | None) -> Entry:
 
 def _refusal(text: str) -> str:
     return (
-        f"`{text}` is no host: write `api.example.com`, `*.example.com`, `10.1.2.3` or `10.0.0.0/8`, each with `:443`"
+        f"`{text}` is not a host: write `api.example.com`, `*.example.com`, `10.1.2.3` or `10.0.0.0/8`, each with "
+        f"`:443`"
     )
 
 

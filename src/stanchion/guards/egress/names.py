@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.addresses import Address
 
 METADATA: Final = frozenset(
@@ -57,8 +57,8 @@ CARRYING: Final = frozenset(
 )  # fmt: skip
 """Public zones whose names lead to the address that is written in them."""
 
-_QUAD: Final = re.compile(r"(?<![0-9a-z])([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})(?![0-9])")
-_HEX: Final = re.compile(r"(?<![0-9a-f])([0-9a-f]{8})(?![0-9a-f])")
+_QUAD: Final = regex(r"(?<![0-9a-z])([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})(?![0-9])")
+_HEX: Final = regex(r"(?<![0-9a-f])([0-9a-f]{8})(?![0-9a-f])")
 
 
 def parents(name: str) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.urls import PORTS, UNSEEN
 
 HOSTS: Final = frozenset(
@@ -29,31 +29,31 @@ SHORTEST: Final = len("http://")
 LONGEST_LOOSE: Final = 4_096
 """A longer text without a scheme is not taken for a URL."""
 
-_URLS: Final = re.compile(r".*(?:url|href|endpoint|webhook|callback)s?")
-_URIS: Final = re.compile(r".*uris?")
-_SCHEME: Final = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]{0,31}):")
-_WHOLE: Final = re.compile(r"[\x00-\x20]*[A-Za-z][A-Za-z0-9+.-]{0,31}:[/\\]{2}")
-_WRAPPED: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{0,31}:)+//")
-_BARE: Final = re.compile(
+_URLS: Final = regex(r".*(?:url|href|endpoint|webhook|callback)s?")
+_URIS: Final = regex(r".*uris?")
+_SCHEME: Final = regex(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]{0,31}):")
+_WHOLE: Final = regex(r"[\x00-\x20]*[A-Za-z][A-Za-z0-9+.-]{0,31}:[/\\]{2}")
+_WRAPPED: Final = regex(r"(?:[A-Za-z][A-Za-z0-9+.-]{0,31}:)+//")
+_BARE: Final = regex(
     r"(?:[/\\]{2,})?((?:[^\s/?#@\\]*@)?(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\\]+)(?::[0-9]{1,5})?)(?:[/?#\\][^\s]*)?"
 )
 _FRAME: Final = " \t\r\n\ufeff\u200b\u200c\u200d\u200e\u200f\u2060<>\"'`()[]{}"
 """What tools take off round a URL."""
-_INNER: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:[/\\]{2}[^\s<>\"'`)]*")
-_COUNT: Final = re.compile(r"[1-9][0-9]{0,6}")
+_INNER: Final = regex(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:[/\\]{2}[^\s<>\"'`)]*")
+_COUNT: Final = regex(r"[1-9][0-9]{0,6}")
 """A number that is no address of anything."""
-_BLANK: Final = re.compile(r"\s")
-_LOGIN: Final = re.compile(r"[\w.-]+@([^\s:/@]+):(?!//)[^\s]*")
+_BLANK: Final = regex(r"\s")
+_LOGIN: Final = regex(r"[\w.-]+@([^\s:/@]+):(?!//)[^\s]*")
 
 
-class Place(NamedTuple):
+class CalledUrl(NamedTuple):
     """A URL in a call. Where it is not `sure` that the tool goes there, only what is surely wrong about it counts."""
 
     url: str
     sure: bool
 
 
-def places(args: Mapping[str, Any]) -> Iterator[Place]:
+def places(args: Mapping[str, Any]) -> Iterator[CalledUrl]:
     """The URLs of a call, in order: by the names of their arguments, at any depth, and by how they begin."""
     waiting: list[tuple[str, Any]] = list(args.items())
     waiting.reverse()
@@ -73,7 +73,7 @@ def places(args: Mapping[str, Any]) -> Iterator[Place]:
         elif kind is str and value:
             yield from _in_text(_named(key), value)
         elif kind is int and _named(key) == "host":
-            yield Place(f"http://{value}/", True)
+            yield CalledUrl(f"http://{value}/", True)
 
 
 def _text_of(packed: str) -> str:
@@ -95,7 +95,7 @@ def _named(key: str) -> str:
     return "uri" if _URIS.fullmatch(name) is not None else "content" if name in CONTENTS else ""
 
 
-def _in_text(named: str, text: str) -> tuple[Place, ...]:
+def _in_text(named: str, text: str) -> tuple[CalledUrl, ...]:
     if named == "content":
         return ()
     seen = text.translate(UNSEEN)
@@ -108,11 +108,11 @@ def _in_text(named: str, text: str) -> tuple[Place, ...]:
     if scheme in PORTS and (whole or named):
         one = _BLANK.search(text.strip()) is None
         several = _inner(text) if named and not one else ()
-        return (Place(text, bool(named) or one), *several)
+        return (CalledUrl(text, bool(named) or one), *several)
     if scheme in NOWHERE:
         return ()
     if whole:
-        return (Place(text, named == "url"),)
+        return (CalledUrl(text, named == "url"),)
     return _without_scheme(named, seen.strip()) if named and len(text) <= LONGEST_LOOSE else ()
 
 
@@ -123,24 +123,24 @@ def _unframed(text: str, seen: str) -> tuple[str, str]:
     return (core, core) if _WHOLE.match(core) is not None else (text, seen)
 
 
-def _without_scheme(named: str, text: str) -> tuple[Place, ...]:
+def _without_scheme(named: str, text: str) -> tuple[CalledUrl, ...]:
     """A host, or a URL without a scheme: many tools put `http://` before it. Or texts that have URLs in them."""
     if named == "host":
         plain = text.count(":") < 2 or text.startswith("[")
-        return () if " " in text else (Place(f"http://{text}/" if plain else f"http://[{text}]/", True),)
+        return () if " " in text else (CalledUrl(f"http://{text}/" if plain else f"http://[{text}]/", True),)
     login = _LOGIN.fullmatch(text)
     if login is not None:
-        return (Place(f"http://{login[1]}/", False),)
+        return (CalledUrl(f"http://{login[1]}/", False),)
     bare = _BARE.fullmatch(text)
     if bare is not None:
         if _COUNT.fullmatch(bare[1]) is not None:
             return ()
-        return (Place(f"http://{bare[1]}/", False),)
+        return (CalledUrl(f"http://{bare[1]}/", False),)
     if named == "url" and _WRAPPED.match(text) is not None:
-        return (Place(text, True),)
+        return (CalledUrl(text, True),)
     return _inner(text)
 
 
-def _inner(text: str) -> tuple[Place, ...]:
+def _inner(text: str) -> tuple[CalledUrl, ...]:
     """The URLs in a text of which nobody knows what the tool does with it."""
-    return tuple([Place(inner[0], False) for inner in _INNER.finditer(text[:LONGEST_LOOSE])])
+    return tuple([CalledUrl(inner[0], False) for inner in _INNER.finditer(text[:LONGEST_LOOSE])])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 
-from stanchion.guards.egress.guard import EgressGuard
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.events import Egress
 from stanchion.kernel.findings import Finding
@@ -15,6 +14,19 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.urls import Target, url_of
+
+
+class Judges(Protocol):
+    """The guard of requests that this one stands beside."""
+
+    @property
+    def deadline_ms(self) -> int: ...
+
+    def judge(self, reading: Reading[Any], /) -> Finding | None: ...
+
+    def judged_addresses(self, target: Target, addresses: list[str]) -> Finding | None: ...
+
+    def actions(self) -> tuple[Action, ...]: ...
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -32,12 +44,12 @@ class Resolved(msgspec.Struct, frozen=True):
     name: ClassVar[str] = "egress_resolved"
     kind: ClassVar[Kind] = Kind.ASKING
     deep: ClassVar[bool] = False
-    call: ClassVar[str] = "stanchion.runtime.resolving:addresses"
+    call: ClassVar[str] = "stanchion.runtime.answers.resolver:addresses"
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.EGRESS})
-    category: ClassVar[Category] = EgressGuard.category
-    priority: ClassVar[int] = EgressGuard.priority
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 25
 
-    egress: EgressGuard
+    egress: Judges
 
     def ask(self, reading: Reading[Egress], /) -> Lookup | None:
         """Ask for the addresses of a name; nothing where there is none, or the request stops here as it is."""
@@ -54,8 +66,11 @@ class Resolved(msgspec.Struct, frozen=True):
     def judge(self, reading: Reading[Egress | Asked], value: Any, /) -> Finding | None:
         """Judge what the resolver says; an answer of any other shape is a failure, which refuses.
 
-        That a name has no address matters only in time: what was refused for being late does not go anywhere.
+        That a name has no address matters only in time: what was refused for being late does not go anywhere. Where a
+        shield that lets nothing leave looks no name up, there is nothing to judge.
         """
+        if value == {"not_asked": True}:
+            return None
         event = reading.event
         target = url_of(event.url)
         addresses = value["addresses"]

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
+from stanchion.kernel.regex import regex
+
 Claim = Literal["tests", "lint"]
 
 READ: Final = 50_000
@@ -22,7 +24,7 @@ _GOOD: Final = (
     r"(?! (?:to|into|as(?! well| expected| before)|by|through|via|over|a|an|the|its|their|arguments?|values?|data"
     r"|none)\b)"
 )
-_TESTS: Final = re.compile(
+_TESTS: Final = regex(
     rf"\btests?(?: suites?| cases?| runs?| files?)?(?: \([^)]{{1,40}}\))?(?: in [\w./`-]{{1,60}})?:?"
     rf"(?: {_STILL}){{0,5}} {_GOOD}"
     rf"|\bpass(?:es|ed|ing) (?:all|every|each|the)(?: of)?(?: the| our| its)?(?: {_KIND}){{0,3}} (?:tests|test suite)\b"
@@ -34,10 +36,8 @@ _TESTS: Final = re.compile(
     r" (?:green|passing)\b"
     rf"|\bno (?:failing|broken|failed)(?: {_KIND})? tests?\b|\bno test failures\b|\b0 (?:tests? )?(?:failed|failures)\b"
 )
-_COUNTED: Final = re.compile(
-    rf"\b[1-9]\d*(?:/\d+)?(?: {_KIND}){{0,2}}(?: tests?)?(?: {_STILL}){{0,3}} pass(?:ed|ing)?\b"
-)
-_FAILING: Final = re.compile(
+_COUNTED: Final = regex(rf"\b[1-9]\d*(?:/\d+)?(?: {_KIND}){{0,2}}(?: tests?)?(?: {_STILL}){{0,3}} pass(?:ed|ing)?\b")
+_FAILING: Final = regex(
     r"\b(?:[1-9]\d{0,5}|one|two|three|some|several)(?: of \w+)?(?: tests?)? (?:still )?fail(?:s|ed|ing|ures)?\b"
 )
 """What a text says that counts what passed, and what failed too."""
@@ -45,7 +45,7 @@ _LINTER: Final = (
     r"(?:lint(?:er|ers|ing)?|ruff|flake8|pylint|mypy|pyright|eslint|tsc|clippy|golangci-lint|rubocop|shellcheck"
     r"|type[- ]?check(?:s|er|ing)?|static analysis)"
 )
-_LINT: Final = re.compile(
+_LINT: Final = regex(
     rf"\b{_LINTER}(?: checks?| run| output| and [\w-]{{1,20}})?:?(?: {_STILL}){{0,4}}"
     rf" (?:{_GOOD}|(?:clean|happy|satisfied|error[- ]free"
     r"|(?:reports?|reported|shows?|finds?|found|gives?|with) (?:no|zero|0) \w+)\b)"
@@ -53,17 +53,17 @@ _LINT: Final = re.compile(
     r"|\b(?:lint|linter)[- ](?:clean|free)\b"
     r"|\b(?:passes|passed) (?:the )?(?:lint(?:er|ing)?|type[- ]?check(?:s|er|ing)?)\b"
 )
-_HINT: Final = re.compile(r"pass|test|green|lint|check|ruff|flake8|mypy|pyright|tsc|clippy|rubocop|succe")
+_HINT: Final = regex(r"pass|test|green|lint|check|ruff|flake8|mypy|pyright|tsc|clippy|rubocop|succe")
 
-_SENTENCE: Final = re.compile(r"[^.!?\n;]{1,600}(?:\.(?=\w)[^.!?\n;]{0,200}){0,8}[.!?\n;]?")
-_TURN: Final = re.compile(r",? (?:but|however|although|though|while) |, (?:and|so) | – | — ")
+_SENTENCE: Final = regex(r"[^.!?\n;]{1,600}(?:\.(?=\w)[^.!?\n;]{0,200}){0,8}[.!?\n;]?")
+_TURN: Final = regex(r",? (?:but|however|although|though|while) |, (?:and|so) | – | — ")
 
-_CONDITION: Final = re.compile(
+_CONDITION: Final = regex(
     r"\b(?:if|when|whenever|once|until|unless|whether|after(?![^,]{0,60},)|before|ensure|ensures|ensuring|make sure"
     r"|makes sure|making sure|so that|in order|please|verify|confirm that|check that|see that)\b"
 )
 """Words after which the whole of a sentence says what may become of something."""
-_OPEN: Final = re.compile(
+_OPEN: Final = regex(
     r"\b(?:should|would|could(?! not|n't)|might|may|must|shall|will|ought|need(?:s|ed)? to|want(?:s|ed)?|try|trying"
     r"|tries|hope(?:s|fully)?|expect(?:s|ed)?|assum(?:e|es|ed|ing)|believe|think|likely|probably|presumably|goal|aim"
     r"|for all"
@@ -71,14 +71,14 @@ _OPEN: Final = re.compile(
     r"|let's|example|e\.g\.|says?|said)\b"
 )
 """Words after which it says what should be, may be or was said, not what is."""
-_DENIED: Final = re.compile(
+_DENIED: Final = regex(
     r"(?:(?:\b(?:not|never|no longer|cannot|unable|without|few|some|most|many|none|hardly|nor|yet to|fail(?:s|ed)? to"
     r"|only|make)|n't)\b[^,]{0,40}|\b(?:who|which)(?: \w{1,12})? |\bno(?: \w{1,20}){0,2} )$"
 )
-_EXCEPT: Final = re.compile(
+_EXCEPT: Final = regex(
     r"^[^.,;]{0,30}\b(?:except|apart from|besides|other than|but for|save for|only (?:if|when|after)|if|once)\b"
 )
-_MARKS: Final = re.compile(r"[*_`>#|=\u200b]|\u2705|\u2714|\ufe0f")
+_MARKS: Final = regex(r"[*_`>#|=\u200b]|\u2705|\u2714|\ufe0f")
 
 
 def claims(text: str) -> frozenset[Claim]:

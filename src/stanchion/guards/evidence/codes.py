@@ -10,14 +10,14 @@ CODES: Final = declare(
     {
         "evidence.untested": Words(
             "code was changed (`{}`), and {}",
-            "run the tests as a command of their own, mend what fails, and then take this step again",
+            "run the tests as a command of their own, fix what fails, and then repeat this step",
         ),
         "evidence.unlinted": Words(
-            "code was changed (`{}`), and {}", "run the linter on what was changed, and mend what it finds"
+            "code was changed (`{}`), and {}", "run the linter on the changed code, and fix what it finds"
         ),
         "evidence.unfounded": Words(
-            "it is said that {}, but {}",
-            "run them and look at what comes of it, or say plainly that you have not or that they failed",
+            "the text says that {}, but {}",
+            "run them and check the result, or say plainly that you did not run them or that they failed",
         ),
     }
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from stanchion.kernel.names import Names
+from stanchion.kernel.regex import regex
 from stanchion.readings.act import act_of
 from stanchion.readings.names import plain
 
@@ -31,7 +32,7 @@ PATHS: Final = frozenset(
     }
 )  # fmt: skip
 LONGEST: Final = 400
-_IN_PATCH: Final = re.compile(
+_IN_PATCH: Final = regex(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?|--- a/)([^\t\r\n]{1,400})", re.MULTILINE
 )
 

@@ -20,7 +20,7 @@ from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, Glob, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import say
@@ -53,9 +53,9 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     lint: PlainActionName | None = "warn"
     claims: PlainActionName | None = "retry"
     answers: bool = True
-    test_commands: tuple[str, ...] | None = None
-    lint_commands: tuple[str, ...] | None = None
-    commit_commands: tuple[str, ...] | None = None
+    test_commands: tuple[Glob, ...] | None = None
+    lint_commands: tuple[Glob, ...] | None = None
+    commit_commands: tuple[Glob, ...] | None = None
     test_tools: tuple[str, ...] | None = None
     lint_tools: tuple[str, ...] | None = None
     commit_tools: tuple[str, ...] | None = None

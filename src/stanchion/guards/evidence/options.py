@@ -8,13 +8,13 @@ follows in the same word.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from stanchion.guards.evidence import tables
 from stanchion.guards.evidence.files import SCRATCH
 from stanchion.kernel.names import glob
+from stanchion.kernel.regex import regex
 
 _USUAL: Final = "-q -v -s --quiet --silent --verbose --color? --no-color --colors? --no-colors"
 _PYTEST: Final = """
@@ -153,12 +153,12 @@ _NO_OPERANDS: Final = {
 """What the first word of some programs has to be, and must not be."""
 
 _VALUES: Final = {
-    "~name": re.compile(r"[A-Za-z0-9][\w.\[\],=<>!~-]*"),
-    "~version": re.compile(r"(?:cpython|python)?@?[0-9]+(?:\.[0-9]+)*"),
-    "~no": re.compile(r"no:[\w.-]+"),
-    "~off": re.compile(r"false"),
+    "~name": regex(r"[A-Za-z0-9][\w.\[\],=<>!~-]*"),
+    "~version": regex(r"(?:cpython|python)?@?[0-9]+(?:\.[0-9]+)*"),
+    "~no": regex(r"no:[\w.-]+"),
+    "~off": regex(r"false"),
 }
-_OPTION: Final = re.compile(r"(-[\w.-]+?)(=|\?|\*|~\w+|)")
+_OPTION: Final = regex(r"(-[\w.-]+?)(=|\?|\*|~\w+|)")
 
 Kinds = dict[str, set[str]]
 
@@ -168,7 +168,7 @@ def _kinds(listed: str) -> Kinds:
     for word in listed.split():
         option = _OPTION.fullmatch(word)
         if option is None:
-            raise ValueError(f"`{word}` is no option")
+            raise ValueError(f"`{word}` is not an option")
         found.setdefault(option[1], set()).add(option[2])
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.texts import leaves
 
 NONE: Final = 0
@@ -21,52 +22,52 @@ STATUSES: Final = frozenset({"exitcode", "exitstatus", "returncode", "rc", "exit
 GOOD: Final = frozenset({"success", "ok", "passed", "succeeded"})
 BAD: Final = frozenset({"iserror", "failed", "timedout"})
 
-_STATUS: Final = re.compile(
+_STATUS: Final = regex(
     r"\bexit(?:ed)?(?: with)?(?: non-zero)? ?(?:code|status)(?: of)?[:=]? ?(-?\d{1,5})\b", re.IGNORECASE
 )
-_BROKEN: Final = re.compile(
+_BROKEN: Final = regex(
     r"^(?:(?:fatal )?error(?:\[\w{1,12}\])?: |traceback \(most recent call last\)|npm err!"
     r"|[\w./-]{1,60}: command not found|sh: \d+: [\w./-]{1,60}: not found)",
     re.IGNORECASE | re.MULTILINE,
 )
-_NO_TESTS: Final = re.compile(
+_NO_TESTS: Final = regex(
     r"no tests (?:ran|found|collected|executed|to run|were (?:run|found|executed))|collected 0 items|\bran 0 tests"
     r"|\b0 tests? (?:ran|run|passed)|no test files|\b[0-9]+ (?:tests?|items?) collected\b",
     re.IGNORECASE,
 )
 """What runners say that ran no tests, or that only looked for them."""
-_ZERO: Final = re.compile(
+_ZERO: Final = regex(
     r"\b0 (?:passed|passing|examples?)\b|\btests run: 0\b|\btests: +0 total\b|\brunning 0 tests\b", re.IGNORECASE
 )
 """The same for a part of a run: another part may have had some."""
-_COUNTED: Final = re.compile(
+_COUNTED: Final = regex(
     r"\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b|\bran [1-9]\d* tests?\b|\btests run: [1-9]"
     r"|\b[1-9]\d* (?:examples?|tests?|runs?|assertions?),|\b100% tests passed\b|\bpassed: +[1-9]",
     re.IGNORECASE,
 )
 """Tests that were counted, of which there was one at least."""
-_RAN: Final = re.compile(r"^ok\s+\S(?!.*\[no tests to run\])|^--- PASS", re.MULTILINE)
+_RAN: Final = regex(r"^ok\s+\S(?!.*\[no tests to run\])|^--- PASS", re.MULTILINE)
 """Tests of Go's, package by package."""
-_FAILED: Final = re.compile(
+_FAILED: Final = regex(
     r"\b[1-9]\d* (?:tests? |specs? |examples? )?(?:failed|failing|failures?|errors?|broken)\b"
     r"|\b(?:[Ff]ailures|[Ff]ailed|[Ee]rrors)[=:] {0,12}[1-9]|^not ok\b"
     r"|^\W{0,8}(?:FAILED|FAIL|FAILURES!?)\b|--- FAIL|\btest result: FAILED|\bBUILD FAIL(?:URE|ED)\b|\bTests? failed\b"
     r"|\btests? timed out",
     re.MULTILINE,
 )
-_PASSED: Final = re.compile(
+_PASSED: Final = regex(
     r"\b[1-9]\d* (?:tests? |specs? )?(?:passed|passing)\b|^OK\b|^ok\s+\S|\btest result: ok\b|\bBUILD SUCCESS(?:FUL)?\b"
     r"|\b100% tests passed\b|\b[1-9]\d* (?:examples?|tests?|runs?|assertions?), .{0,60}\b0 (?:failures|failed|errors)\b"
     r"|\bPassed!\s|^PASS\b|\ball tests passed\b",
     re.MULTILINE,
 )
-_UNCLEAN: Final = re.compile(
+_UNCLEAN: Final = regex(
     r"(?<!passed, )\b[1-9]\d* (?:errors?|warnings?|problems?|issues?|offenses?|violations?)\b"
     r"(?! \(\d+ fixed, 0 remaining\))"
     r"|^\S{1,200}:\d+:(?:\d+:)? |\bFailed$|\berror TS\d+",
     re.IGNORECASE | re.MULTILINE,
 )
-_CLEAN: Final = re.compile(
+_CLEAN: Final = regex(
     r"\ball checks passed\b"
     r"|\bno (?:issues|problems|errors|offenses|warnings|lint errors|violations) (?:found|detected)\b"
     r"|\b0 (?:errors|problems|issues|violations)\b|\brated at 10(?:\.00)?/10\b"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stanchion.readings.shell.deciding import decided
+from stanchion.readings.shell.outcome import decided
 
 
 class Ran(NamedTuple):

@@ -21,6 +21,11 @@ CODES: Final = declare(
             "`{}` would do what only a person may do with Stanchion, once it runs",
             "leave approvals, halts and Stanchion's own files to people; say what you need and why",
         ),
-        "files.outside": Words("`{}` leads outside of `{}`", "stay inside: name files by their path from there"),
+        "files.harms": Words(
+            "`{}` would {} once it runs", "leave that out, or let a person read what is to be written first"
+        ),
+        "files.outside": Words(
+            "`{}` leads outside of `{}`", "stay inside this folder, and name files by their path from it"
+        ),
     }
 )

@@ -11,10 +11,15 @@ import msgspec
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.files.codes import CODES
 from stanchion.guards.files.globs import Pattern, fault, pattern
-from stanchion.guards.files.protected import filled_in, shipped
-from stanchion.guards.files.protected.rule import CHANGES, Use
+from stanchion.guards.files.protected import all_of, filled_in, searched, shipped
+from stanchion.guards.files.protected.rule import CHANGES, Held, Use
+from stanchion.guards.files.protected.seat import seat_of
 from stanchion.guards.files.scope import FileScope, Folders, first_match, folders, listed
-from stanchion.guards.files.targets import Seeing, Target, contents, targets
+from stanchion.guards.files.search_path import adds_to_path
+from stanchion.guards.files.shown import shown
+from stanchion.guards.files.surroundings import around, elsewhere
+from stanchion.guards.files.targets import How, Seeing, Target, contents, targets
+from stanchion.guards.files.written.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import ToolCall
@@ -26,21 +31,25 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
 from stanchion.readings.paths.spelling import spelling
+from stanchion.readings.paths.swaps import swaps_in
+from stanchion.readings.shell.paths import paths_in, swaps_of
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.learning import Said
 
 __all__ = ["CODES", "Files"]
 
-SHOWN: Final = 200
-"""How much of a path is shown."""
 CONTENTS_OF: Final = 8
 """For how many files of a call it is asked what is written into them."""
 KEPT: Final = 512
 """How many judged paths are remembered, so that a repeated one costs a look."""
 DONE: Final[dict[Use, str]] = {"read": "read", "write": "written", "delete": "deleted"}
 
-HANDED: Final = ("_scopes", "_own", "_contents")
+BY_POLICY: Final = Held("the policy says so")
+BY_WHICH: Final = Held("the policy by which calls are judged")
+BY_TOOL: Final = Held("a tool would show what it signs in with", asks=True)
+
+HANDED: Final = ("_scopes", "_own", "_contents", "_harm")
 """What a guard is handed by its policy."""
 
 ScopeOf = Callable[[str], FileScope | None]
@@ -71,6 +80,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     protected: tuple[str, ...] = ()
     unprotected: tuple[str, ...] = ()
     shipped: bool = True
+    surroundings: bool = False
     arguments: dict[str, Use] | None = None
     tools: dict[str, Use] | None = None
     case_insensitive: bool = False
@@ -81,6 +91,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     outside_write: PlainActionName = "block"
     protected_read: PlainActionName = "block"
     protected_write: PlainActionName = "block"
+    asked: PlainActionName = "escalate"
     unclear: PlainActionName = "block"
 
     def __post_init__(self) -> None:
@@ -106,6 +117,10 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def _contents(self) -> ContentReader | None:
         return None
 
+    @cached_property
+    def _harm(self) -> HarmReader | None:
+        return None
+
     def scoped(self, said: Said, /) -> Files:
         """The same guard that knows the files of tasks and of the policy."""
         files = said.found("tasks", "files", only_given=True)
@@ -115,7 +130,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             found = files(task)
             return None if found is None else FileScope(found.write, found.deny)
 
-        return self.within(scope, said.files, said.reach_in_file)
+        return self.within(scope, said.files, said.reach_in_file, said.harm_in_file)
 
     def beside(self, _stages: frozenset[Stage], /) -> Beside | None:
         """What asks the disk where links lead, where that is wanted."""
@@ -134,6 +149,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         scopes: ScopeOf,
         own: tuple[str, ...],
         contents: ContentReader | None = None,
+        harm: HarmReader | None = None,
     ) -> Files:
         """The same guard that knows the scopes of tasks, who reads what is written into files, and the files of its own
         policy."""
@@ -141,6 +157,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         made.__dict__["_scopes"] = scopes
         made.__dict__["_own"] = tuple([pattern(path) for path in own])
         made.__dict__["_contents"] = contents
+        made.__dict__["_harm"] = harm
         return made
 
     def told(self, places: OwnPlaces) -> Files:
@@ -184,28 +201,59 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """The severest of what is found about the call's paths; the first of them where they are alike."""
         event = reading.event
         worst: Finding | None = None
-        for target in self.targets(reading):
+        named = self.targets(reading)
+        for target in named:
             finding: Finding | None = self._kept(target, event.run.task)
+            if finding is not None and target.use == "write" and adds_to_path(target, event.args):
+                continue
             if finding is not None and (worst is None or finding.action > worst.action):
                 worst = finding
                 if worst.action >= STOPS:
                     return worst
-        written = None if self._contents is None else self._written(reading)
+        paths = [target.text for target in named if target.use == "write"] if self._contents is not None else []
+        written = self._written(reading, paths[:CONTENTS_OF]) if paths else None
         return written if written is not None and (worst is None or written.action > worst.action) else worst
 
-    def _written(self, reading: Reading[ToolCall]) -> Finding | None:
-        """What is said against what a call writes into a file."""
-        texts = list(contents(reading.event.args))
-        if not texts or self._contents is None:
-            return None
-        paths = [target.text for target in self.targets(reading) if target.use == "write"]
-        for path in paths[:CONTENTS_OF]:
+    def _written(self, reading: Reading[ToolCall], paths: list[str]) -> Finding | None:
+        """What is said against what a call writes into files."""
+        texts, swaps = list(contents(reading.event.args)), list(swaps_in(reading.event.args))
+        swaps += [one for held in reading.commands for one in swaps_of(held.text)]
+        reaches = self._contents
+        for path in paths if texts or swaps else ():
+            harm = harm_by_swaps(path, swaps) if self.shipped else ""
             for text in texts:
-                reach = self._contents(path, text, self._places)
+                reach = "" if reaches is None else reaches(path, text, self._places)
                 if reach:
                     action = Action.BLOCK if reach == "danger" else Action.ESCALATE
                     return Finding(action, "files.reaches", (shown(path),), about=path)
+                harm = harm or (self._harms_kept(path, text) if self.shipped else "")
+            if harm:
+                return Finding(ACTIONS[self.asked], "files.harms", (shown(path), HARMS[harm]), about=path)
         return None
+
+    def _harms(self, path: str, text: str) -> str:
+        """What a text would do once it is in that file: a word of `HARMS`, or nothing."""
+
+        def script(name: str, text: str) -> str:
+            return "" if self._harm is None else self._harm(name, text, self._takes)
+
+        return script(path, text) or harm_by_words(path, text, self._holds, script)
+
+    @cached_property
+    def _harms_kept(self) -> Callable[[str, str], str]:
+        return lru_cache(KEPT // 8)(self._harms)
+
+    def _holds(self, path: str, base: str = "", system: bool = True) -> bool:
+        """Whether a path leads to what somebody, a tool or the system signs in with."""
+        place = self._seen(path, base, False).folded
+        seat, held = seat_of(place), None if is_url(path) else shipped().find(place, "read")
+        own = seat.sure and (seat.is_home or (system and seat.area == "system"))
+        return held is not None and not held.asks and own
+
+    def _takes(self, text: str) -> bool:
+        """Whether a shell text surely reads what somebody or some tool signs in with."""
+        reads = [one for one in paths_in(text) if one.sure and one.use == "read" and not one.how]
+        return any(self._holds(one.path, one.base, False) for one in reads)
 
     def targets(self, reading: Reading[ToolCall]) -> list[Target]:
         """The paths of a call."""
@@ -222,20 +270,30 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             ours = self._places.leads_to(target.text, target.use, target.base)
             if ours:
                 return self._ours(target.text, target.use, ours, target.text)
-        if not remote:
-            for place in places:
-                finding = self.touched(place, folder, target.use, task, target.text)
-                if finding is not None:
-                    return finding
-        if not target.sure:
-            return None
-        if spelled.unclear:
-            return Finding(ACTIONS[self.unclear], "files.unclear", (shown(target.text), spelled.unclear))
+        touched: Finding | None = None
+        for place in places if not remote else ():
+            touched = self.touched(place, folder, target.use, task, target.text, target.how)
+            if touched is not None:
+                break
+        if not target.sure or (touched is not None and touched.action >= STOPS):
+            return touched
+        led = self._led(target, places, spelled.unclear, task, remote)
+        return led if touched is None or (led is not None and led.action > touched.action) else touched
+
+    def _led(self, target: Target, places: list[Place], unclear: str, task: str, remote: bool) -> Finding | None:
+        """What is said against where a path leads, if that can be told at all."""
+        folder = self.folders
+        if unclear:
+            return Finding(ACTIONS[self.unclear], "files.unclear", (shown(target.text), unclear))
         for place in places:
             finding = self.placed(place, folder, target.use, task, target.text, remote)
             if finding is not None:
                 return finding
-        return None
+        if remote or not target.base or target.use not in CHANGES or any(one.root for one in folder.places):
+            return None
+        own = elsewhere(places[-1], target.base) if folder.places else None
+        action = min(ACTIONS[self.outside_write], ACTIONS[self.asked])
+        return None if own is None else Finding(action, "files.outside", (shown(target.text), shown(own.text)))
 
     def _seen(self, text: str, base: str, lenient: bool) -> Place:
         place = place_of(text, lenient)
@@ -243,7 +301,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             place = joined(place_of(base, lenient), place)
         return self.folders.seen(place)
 
-    def touched(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None:
+    def touched(self, place: Place, folder: Folders, use: Use, task: str, text: str, how: How = "") -> Finding | None:
         """What is said against using a place at all: it is denied, or protected."""
         within, deep = folder.within(place), use == "delete"
         folded, seen = place.folded, within.folded
@@ -255,27 +313,33 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         if denied is not None:
             why = f"it matches `{denied.text}`, which is denied"
             return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why), about=place.text)
-        what = self._protected(folded, seen, use)
-        if not what or first_match(self._lists["unprotected"], place, within) is not None:
+        held = self._protected(folded, seen, use, how)
+        if held is None or first_match(self._lists["unprotected"], place, within) is not None:
             return None
-        action = self.protected_write if use in CHANGES else self.protected_read
-        return Finding(ACTIONS[action], "files.protected", (shown(text), DONE[use], what), about=place.text)
+        action = ACTIONS[self.protected_write if use in CHANGES else self.protected_read]
+        action = min(action, ACTIONS[self.asked]) if held.asks else action
+        return Finding(action, "files.protected", (shown(text), DONE[use], held.what), about=place.text)
 
     def _ours(self, text: str, use: Use, what: str, about: str) -> Finding:
         """What is Stanchion's own is refused whatever the policy says of other protected files."""
         said = ACTIONS[self.protected_write if use in CHANGES else self.protected_read]
         return Finding(max(said, Action.BLOCK), "files.protected", (shown(text), DONE[use], what), about=about)
 
-    def _protected(self, place: Place, within: Place, use: Use) -> str:
+    def _protected(self, place: Place, within: Place, use: Use, how: How) -> Held | None:
         deep = use == "delete"
         if first_match(self._lists["protected"], place, within, deep) is not None:
-            return "the policy says so"
+            return BY_POLICY
         if use in CHANGES and self._own and first_match(self._own, place, within, deep) is not None:
-            return "the policy by which calls are judged"
-        if not self.shipped:
-            return ""
-        rule = shipped().find(place, use)
-        return rule.what if rule is not None else filled_in(place, use)
+            return BY_WHICH
+        if not self.shipped or how == "looks":
+            return None
+        if how == "asks":
+            return BY_TOOL
+        seen = self.folders.from_project(place, within)
+        why = shipped().find(seen, use)
+        if why is None and how in ("deep", "hunts") and use != "delete":
+            why = all_of(seen) if how == "deep" else searched(seen)
+        return why if why is not None else filled_in(seen, use)
 
     def placed(
         self, place: Place, folder: Folders, use: Use, task: str, text: str, remote: bool = False
@@ -283,7 +347,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """What is said against where a place is: outside of every folder, or not among the files that may be used."""
         if place.root == "$" and not any(one.root for one in folder.places):
             return None
-        if folder.outside(place):
+        if folder.outside(place) and not (self.surroundings and around(place, folder, use)):
             action = self.outside_write if use in CHANGES else self.outside_read
             where = ", ".join([one.text for one in folder.places])
             return Finding(ACTIONS[action], "files.outside", (shown(text), where), about=place.text)
@@ -323,16 +387,10 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         names = (self.action, self.outside_read, self.outside_write, self.protected_read, self.protected_write)
-        said = [ACTIONS[name] for name in (*names, self.unclear)]
+        said = [ACTIONS[name] for name in (*names, self.unclear, self.asked)]
         return tuple(dict.fromkeys([*said, Action.ESCALATE, Action.BLOCK]))
 
 
 class _Ready(msgspec.Struct, frozen=True):
     write: tuple[Pattern, ...] | None
     deny: tuple[Pattern, ...]
-
-
-def shown(text: str) -> str:
-    """A path as a message quotes it: on one line, without what cannot be seen, not too long."""
-    seen = "".join([char if char.isprintable() and char != "`" else "?" for char in text[: SHOWN + 1]])
-    return seen if len(seen) <= SHOWN else f"{seen[:SHOWN]}…"

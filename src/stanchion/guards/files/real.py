@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import msgspec
 
-from stanchion.guards.files.guard import Files, shown
+from stanchion.guards._own import OwnPlaces
 from stanchion.guards.files.protected.rule import Use
-from stanchion.guards.files.scope import folders
+from stanchion.guards.files.scope import Folders, folders
+from stanchion.guards.files.shown import shown
+from stanchion.guards.files.targets import Target
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
@@ -16,7 +18,30 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
-from stanchion.readings.paths.place import is_url, place_of
+from stanchion.readings.paths.place import Place, is_url, place_of
+
+
+class Judges(Protocol):
+    """The guard of files that this one stands beside."""
+
+    @property
+    def root(self) -> tuple[str, ...]: ...
+
+    @property
+    def deadline_ms(self) -> int: ...
+
+    @property
+    def case_insensitive(self) -> bool: ...
+
+    def told(self, places: OwnPlaces) -> Self: ...
+
+    def targets(self, reading: Reading[ToolCall]) -> list[Target]: ...
+
+    def touched(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None: ...
+
+    def placed(self, place: Place, folder: Folders, use: Use, task: str, text: str) -> Finding | None: ...
+
+    def actions(self) -> tuple[Action, ...]: ...
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -35,12 +60,12 @@ class RealFiles(msgspec.Struct, frozen=True):
     name: ClassVar[str] = "files_real"
     kind: ClassVar[Kind] = Kind.ASKING
     deep: ClassVar[bool] = False
-    call: ClassVar[str] = "stanchion.runtime.real_paths:real_paths"
+    call: ClassVar[str] = "stanchion.runtime.answers.real_paths:real_paths"
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 5
 
-    files: Files
+    files: Judges
 
     def told(self, own: Any, /) -> RealFiles:
         """The same guard that knows where the shield keeps what is its own."""

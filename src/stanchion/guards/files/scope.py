@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from stanchion.guards.files.globs import Pattern, matches, pattern
+from stanchion.guards.files.protected.seat import seat_of
 from stanchion.readings.paths.place import Place, inside, joined, place_of
 
 HARMLESS: Final = frozenset(
@@ -41,6 +42,15 @@ class Folders(NamedTuple):
         if any(inside(place, folder) for folder in self.places):
             return False
         return not place.root or any(folder.root for folder in self.places)
+
+    def from_project(self, place: Place, within: Place) -> Place:
+        """A place as a project has it, where it is in a folder that can be one; else as it is."""
+        for folder in self.places:
+            if folder.root and inside(place, folder.folded):
+                seat = seat_of(folder.folded)
+                own = seat.area in ("near", "plain", "temporary") and bool(seat.inner)
+                return within if own else place
+        return place
 
     def within(self, place: Place) -> Place:
         """A place as globs see it: from the folder that it is in."""

@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import join
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.guards.files.protected.rule import Use
+from stanchion.kernel.regex import regex
 from stanchion.readings import act_words as words
 from stanchion.readings.act import Act, act_of
 from stanchion.readings.commands import Held
 from stanchion.readings.commands.code import Text
-from stanchion.readings.names import plain
+from stanchion.readings.names import letters, plain
+from stanchion.readings.paths.in_sql import opened_by_sql
+from stanchion.readings.paths.patches import patched
+from stanchion.readings.paths.place import is_file_url
+
+How = Literal["", "looks", "deep", "asks", "hunts"]
 
 LONGEST_LOOSE: Final = 1_024
 """A longer text under a name that says nothing is not taken for a path."""
 
-_LOOKS: Final = re.compile(
-    r"(?:/|~|\.{1,2}[/\\]|[A-Za-z]:[\\/]|\\\\|file:/|\$HOME\b|\$\{HOME\})[^\n]*\Z|[^\n]*\.\.[/\\%]"
-)
+PATCHES: Final = frozenset({"patch", "diff", "input", "patchtext", "patchcontent", "unifieddiff"})
+"""Arguments that hold a patch, whose own headers say which files it changes."""
+STATEMENTS: Final = frozenset({"sql", "query", "statement", "sqlquery", "sqlstatement", "querytext"})
+"""Arguments that hold SQL, which opens files by functions of its own."""
+HUNTS: Final = frozenset({"grep", "search", "find", "ripgrep", "rg", "scan"})
+SOUGHT: Final = frozenset({"query", "pattern", "regex", "q", "search", "text", "term", "terms", "keyword", "keywords"})
+"""Arguments that say what is searched for."""
+MIRRORS: Final = frozenset({"mirror", "delete", "purge", "prune"})
+MIRRORED: Final = ("--delete", "--mirror", "/mir", "/purge", "--del")
+LINKS: Final = frozenset({"symlink", "link", "hardlink", "junction"})
+LINKED: Final = frozenset({"linkpath", "linkname", "link", "linkfile"})
+"""Arguments that say where a link is put; what it leads to is seen from there."""
+PATTERNS: Final = frozenset({"pattern", "patterns", "glob", "globpattern", "includepattern", "include", "filepattern"})
+"""Arguments that say which files are looked for."""
+UNPACKS: Final = frozenset({"extract", "unzip", "untar", "unpack", "decompress", "inflate"})
+DEEP: Final = frozenset({"grep", "search", "archive", "zip", "compress", "tar", "backup", "index", "upload"})
+LOOKS: Final = frozenset({"list", "ls", "glob", "stat", "tree", "exists", "info"})
+SHOWS: Final = frozenset({"read", "content", "contents", "get", "cat", "open", "view", "load"})
+
+_LOOKS: Final = regex(r"(?:/|~|\.{1,2}[/\\]|[A-Za-z]:[\\/]|\\\\|file:/|\$HOME\b|\$\{HOME\})[^\n]*\Z|[^\n]*\.\.[/\\%]")
 
 
 class Target(NamedTuple):
-    """A path in a call: how it would be used, whether it is surely one, and the folder that it is seen from."""
+    """A path in a call: how it would be used, whether it is surely one, the folder that it is seen from, and whether
+    the call only `looks` at it, or goes `deep` into what is below it."""
 
     text: str
     use: Use
     sure: bool = True
     base: str = ""
+    how: How = ""
 
 
 class Seeing(NamedTuple):
@@ -47,9 +71,18 @@ def targets(
     use = seeing.tools(tool)
     own: Use = use if use is not None else said.use
     base = next((v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), "")
+    if not LINKS.isdisjoint(said.words):
+        yield from _linked(args, base)
+        return
+    if not HUNTS.isdisjoint(said.words) and any(_hunted(key, value) for key, value in args.items()):
+        yield from [Target(value, "read", True, base, "hunts") for key, value in args.items() if _is_named(key, value)]
+    if _mirrors(args):
+        named = [(plain(str(key)), value) for key, value in args.items() if type(value) is str and value]
+        put = words.RESULTS | words.LOOSE_RESULTS
+        yield from [Target(value, "delete", True, base) for key, value in named if key in put]
     for top, given in args.items():
         for command in commands:
-            if command.where[0] == top and not command.code:
+            if command.where[0] == top:
                 yield from _in_shell(command.text, base)
         waiting: list[tuple[str, Any]] = [(top, given)]
         while waiting:
@@ -62,6 +95,42 @@ def targets(
                     waiting += reversed([(key, each) for each in value])
             elif kind is str and value:
                 yield from _in_text(key, value, base, own, said, seeing)
+
+
+def _hunted(key: str, value: Any) -> bool:
+    from stanchion.readings.shell.paths import hunts
+
+    return type(value) is str and plain(key) in SOUGHT and hunts(value)
+
+
+def _is_named(key: str, value: Any) -> bool:
+    return type(value) is str and bool(value) and plain(key) in words.PATHS
+
+
+def _mirrors(args: Mapping[str, Any]) -> bool:
+    """Whether a call deletes what is in one place and not in the other."""
+    for key, value in args.items():
+        if value is True and not MIRRORS.isdisjoint(letters(str(key))):
+            return True
+        if type(value) is list and any(type(each) is str and each.lower().startswith(MIRRORED) for each in value):
+            return True
+    return False
+
+
+def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
+    """The paths of a call that makes a link: what it leads to is seen from the folder that the link is put in."""
+    texts = {plain(str(key)): value for key, value in args.items() if type(value) is str and value}
+    put = next((texts[key] for key in texts if key in LINKED or key in words.RESULTS or key in words.LOOSE_RESULTS), "")
+    folder = put.replace("\\", "/").rpartition("/")[0]
+    start = folder if folder[:1] in ("/", "~") or folder[1:2] == ":" or not base else f"{base}/{folder}".rstrip("/")
+    for key, text in texts.items():
+        if text == put:
+            yield Target(text, "write", True, base)
+        elif key in words.STARTS:
+            yield Target(text, "read")
+        elif key in words.PATHS or key in words.SOURCES or key in words.LOOSE:
+            # What is read and what is written through the link is read and written there.
+            yield from [Target(text, use, True, start if put else base) for use in ("read", "write")]
 
 
 def contents(args: Mapping[str, Any]) -> Iterator[str]:
@@ -84,25 +153,42 @@ def _in_text(key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing
         yield Target(text, given, True, base)
     elif name in words.COMMANDS:
         return
+    elif ":" in text[:24] and "\n" not in text and name not in words.CONTENTS and is_file_url(text):
+        yield Target(text, "read" if name in words.URLS else own, True, base, _how(said))
+    elif name in STATEMENTS:
+        yield from [Target(path, use, False, base) for path, use in opened_by_sql(text)]
     elif name in words.STARTS:
         yield Target(text, "read")
-    elif name in words.CONTENTS:
+    elif name in PATCHES and (name != "input" or "patch" in said.words):
+        yield from [Target(path, use, True, base) for path, use in patched(text)]
+    elif name in words.CONTENTS or ("\n" in text and name not in words.PATHS):
         return
     elif name in words.PATHS or name in words.SOURCES or name in words.RESULTS:
-        yield Target(text, _turned(name, own, said), not said.api or bool(said.of_files), base)
+        yield Target(text, _turned(name, own, said), not said.api or bool(said.of_files), base, _how(said))
     elif len(text) <= LONGEST_LOOSE:
         looks = _LOOKS.match(text) is not None
-        if name in words.LOOSE and (said.of_files or (said.verb and looks and not said.api)):
+        if name in words.LOOSE_RESULTS and looks and not UNPACKS.isdisjoint(said.words):
+            yield Target(text, "write", True, base, "deep")
+        elif name in words.LOOSE and (said.of_files or (said.verb and looks and not said.api)):
             yield Target(text, _turned(name, own, said), True, base)
         elif looks:
-            yield Target(text, own if said.of_files or said.verb else "read", said.of_files, base)
+            use = own if (said.of_files or said.verb) and name not in words.URLS else "read"
+            yield Target(text, use, said.of_files, base, "" if name in PATTERNS else _how(said))
 
 
 def _in_shell(text: Text, base: str) -> Iterator[Target]:
     from stanchion.readings.shell.paths import paths_in
 
-    for path, use, start in paths_in(text if isinstance(text, str) else join(text)):
-        yield Target(path, use, True, start if start.startswith(("/", "~")) or not base else f"{base}/{start}")
+    for path, use, start, how, sure in paths_in(text if isinstance(text, str) else join(text)):
+        seen = start if start.startswith(("/", "~")) or not base else f"{base}/{start}"
+        yield Target(path, use, sure, seen, how)
+
+
+def _how(said: Act) -> How:
+    """Whether a tool says where things are and no more, or goes through all that is in a folder."""
+    if not DEEP.isdisjoint(said.words):
+        return "deep"
+    return "looks" if not LOOKS.isdisjoint(said.words) and SHOWS.isdisjoint(said.words) else ""
 
 
 def _turned(name: str, own: Use, said: Act) -> Use:

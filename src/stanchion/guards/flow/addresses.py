@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards.flow.answer import Answer, answer
-from stanchion.guards.flow.licensing import Given
+from stanchion.guards.flow.licence import Given
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.origins import entrusted
 from stanchion.guards.flow.roles import split

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.segments import COMMAND, HOSTILE
-from stanchion.guards.flow.source import Place
+from stanchion.guards.flow.source import Sighting
 
 SHOWN: Final = 240
 """How much of a text a person is shown."""
@@ -18,7 +18,7 @@ Answer = dict[str, Any]
 
 
 def answer(
-    memory: Memory, rule: str, name: str = "", value: str = "", place: Place | None = None, note: str = ""
+    memory: Memory, rule: str, name: str = "", value: str = "", place: Sighting | None = None, note: str = ""
 ) -> Answer:
     """What is said against a call by one rule."""
     said: Answer = {"rule": rule}
@@ -38,7 +38,7 @@ def answer(
     return said
 
 
-def origin(place: Place, secret: bool = False) -> Answer:
+def origin(place: Sighting, secret: bool = False) -> Answer:
     """Where a value comes from: the tool, the number of its result, the field, and the sentence it stands in."""
     found: Answer = {"tool": place.source.tool, "result": place.source.number}
     if place.leaf.field:

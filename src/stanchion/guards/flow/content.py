@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.flow.answer import Answer, answer, origin
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.origins import dictates
 from stanchion.guards.flow.segments import HOSTILE, SENSITIVE
-from stanchion.guards.flow.source import Place
+from stanchion.guards.flow.source import Sighting
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.values import DIGIT, LONG_NUMBER, Value, shapes
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.effects import PAY, SEND, SHARE
 
 REVEALS: Final = SEND | SHARE | PAY
 SHORT: Final = 60
 """Up to how many characters a content is one thing; longer ones are looked at sentence by sentence."""
-SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+SENTENCES: Final = regex(r"(?<=[.!?])\s+|\n+")
 MOST: Final = 40
 TELLING: Final = 5
 """How long a word with digits is, at least, to be something that is kept secret."""
@@ -52,7 +52,7 @@ def _carried(memory: Memory, tool: Tool, license: str, value: Value) -> Answer |
     return {**answer(memory, "discloses", value.name), **origin(told, secret=True)}
 
 
-def disclosed(memory: Memory, value: Value) -> Place | None:
+def disclosed(memory: Memory, value: Value) -> Sighting | None:
     """Something sensitive in a text that no word of the user's names."""
     if not memory.wanted().sensitive:
         return None

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from stanchion.guards.flow.tools import Tool, Vocabulary, vocabulary
-from stanchion.guards.flow.wording import finding, told
+from stanchion.guards.flow.words import finding, told
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Egress, Event, ModelReply, ToolCall
 from stanchion.kernel.findings import Finding

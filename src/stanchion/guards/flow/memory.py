@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final
@@ -14,11 +13,12 @@ from stanchion.guards.flow.index import Index
 from stanchion.guards.flow.nouns import groups
 from stanchion.guards.flow.roles import Role, role
 from stanchion.guards.flow.segments import COMMAND, HOSTILE
-from stanchion.guards.flow.source import Parse, Place, Source
+from stanchion.guards.flow.source import Parse, Sighting, Source
 from stanchion.guards.flow.tools import Tool, Vocabulary
 from stanchion.guards.flow.user import User
 from stanchion.guards.flow.values import ZEROS, Value, is_short_number, values, words
 from stanchion.guards.flow.wanted import Wanted
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile import GRAMMAR, folded
 from stanchion.readings.hostile.lexicon import VERBS, Verbs
 
@@ -30,8 +30,8 @@ MOST_SOURCES: Final = 100_000
 MOST_NAMED: Final = 64
 PLACES: Final = 48
 """How many places of a value are looked at."""
-ESCAPES: Final = re.compile(r"\\(?:[nrtbf]|u[0-9a-f]{4})")
-DIGITS: Final = re.compile(r"[\d\-: ]+")
+ESCAPES: Final = regex(r"\\(?:[nrtbf]|u[0-9a-f]{4})")
+DIGITS: Final = regex(r"[\d\-: ]+")
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -143,7 +143,7 @@ class Memory:
             level = 1
         return level
 
-    def places(self, value: Value) -> list[Place]:
+    def places(self, value: Value) -> list[Sighting]:
         """Where a value was read."""
         said, parts = value.normal, value.words
         if said[:1].isdigit() and ZEROS.search(said):
@@ -152,7 +152,7 @@ class Memory:
         numbers = self.index.rarest(parts)
         if not numbers:
             return []
-        found: list[Place] = []
+        found: list[Sighting] = []
         short, phrase = is_short_number(said), ""
         for number in numbers:
             source = self.sources[number - 1]
@@ -163,7 +163,7 @@ class Memory:
             hits = source.find(said, short, self.user.quoted, self._parse)
             if hits:
                 may = source.signs(self.grammar, self.user.quoted, self._parse)
-                found += [Place(source, leaf, leaf.around(at, len(said), self.grammar, may)) for leaf, at in hits]
+                found += [Sighting(source, leaf, leaf.around(at, len(said), self.grammar, may)) for leaf, at in hits]
                 if len(found) >= PLACES:
                     break
         return found

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.flow.answer import Answer, answer
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.origins import entrusted
 from stanchion.guards.flow.segments import COMMAND, HOSTILE, PLAIN
-from stanchion.guards.flow.source import Place
+from stanchion.guards.flow.source import Sighting
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.values import PRIVATE, Value, shapes
+from stanchion.kernel.regex import regex
 
 LONG: Final = 12
 """From how many characters on a command is one that nobody writes by chance."""
 MOST: Final = 100
-CODE: Final = re.compile(r"[=(){};|<>]|&&|\$\w|--\w|^\d+ ")
+CODE: Final = regex(r"[=(){};|<>]|&&|\$\w|--\w|^\d+ ")
 """What programs, logs and shells have and sentences have not."""
 
 
@@ -91,12 +91,12 @@ def note(memory: Memory, commands: list[str]) -> None:
                 memory.deeds.made_up(value.normal)
 
 
-def _is_prose(place: Place) -> bool:
+def _is_prose(place: Sighting) -> bool:
     """Whether a command is one for a reader, and no line of a program or a log."""
     return "please" in place.segment.text or CODE.search(place.segment.text) is None
 
 
-def _orders(place: Place, named: bool = True) -> bool:
+def _orders(place: Sighting, named: bool = True) -> bool:
     """Whether a place is a command of somebody else; `named` says that sources which the user named may command."""
     flags = place.segment.flags
     if place.source.trusted:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards.flow.answer import Answer, answer
-from stanchion.guards.flow.licensing import ASKED, HANDED_ON
+from stanchion.guards.flow.licence import ASKED, HANDED_ON
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.nouns import MONEY
 from stanchion.guards.flow.roles import Role, split
 from stanchion.guards.flow.segments import COMMAND, HOSTILE, PLAIN, is_labelled
-from stanchion.guards.flow.source import Place, shape_of
+from stanchion.guards.flow.source import Sighting, shape_of
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.values import Value
 from stanchion.readings.hostile.effects import BOOK, CREATE, DELETE, PAY, SHARE, UPDATE
@@ -58,10 +58,10 @@ def _unknown(memory: Memory, tool: Tool, role: Role, value: Value) -> Answer | N
     return None
 
 
-def _dictated(memory: Memory, tool: Tool, license: str, places: list[Place]) -> Place | None:
+def _dictated(memory: Memory, tool: Tool, license: str, places: list[Sighting]) -> Sighting | None:
     """The place where a text dictates a value. A record that the user quoted and that has it as a plain value speaks
     for it, except where it is hostile elsewhere."""
-    mild: Place | None = None
+    mild: Sighting | None = None
     exact = False
     for place in places:
         flags = place.segment.flags
@@ -73,7 +73,7 @@ def _dictated(memory: Memory, tool: Tool, license: str, places: list[Place]) -> 
     return None if exact else mild
 
 
-def dictates(memory: Memory, tool: Tool, license: str, place: Place) -> bool:
+def dictates(memory: Memory, tool: Tool, license: str, place: Sighting) -> bool:
     """Whether a text dictates a value: it is hostile, or wants what this call does and the user did not hand it on."""
     source, segment = place.source, place.segment
     if source.trusted:
@@ -86,18 +86,20 @@ def dictates(memory: Memory, tool: Tool, license: str, place: Place) -> bool:
     return not pointed and not entrusted(memory, place)
 
 
-def entrusted(memory: Memory, place: Place) -> bool:
+def entrusted(memory: Memory, place: Sighting) -> bool:
     """Whether the user handed their work to what a place is in."""
     return memory.user.hands_on and place.source.is_named(place.leaf)
 
 
-def own_field(value: Value, place: Place) -> bool:
+def own_field(value: Value, place: Sighting) -> bool:
     """Whether a value is all of a field that others do not write in as they like."""
     leaf = place.leaf
     return leaf.normal == value.normal and leaf.field != "" and not leaf.free
 
 
-def _referred(memory: Memory, tool: Tool, license: str, role: Role, value: Value, places: list[Place]) -> Answer | None:
+def _referred(
+    memory: Memory, tool: Tool, license: str, role: Role, value: Value, places: list[Sighting]
+) -> Answer | None:
     """What stands against a value that was read: the user did not refer to where, or others wrote it there."""
     user = memory.user
     target = role in DESTINATIONS
@@ -115,7 +117,7 @@ def _referred(memory: Memory, tool: Tool, license: str, role: Role, value: Value
     return answer(memory, "not_referred", value.name, value.text, places[0])
 
 
-def _complete(memory: Memory, tool: Tool, value: Value, place: Place) -> bool:
+def _complete(memory: Memory, tool: Tool, value: Value, place: Sighting) -> bool:
     """Whether a value is all of a field of its own, or stands in what the user named and has no field there."""
     source, leaf = place.source, place.leaf
     if source.trusted or (leaf.normal == value.normal and not leaf.free) or memory.user.points:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from stanchion.guards.flow.nouns import MAILS, MESSAGES, OF_VERB, OF_WORD, groups, stem
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.languages import english as common
 from stanchion.readings.hostile.lexicon import JOINED, NOMINAL, VERBS, Verbs
 
-TOKENS: Final = re.compile(
+TOKENS: Final = regex(
     r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|`[^`\n]{1,400}`|(?<!\w)['‘][^'’\n]{1,400}['’](?!\w)"
     r"|https?://\S{1,2000}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}|[\w-]{1,100}\.[a-z]{2,4}\b(?!\.\w)"
     r"|[^\W\d_](?:[^\W\d_]|['’-])*|\d+(?:[.,]\d+)*|\n\s*\n|[.,;:!?()]"

@@ -9,9 +9,10 @@ from typing import Final
 
 from stanchion.guards.flow import english
 from stanchion.guards.flow.nouns import stem
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.sieve import compiled
 
-PARTS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+PARTS: Final = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 class Role(StrEnum):
@@ -44,7 +45,7 @@ TO_WHOM: Final = _set(english.TO_WHOM)
 NUMBERS: Final = frozenset({"id", "ids", "number", "no", "key", "name", "names"})
 IDENTIFYING: Final = _set(english.IDENTIFYING)
 SECRETIVE: Final = english.SENSITIVE.replace("_?", "[_ ]?")
-SENSITIVE: Final = re.compile(english.SENSITIVE, re.IGNORECASE)
+SENSITIVE: Final = regex(english.SENSITIVE, re.IGNORECASE)
 MONEY_ID: Final = frozenset({"payment", "account", "card", "wallet", "bank"})
 
 

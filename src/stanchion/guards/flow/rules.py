@@ -7,7 +7,7 @@ from typing import Any
 from stanchion.guards.flow.addresses import opening
 from stanchion.guards.flow.answer import Answer, answer
 from stanchion.guards.flow.content import content
-from stanchion.guards.flow.licensing import ASKED, NOT_ASKED, Given, influenced, licence, on_their_own, too_many
+from stanchion.guards.flow.licence import ASKED, NOT_ASKED, Given, influenced, licence, on_their_own, too_many
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.orders import note, ordered
 from stanchion.guards.flow.origins import destination

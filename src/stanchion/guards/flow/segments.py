@@ -7,6 +7,7 @@ import re
 from typing import Final, NamedTuple
 
 from stanchion.guards.flow.roles import may_be_sensitive, sensitive
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile import Grammar, blank, folded, hostile, may_be_hostile
 from stanchion.readings.hostile.languages.english import STARTS, WEARING_ON
 
@@ -16,20 +17,20 @@ COMMAND: Final = 2
 HOSTILE: Final = 4
 SENSITIVE: Final = 8
 
-BREAKS: Final = re.compile(
+BREAKS: Final = regex(
     r"(?<=[.!?;])\s+(?=[A-Z\"'<\[(#*\d-])|\n\s*\n|\n(?=\s*[-*#<\d])|\n(?=[A-Z\"'])|\r|\t{2,}|(?<=:)\s*\n"
     rf"|\s(?=(?:{STARTS})\b)"
 )
-LABELLED: Final = re.compile(
+LABELLED: Final = regex(
     r"^\s*[-*]?\s*(?!todo|note|please|important|urgent|attention|system|user|assistant)"
     r"[\w#/]+(?:[ _-][\w#/]+){0,2}\s*:\s*\S{2,60}(?: \S{1,30}){0,3}\s*$",
     re.IGNORECASE,
 )
-NAMES: Final = re.compile(r"\w+")
-GOES_ON: Final = re.compile(WEARING_ON)
+NAMES: Final = regex(r"\w+")
+GOES_ON: Final = regex(WEARING_ON)
 LONGEST: Final = 2_048
 """How long a segment is at the most."""
-SENTENCE: Final = re.compile(r"[^\W\d]{2}[.!?;]\s+[A-Z]")
+SENTENCE: Final = regex(r"[^\W\d]{2}[.!?;]\s+[A-Z]")
 """Where a sentence ends and another begins."""
 SHORT: Final = 80
 LONG_LINE: Final = 240

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.flow.reading import read
 from stanchion.guards.flow.roles import Role, identifies, role
 from stanchion.guards.flow.segments import COMMAND, HOSTILE, PLAIN, Segment, Signs, segments, signs
+from stanchion.guards.flow.structure import read
 from stanchion.guards.flow.values import IBAN, MAIL, URL, stands
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile import Grammar, normal
 
 Parse = Callable[[str], Any]
@@ -23,7 +23,7 @@ HITS: Final = 24
 MOST_LEAVES: Final = 20_000
 DEEPEST: Final = 32
 AROUND: Final = 60
-FIELD: Final = re.compile(r"[a-z_][A-Za-z_]*")
+FIELD: Final = regex(r"[a-z_][A-Za-z_]*")
 """A name that is no value: one that a programmer gave."""
 KEY: Final = "key"
 """The field of a name that is itself a value."""
@@ -105,7 +105,7 @@ def shape_of(text: str) -> str:
     return "account" if IBAN.fullmatch(text) else ""
 
 
-class Place(NamedTuple):
+class Sighting(NamedTuple):
     """Where a value was found."""
 
     source: Source
@@ -237,7 +237,7 @@ class Source:
             self._signs = signs(text, fields, grammar, self._names, self.entrusted)
         return self._signs
 
-    def wants(self, grammar: Grammar, quoted: frozenset[str], parse: Parse) -> Iterator[Place]:
+    def wants(self, grammar: Grammar, quoted: frozenset[str], parse: Parse) -> Iterator[Sighting]:
         """The segments that command something or are hostile."""
         may = self.signs(grammar, quoted, parse)
         if not may.hostile and not may.commands:
@@ -245,4 +245,4 @@ class Source:
         for leaf in self.leaves(quoted, parse):
             for segment in leaf.segments(grammar, may):
                 if segment.flags & (COMMAND | HOSTILE):
-                    yield Place(self, leaf, segment)
+                    yield Sighting(self, leaf, segment)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -10,6 +9,7 @@ from stanchion.guards.flow import english
 from stanchion.guards.flow.nouns import FILES, GRAVE, MAILS, MONEY, OF_VERB, WEB, groups, stem
 from stanchion.guards.flow.roles import Role, role, split
 from stanchion.guards.flow.values import MAIL, URL, values, words
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile import GRAMMAR, Grammar, normal
 from stanchion.readings.hostile.effects import (
     ANY,
@@ -38,7 +38,7 @@ TO_A_PERSON: Final = frozenset(english.TO_A_PERSON.split())
 ANSWERING: Final = frozenset(english.ANSWERING.split())
 ADDRESSES: Final = frozenset(english.ADDRESSES.split())
 OPENS: Final = VISITS | {"goto", "load"}
-COMPOUND: Final = re.compile("_|[a-z][A-Z]")
+COMPOUND: Final = regex("_|[a-z][A-Z]")
 FOUND_BY_DESCRIPTION: Final = (Role.TARGET, Role.SECRET)
 
 

@@ -10,18 +10,19 @@ from stanchion.guards.flow.english import OPEN, POINTER
 from stanchion.guards.flow.nouns import OF_VERB, groups, stem
 from stanchion.guards.flow.requests import Request, requests
 from stanchion.guards.flow.values import SHAPED, URL, ZEROS, Value, within, words
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile import normal
 from stanchion.readings.hostile.lexicon import STOPWORDS, VERBS, Verbs
 
-QUOTED: Final = re.compile(r"['\"“‘`]([^'\"”’`\n]{2,80})['\"”’`]")
-NAMES: Final = re.compile(r"\b([^\W\d_][^\W\d_]{2,})\b")
-NUMBERS: Final = re.compile(r"\d[\d,]*(?:\.\d+)?")
-PARTS: Final = re.compile(r"[\W_\d]+")
-JOINTS: Final = re.compile(r"[\W_]+")
-TOKENS: Final = re.compile(r"[\w@][\w@.+\-/:%&=?#~$']*")
-SCHEME: Final = re.compile(r"^(?:https?://)?(?:www\.)?")
-HANDED_ON: Final = re.compile(OPEN, re.IGNORECASE)
-POINTS: Final = re.compile(POINTER, re.IGNORECASE)
+QUOTED: Final = regex(r"['\"“‘`]([^'\"”’`\n]{2,80})['\"”’`]")
+NAMES: Final = regex(r"\b([^\W\d_][^\W\d_]{2,})\b")
+NUMBERS: Final = regex(r"\d[\d,]*(?:\.\d+)?")
+PARTS: Final = regex(r"[\W_\d]+")
+JOINTS: Final = regex(r"[\W_]+")
+TOKENS: Final = regex(r"[\w@][\w@.+\-/:%&=?#~$']*")
+SCHEME: Final = regex(r"^(?:https?://)?(?:www\.)?")
+HANDED_ON: Final = regex(OPEN, re.IGNORECASE)
+POINTS: Final = regex(POINTER, re.IGNORECASE)
 LONGEST: Final = 65_536
 """How much of what a user says is remembered as it was said; of more, the end."""
 FEW: Final = 6

@@ -5,25 +5,26 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile import normal
 
-MAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
-URL: Final = re.compile(r"(?:https?://|www\.)[^\s'\"<>)\]]{1,2000}", re.IGNORECASE)
-CODE: Final = re.compile(r"\b[A-Z]{2}(?=[A-Z0-9-]{0,60}\d)[A-Z0-9-]{8,60}\b|\b0x[0-9a-fA-F]{16,64}\b|\b\d{8,40}\b")
-IBAN: Final = re.compile(r"[a-z]{2}\d{2}[a-z0-9]{8,30}", re.IGNORECASE)
-HOST: Final = re.compile(
+MAIL: Final = regex(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+URL: Final = regex(r"(?:https?://|www\.)[^\s'\"<>)\]]{1,2000}", re.IGNORECASE)
+CODE: Final = regex(r"\b[A-Z]{2}(?=[A-Z0-9-]{0,60}\d)[A-Z0-9-]{8,60}\b|\b0x[0-9a-fA-F]{16,64}\b|\b\d{8,40}\b")
+IBAN: Final = regex(r"[a-z]{2}\d{2}[a-z0-9]{8,30}", re.IGNORECASE)
+HOST: Final = regex(
     r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\w-]{1,63}(?:\.[\w-]{1,63}){0,6}\.(?:com|net|org|io|ru|cn|xyz|top|info|dev|app|site"
     r"|me|co|ai|sh|to|cc|biz|online|cloud|tech|store|link|page)\b",
     re.IGNORECASE,
 )
-PRIVATE: Final = re.compile(r"(?:https?://)?(?:127\.|0\.0\.0\.0|10\.|192\.168\.|localhost|\[::1\])")
-FILE: Final = re.compile(r"\.(?:docx?|xlsx?|pptx?|pdf|txt|md|csv|py|sh|js|ts|json|ya?ml|html?|png|jpe?g|zip|log|eml)$")
-SHAPED: Final = re.compile(r"\.\w{2,5}$|@|/")
-ZEROS: Final = re.compile(r"\.0+$")
-GOES_ON: Final = re.compile(r"[.,](?!0+(?!\d))\d|,\d")
+PRIVATE: Final = regex(r"(?:https?://)?(?:127\.|0\.0\.0\.0|10\.|192\.168\.|localhost|\[::1\])")
+FILE: Final = regex(r"\.(?:docx?|xlsx?|pptx?|pdf|txt|md|csv|py|sh|js|ts|json|ya?ml|html?|png|jpe?g|zip|log|eml)$")
+SHAPED: Final = regex(r"\.\w{2,5}$|@|/")
+ZEROS: Final = regex(r"\.0+$")
+GOES_ON: Final = regex(r"[.,](?!0+(?!\d))\d|,\d")
 """A number that is not at its end: what follows makes it another one."""
-DIGIT: Final = re.compile(r"\d")
-LONG_NUMBER: Final = re.compile(r"\d\d\d|0x")
+DIGIT: Final = regex(r"\d")
+LONG_NUMBER: Final = regex(r"\d\d\d|0x")
 DEEPEST: Final = 24
 MOST: Final = 400
 """How many values of a call are looked at."""
@@ -32,7 +33,7 @@ BYTES: Final = bytes(
     [32 if code < 128 and not (chr(code).isalnum() or chr(code) == "_") else code for code in range(256)]
 )
 """Everything of ASCII that is in no word, as blanks."""
-MARKS: Final = re.compile("[\u00a0-\u00bf\u2000-\u206f\u3000-\u303f]")
+MARKS: Final = regex("[\u00a0-\u00bf\u2000-\u206f\u3000-\u303f]")
 """Punctuation beyond ASCII."""
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from stanchion.guards.flow.index import Index
 from stanchion.guards.flow.segments import COMMAND, HOSTILE
-from stanchion.guards.flow.source import Place
+from stanchion.guards.flow.source import Sighting
 from stanchion.guards.flow.values import Value, words
 
 MOST: Final = 20_000
@@ -23,10 +23,10 @@ class Wanted:
         self.sensitive = False
         """Whether anything was read that may be told to nobody."""
         self.words: set[str] = set()
-        self._places: list[Place] = []
+        self._places: list[Sighting] = []
         self._index = Index()
 
-    def add(self, place: Place) -> None:
+    def add(self, place: Sighting) -> None:
         """A text wants this."""
         segment = place.segment
         self.hostile = self.hostile or bool(segment.flags & HOSTILE)
@@ -38,7 +38,7 @@ class Wanted:
             self._places.append(place)
             self._index.add(found, len(self._places))
 
-    def having(self, value: Value) -> list[Place]:
+    def having(self, value: Value) -> list[Sighting]:
         """The commands and hostile sentences that a text stands in."""
         if not self._places:
             return []

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.signs import Sign
 
 NEAR: Final = 400
@@ -17,9 +18,9 @@ ON: Final = 1_000
 LEADING: Final = frozenset({"override", "demand", "address", "task", "turn", "claim", "secrecy"})
 """Signs that lead up to what is wanted: it stands behind them."""
 
-SENTENCE: Final = re.compile(r"(?<=[.!?])\s|\n\s*\n|$")
-PARAGRAPH: Final = re.compile(r"\n\s*\n|<\|im_end\|>|\[/INST\]|-->|$", re.IGNORECASE)
-BEGIN: Final = re.compile(r"[.!?]\s+|\n+\s*")
+SENTENCE: Final = regex(r"(?<=[.!?])\s|\n\s*\n|$")
+PARAGRAPH: Final = regex(r"\n\s*\n|<\|im_end\|>|\[/INST\]|-->|$", re.IGNORECASE)
+BEGIN: Final = regex(r"[.!?]\s+|\n+\s*")
 
 
 class Passage(NamedTuple):

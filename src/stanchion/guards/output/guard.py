@@ -11,7 +11,7 @@ import msgspec
 from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.explain import UNEXPLAINED, explain
 from stanchion.guards._jsonschema.outline import SchemaFault
-from stanchion.guards.output.saying import bare, content_in, is_error, says_nothing
+from stanchion.guards.output.says import bare, content_in, is_error, says_nothing
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ModelReply, ToolResult
 from stanchion.kernel.findings import Finding
@@ -26,16 +26,17 @@ from stanchion.readings.act import act_of
 CODES: Final = declare(
     {
         "output.empty": Words(
-            "{} is empty", "do not go on as if there were one: ask for it in another way, or say that there is nothing"
+            "{} is empty",
+            "do not continue as if it had content: ask for it in another way, or say that there is nothing",
         ),
         "output.error": Words(
             "{} is nothing but an error", "say what was done, what failed and what you suggest, in words of your own"
         ),
         "output.format": Words(
-            "{} is no JSON: {}",
-            "give JSON and nothing else; a fence of three backticks round it is all that may be added",
+            "{} is not JSON: {}",
+            "give JSON and nothing else; only a fence of three backticks may surround it",
         ),
-        "output.schema": Words("{} has not the form that was asked for: {}", "give the same once more in that form"),
+        "output.schema": Words("{} does not have the required form: {}", "give it again in that form"),
     }
 )
 
@@ -55,6 +56,7 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY})
     category: ClassVar[Category] = Category.QUALITY
     priority: ClassVar[int] = 50
+    only_marks: ClassVar[bool] = True
 
     empty: PlainActionName = "warn"
     tools: tuple[str, ...] | None = None
@@ -167,7 +169,7 @@ def _made(option: str, schema: Any) -> Checker:
     try:
         return Checker(schema)
     except SchemaFault as fault:
-        raise ValueError(f"`{option}` is no schema to check by: {fault}") from None
+        raise ValueError(f"`{option}` is not a schema to check by: {fault}") from None
 
 
 def _unread(text: str, error: Exception) -> str:

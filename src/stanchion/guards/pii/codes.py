@@ -14,7 +14,7 @@ CODES: Final = declare(
         ),
         "pii.found": Words(
             "there is personal data ({}) in {}",
-            "leave it out, or ask whoever keeps the policy to allow it",
+            "leave it out, or ask whoever maintains the policy to allow it",
         ),
     }
 )

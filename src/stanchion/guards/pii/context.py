@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
-from stanchion.guards._telling import NAMES
+from stanchion.guards._placeholders import NAMES
 from stanchion.guards.pii.entity import Entity
 from stanchion.guards.pii.limits import REACH
+from stanchion.kernel.regex import regex
 
-LETTERS: Final = re.compile(r"[^\W\d_]+")
-HUMP: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
-HIDDEN: Final = re.compile(r"(?:^|\[[a-z0-9-]+:)[a-z0-9:-]*\]")
+LETTERS: Final = regex(r"[^\W\d_]+")
+HUMP: Final = regex(r"(?<=[a-z\d])(?=[A-Z])")
+HIDDEN: Final = regex(r"(?:^|\[[a-z0-9-]+:)[a-z0-9:-]*\]")
 """A placeholder, or the end of one that began before the window. Its words are ours and say nothing."""
 SCRIPTS: Final = "\u0900"
 """From here on scripts do not part words by blanks."""
@@ -55,3 +55,24 @@ def named(names: tuple[str, ...]) -> str:
 def spelt(text: str) -> str:
     """The words of a text in small letters, parted by blanks."""
     return f" {' '.join(LETTERS.findall(HUMP.sub(' ', text))).lower()} "
+
+
+OTHERS: Final = frozenset(
+    {
+        "awb", "barcode", "batch", "block", "booking", "case", "confirmation", "consignment", "dump", "employee",
+        "hash", "hexdump", "imei", "invoice", "isbn", "item", "lot", "memory", "offset", "order", "parcel", "part",
+        "po", "product", "purchase", "ref", "reference", "reservation", "seed", "serial", "shipment", "sku",
+        "staff", "ticket", "timestamp", "tracking", "transaction", "upc", "version", "waybill",
+    }
+)  # fmt: skip
+"""Words for numbers that have the shape of a person's by chance."""
+CLOSE: Final = 5
+"""So many words before a number may say what else it is."""
+SERIES: Final = regex(r"(?<![0-9A-Za-z-])(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{6,16}:?[ ]?)[ ]\Z")
+"""A group of digits right before another: one of a dump, or of a longer number."""
+
+
+def otherwise(near: str, before: str, grouped: bool) -> bool:
+    """Whether what stands before a number says that it is something else, given its words, its characters, and whether
+    the number is written in groups."""
+    return not OTHERS.isdisjoint(near.split()[-CLOSE:]) or (grouped and SERIES.search(before) is not None)

@@ -12,12 +12,13 @@ from stanchion.guards.pii.context import Words
 from stanchion.guards.pii.entity import Entity
 from stanchion.guards.pii.limits import TABLE
 from stanchion.guards.pii.sketch import DIGITS, SHAPED, STARRED, WORD, begins, compact, ends
+from stanchion.kernel.regex import regex
 from stanchion.readings.scan.facts import width
-from stanchion.readings.scan.reading import read
+from stanchion.readings.scan.syntax import read
 
-PROSE: Final = re.compile(rb"[A-Za-z]{5}|[^0-9A-Za-z ./-]")
-START: Final = re.compile(rb"[0-9A-Za-z]+|[+(:]")
-LOCAL: Final = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9._%+'-]{0,63}$")
+PROSE: Final = regex(rb"[A-Za-z]{5}|[^0-9A-Za-z ./-]")
+START: Final = regex(rb"[0-9A-Za-z]+|[+(:]")
+LOCAL: Final = regex(rb"[A-Za-z0-9_][A-Za-z0-9._%+'-]{0,63}$")
 WORDY: Final = 4
 """One letter less than a word of prose has."""
 CLOSE: Final = 64
@@ -60,7 +61,7 @@ class Finder:
         for order, entity in enumerate(entities):
             for sure, shapes in ((True, entity.shapes), (False, entity.told)):
                 for shape in shapes:
-                    exact = re.compile(_regex(shape).encode()) if "*" in shape else None
+                    exact = regex(_regex(shape).encode()) if "*" in shape else None
                     kept = Shape(order, sure, any(sep in shape for sep in JOINS), exact)
                     self._shapes.setdefault(_key(shape), []).append(kept)
                     for head in _heads(shape):
@@ -71,7 +72,7 @@ class Finder:
         for order, entity in enumerate(entities):
             for char in entity.heads:
                 self._headed.setdefault(ord(char), []).append(order)
-        self._patterns = [re.compile(entity.pattern.encode()) for entity in entities]
+        self._patterns = [regex(entity.pattern.encode()) for entity in entities]
 
     @cached_property
     def sieve(self) -> Any:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
-from stanchion.guards._telling import above, finding_about, listed, place_of, placeholder, pseudonyms
+from stanchion.guards._placeholders import above, finding_about, listed, place_of, placeholder, pseudonyms
 from stanchion.guards.pii.codes import CODES
 from stanchion.guards.pii.limits import REACH, TABLE
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.option import ACTIONS, Glob
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
 from stanchion.readings import Reading
@@ -24,7 +24,7 @@ from stanchion.readings.texts import Leaf, Span, hiding
 
 if TYPE_CHECKING:
     from stanchion.guards.pii.reader import Reader
-    from stanchion.guards.pii.settling import Settling
+    from stanchion.guards.pii.settled import Settling
 
 __all__ = ["CODES", "Pii"]
 
@@ -56,11 +56,11 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     veils: ClassVar[bool] = True
     CONTEXT: ClassVar[int] = TABLE + REACH
 
-    entities: tuple[str, ...] | None = None
-    without: tuple[str, ...] = ()
+    entities: tuple[Glob, ...] | None = None
+    without: tuple[Glob, ...] = ()
     action: PiiAction = "redact"
     at: dict[str, PiiAction] | None = None
-    allow: tuple[str, ...] = ()
+    allow: tuple[Glob, ...] = ()
     bare: bool = False
     pseudonyms: bool = False
     salt: str | None = None
@@ -72,18 +72,27 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
                 raise ValueError(f"`at` has `{stage}`, where nothing is looked for: choose among {known}")
         if self.salt is not None and not self.pseudonyms:
             raise ValueError("nothing acts on `salt`: set `pseudonyms: true`, or leave it out")
-        _ = self._reader.finder.sieve  # compiled before the first call has to wait for it
+        _ = self._kinds
+
+    def prepare(self, _kept: Any) -> None:
+        """Compile what is looked for, so that no call has to wait for it."""
+        _ = self._reader.finder.sieve
+
+    @cached_property
+    def _kinds(self) -> tuple[str, ...]:
+        from stanchion.guards.pii.chosen import chosen
+
+        return tuple([entity.kind for entity in chosen(self.entities, self.without)])
 
     @cached_property
     def _reader(self) -> Reader:
-        from stanchion.guards.pii.choosing import chosen
         from stanchion.guards.pii.reader import reader
 
-        return reader(tuple([entity.kind for entity in chosen(self.entities, self.without)]), self.allow, self.bare)
+        return reader(self._kinds, self.allow, self.bare)
 
     @cached_property
     def _settling(self) -> Settling:
-        from stanchion.guards.pii.settling import Settling
+        from stanchion.guards.pii.settled import Settling
 
         return Settling(self._reader.finder)
 

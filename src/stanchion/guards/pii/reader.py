@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from stanchion.guards.pii.context import named, window
+from stanchion.guards.pii.context import named, otherwise, window
 from stanchion.guards.pii.entities import ENTITIES
 from stanchion.guards.pii.entity import Entity
 from stanchion.guards.pii.finder import Candidate, Finder
+from stanchion.guards.pii.limits import REACH
 from stanchion.guards.pii.sketch import compact, sketch
 from stanchion.kernel.names import Names, names
+from stanchion.kernel.regex import regex
 from stanchion.readings.joined import Joined
 from stanchion.readings.texts import Span
 
 Above = Callable[[int], tuple[str, ...]]
 """Gives the names above a text, by its number."""
-OPENED: Final = re.compile(r"\[[a-z0-9-]{1,40}:$")
+OPENED: Final = regex(r"\[[a-z0-9-]{1,40}:$")
 
 
 class Reader:
@@ -41,16 +42,23 @@ class Reader:
         windows: dict[int, str] = {}
         for one in candidates:
             at = texts.which(one.start)
-            if one.sure or (self._bare and _summed(self.finder.entities[one.order])):
-                counts = True
-            else:
-                near = windows.get(one.start)
-                if near is None:
-                    near = windows[one.start] = named(above(at)) + window(whole, starts[at], one.start)
-                counts = self.finder.words[one.order].near(near)
+            near = windows.get(one.start)
+            if near is None:
+                near = windows[one.start] = named(above(at)) + window(whole, starts[at], one.start)
+            before = whole[max(starts[at], one.start - REACH) : one.start]
+            counts = self._counts(one, near, before, " " in whole[one.start : one.end])
             if counts and not self._known(whole, one):
                 kept.setdefault(at, []).append(one)
         return [self._merged(kept.get(at, []), start) for at, start in enumerate(starts[:-1])] if kept else None
+
+    def _counts(self, one: Candidate, near: str, before: str, grouped: bool) -> bool:
+        """Whether something is personal: a word nearby says so, or it is sure by itself and nothing says otherwise."""
+        entity = self.finder.entities[one.order]
+        if self.finder.words[one.order].near(near):
+            return True
+        if one.sure:
+            return not (entity.shapes and otherwise(near, before, grouped))
+        return self._bare and _summed(entity)
 
     def _known(self, text: str, one: Candidate) -> bool:
         """Whether something is hidden already, or allowed."""

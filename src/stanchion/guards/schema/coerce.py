@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
 
 from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.explain import Problem, explain
-from stanchion.guards._jsonschema.wording import is_of, path_of, type_of
+from stanchion.guards._jsonschema.words import is_of, path_of, type_of
 from stanchion.kernel.findings import Patch
 from stanchion.kernel.patches import apply
+from stanchion.kernel.regex import regex
 
 LONGEST: Final = 10_000
 """How long a text may be that is read as something else."""
 ROUNDS: Final = 4
 """How often what is left to change is looked for again: each time only the first reasons are found."""
 
-_WHOLE: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?")
+_WHOLE: Final = regex(r"-?(0|[1-9][0-9]{0,17})")
+_NUMBER: Final = regex(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?")
+_EXACT: Final = 15
+"""How many digits a number may have that is read as a float: of more, some are lost."""
+_SEVERAL: Final = regex(r"[,;|\n]")
+"""What may separate the members of a list that is written as one text."""
 _TRUTH: Final = {"true": True, "True": True, "false": False, "False": False}
 
 
@@ -92,15 +96,22 @@ def _read_text(text: str, name: str) -> list[Any]:
         case "number":
             if _WHOLE.fullmatch(text):
                 return [int(text)]
-            return [float(text)] if _NUMBER.fullmatch(text) else []
+            return [float(text)] if _NUMBER.fullmatch(text) and _digits(text) <= _EXACT else []
         case "boolean":
             return [_TRUTH[text]] if text in _TRUTH else []
         case "object":
             return _decoded(text, "object") if text[:1] == "{" else []
         case "array":
-            return _decoded(text, "array") if text.lstrip()[:1] == "[" else [[text]]
+            if text.lstrip()[:1] == "[":
+                return _decoded(text, "array")
+            return [] if _SEVERAL.search(text) else [[text]]
         case _:
             return []
+
+
+def _digits(number: str) -> int:
+    """How many digits of a number say something."""
+    return len(number.lower().partition("e")[0].replace(".", "").lstrip("-0"))
 
 
 def _decoded(text: str, name: str) -> list[Any]:

@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.guards._jsonschema.checker import Checker, canonical
 from stanchion.guards._jsonschema.explain import Problem, explain, instead
-from stanchion.guards._jsonschema.wording import nearest, short, type_of
+from stanchion.guards._jsonschema.words import nearest, short, type_of
 from stanchion.guards.schema.codes import CODES
 from stanchion.guards.schema.coerce import coerce
 from stanchion.guards.schema.tools import NO_TOOLS, Known, Tools

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._jsonschema.wording import LONGEST_NAME
+from stanchion.guards._jsonschema.words import LONGEST_NAME
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding

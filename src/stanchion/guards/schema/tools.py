@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.guards._jsonschema.checker import Checker, canonical
 from stanchion.guards._jsonschema.outline import SchemaFault
-from stanchion.guards._jsonschema.wording import either
+from stanchion.guards._jsonschema.words import either
 from stanchion.kernel.names import glob, is_glob
 
 EVERYBODY: Final = "*"

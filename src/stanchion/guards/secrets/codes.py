@@ -18,9 +18,10 @@ CODES: Final = declare(
         ),
         "secrets.found": Words(
             "a secret ({}) in `{}`{}",
-            "leave the secret out, or name where it is kept; where it is none, say so: a person can allow it",
+            "leave the secret out, or name where it is kept; if it is not a secret, say so: a person can allow it",
             FINGERPRINT,
         ),
-        "secrets.in_pieces": Words("a secret ({}) in pieces that stand side by side, which is not written down", ""),
+        "secrets.own_words": Words("a secret ({}) that the user gave for a login goes ahead, and is not recorded", ""),
+        "secrets.in_pieces": Words("a secret ({}) in pieces side by side, which is not recorded", ""),
     }
 )

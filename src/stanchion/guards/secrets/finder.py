@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.secrets import decoding
+from stanchion.guards.secrets.copies import copied
 from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.guards.secrets.index import indexed
 from stanchion.guards.secrets.likeness import redactions, stands_in
@@ -15,6 +15,9 @@ from stanchion.kernel.findings import PathStep
 from stanchion.kernel.names import names
 from stanchion.kernel.secret_names import KNOWN, plain_name, promises_secret
 from stanchion.readings import Reading
+from stanchion.readings.disguise.runs import SHORTEST as SHORTEST_RUN
+from stanchion.readings.disguise.said import Said
+from stanchion.readings.disguise.views import views_of
 from stanchion.readings.joined import Joined
 from stanchion.readings.scan import Hit, Hits, Kept, Pattern, Scanner, Seek
 from stanchion.readings.texts import Leaf, Span
@@ -22,6 +25,15 @@ from stanchion.readings.texts import Leaf, Span
 NAMED: Final = "named-secret"
 """The kind of what is a secret only by its name."""
 SHORTEST_NAMED: Final = 8
+NAMED_BEFORE: Final = 24
+"""So many characters before a match say more about what it found."""
+WEIGHED_NAMED: Final = "likely-secret"
+"""The kind of what is weighed with its name."""
+LONGEST_WEIGHED: Final = 400
+KEYS: Final = ("key", "secret", "token", "pass", "pwd", "cred", "auth")
+"""What a name has of which a value is weighed."""
+UNLESS_BEFORE: Final = 64
+"""The same for rules with words that say that it is something else."""
 LONGEST_NAMED: Final = 16_384
 WORDY: Final = frozenset(
     {"authorization", "connectionstring", "cookie", "credential", "credentials", "passphrase", "privatekey",
@@ -54,10 +66,14 @@ class Finder:
             if (wanted is None or rule.kind in wanted) and rule.kind not in unwanted
         ]
         self.rules = tuple([rule for rule, _ in pairs])
+        self.told = frozenset([rule.kind for rule in self.rules if rule.broad])
+        """Kinds that are known by how they are introduced, and not by whose they are."""
+        self.weighs = WEIGHED_NAMED in self.told
+        """Whether values of other names are weighed with them."""
         self.seek = Seek([pattern for _, pattern in pairs])
         self._ranks = _ranks(pairs, len(sought.own))
         self.named = (wanted is None or NAMED in wanted) and NAMED not in unwanted
-        self.shortest = min(self.seek.shortest, decoding.SHORTEST, SHORTEST_NAMED if self.named else decoding.SHORTEST)
+        self.shortest = min(self.seek.shortest, SHORTEST_RUN, SHORTEST_NAMED if self.named else SHORTEST_RUN)
         """Texts that are shorter, all of them together, have no secret."""
 
     def use(self, kept: Kept) -> None:
@@ -78,26 +94,35 @@ class Finder:
         found = self.look(texts, decode, most)
         return [[] for _ in texts] if found is None else found
 
-    def look(self, texts: Sequence[str], decode: bool, most: int | None = None) -> list[list[Span]] | None:
-        """The same; `None` where there are none at all."""
-        return self._found(Joined(texts), self.scanner.scan_all(texts), decode, most) if texts else None
+    def look(
+        self, texts: Sequence[str], decode: bool, most: int | None = None, whole: bool = True
+    ) -> list[list[Span]] | None:
+        """The same; `None` where there are none at all. Of what is not `whole`, as more may follow, only what stands in
+        one run is decoded, and what was found once is not looked for again."""
+        return self._found(Joined(texts), self.scanner.scan_all(texts), decode, most, whole) if texts else None
 
-    def _found(self, given: Joined, hits: Hits | None, decode: bool, most: int | None) -> list[list[Span]] | None:
+    def _found(
+        self, given: Joined, hits: Hits | None, decode: bool, most: int | None, whole: bool = True
+    ) -> list[list[Span]] | None:
         """The secrets of each text, given what patterns have found in it."""
         texts = given.texts
-        runs = self._runs(given, most) if decode else ()
-        if hits is None and not runs:
+        views = self._in_views(given, whole, most) if decode else ()
+        if hits is None and not views:
             return None
         found: list[list[Span]] = [[] for _ in texts]
         for at, here in enumerate(hits if hits is not None else ()):
             if here:
                 found[at] = self._judged(texts[at], here)
-        for at, span in runs:
-            found[at].append(span)
+        for at, span in views:
+            if not _known(found[at], span):
+                found[at].append(span)
+        if not any(found):
+            return None
         ranks = self._ranks
-        for spans in found:
+        for at, spans in enumerate(copied(texts, found) if whole else found):
             spans.sort(key=lambda span: (span.start, -span.end, ranks[span.kind]))
-        return found if any(found) else None
+            found[at] = spans
+        return found
 
     def look_in(self, leaves: Sequence[Leaf], decode: bool, most: int | None = None) -> list[list[Span]] | None:
         """The same for the texts of structured content, where names tell more."""
@@ -118,50 +143,81 @@ class Finder:
             path, text, named, number = leaf
             if len(text) < SHORTEST_NAMED or named or number or not path or (found is not None and found[at]):
                 continue
-            span = _by_name(path, text)
+            span = _by_name(path, text, self.weighs)
             if span is not None:
                 found = [[] for _ in leaves] if found is None else found
                 found[at].append(span)
         return found
 
-    def _judged(self, text: str, hits: list[Hit]) -> list[Span]:
+    def _judged(self, text: str, hits: list[Hit], view: Said | None = None) -> list[Span]:
+        """What of the hits in a text is a secret. What begins in a placeholder is introduced by words of ours; what was
+        put together of pieces counts where it is known by its looks and none of them is it alone."""
         taken = redactions(text)
         spans: list[Span] = []
         for hit in hits:
             rule = self.rules[hit.pattern]
-            if any(first < hit.end and hit.start < last for first, last in taken):
+            if any((first < hit.end and hit.start < last) or first <= hit.first < last for first, last in taken):
                 continue
-            if rule.accepts(text[hit.start : hit.end]):
+            put_together = view is not None and bool(view.cuts) and not view.whole
+            if view is not None and put_together and (rule.broad or not view.across(hit.start, hit.end)):
+                continue
+            near = UNLESS_BEFORE if rule.unless else NAMED_BEFORE
+            if rule.accepts(text[hit.start : hit.end], text[max(0, hit.first - near) : hit.start]):
                 spans.append(Span(hit.start, hit.end, rule.kind))
         return spans
 
-    def _runs(self, given: Joined, most: int | None) -> list[tuple[int, Span]]:
-        """What encoded runs of the texts say that is a secret."""
-        runs = decoding.decoded_in(given, most)
-        hits = self.scanner.scan_all([run.text for _, run in runs]) if runs else None
+    def _in_views(self, given: Joined, whole: bool, most: int | None) -> list[tuple[int, Span]]:
+        """What other forms of the texts say that is a secret."""
+        views = views_of(given, whole, most)
+        hits = self.scanner.scan_all([view.text for _, view in views]) if views else None
         if hits is None:
             return []
         found: list[tuple[int, Span]] = []
-        for (at, run), here in zip(runs, hits, strict=True):
-            for span in self._judged(run.text, here) if here else ():
-                start, end = run.span(span.start, span.end)
-                called = fingerprint(span.kind, run.text[span.start : span.end])
+        for (at, view), here in zip(views, hits, strict=True):
+            for span in self._judged(view.text, here, view) if here else ():
+                start, end = view.span(span.start, span.end)
+                called = fingerprint(span.kind, view.text[span.start : span.end])
                 found.append((at, Span(start, end, span.kind, called)))
         return found
 
 
-def _by_name(path: tuple[PathStep, ...], value: str) -> Span | None:
-    """A whole value that is a secret because its name says so."""
+def _known(spans: list[Span], other: Span) -> bool:
+    """Whether something was found in the very same place, by the same rule."""
+    return any((one.start, one.end, one.kind) == (other.start, other.end, other.kind) for one in spans)
+
+
+def _by_name(path: tuple[PathStep, ...], value: str, weighs: bool) -> Span | None:
+    """A whole value that is a secret because its name says so, or weighs enough with it."""
     name = path[-1]
     if not isinstance(name, str):
         name = next((step for step in reversed(path) if isinstance(step, str)), "")
-    if not (KNOWN[name] if name in KNOWN else promises_secret(name)) or len(value) > LONGEST_NAMED:
+    if len(value) > LONGEST_NAMED:
         return None
+    if not (KNOWN[name] if name in KNOWN else promises_secret(name)):
+        likely = weighs and _is_weighed(name) and len(value) <= LONGEST_WEIGHED and _weighs(name, value)
+        return Span(0, len(value), WEIGHED_NAMED) if likely else None
     start = next((len(scheme) for scheme in SCHEMES if value[: len(scheme)].lower() == scheme), 0)
     spaced = any(char.isspace() for char in value[start:].strip())
     if len(value) - start < SHORTEST_NAMED or (spaced and plain_name(name) not in WORDY) or stands_in(value[start:]):
         return None
     return None if redactions(value) else Span(start, len(value), NAMED)
+
+
+@lru_cache(4_096)
+def _is_weighed(name: str) -> bool:
+    """Whether values of a name are weighed with it."""
+    lowered = name.lower()
+    return any(word in lowered for word in KEYS)
+
+
+def _weighs(name: str, value: str) -> bool:
+    """Whether a whole value without blanks is likely to be a secret because of its name."""
+    if any(char.isspace() for char in value) or redactions(value):
+        return False
+    from stanchion.guards.secrets.published import everybodys
+    from stanchion.guards.secrets.weighing import weighed
+
+    return weighed(f"{name}: ", value) and not everybodys(value)
 
 
 def _ranks(pairs: Sequence[tuple[Rule, Pattern]], own: int) -> dict[str, int]:

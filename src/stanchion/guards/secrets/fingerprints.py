@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
@@ -11,7 +10,6 @@ from stanchion.kernel.names import Names
 from stanchion.readings.texts import Span
 
 DIGITS: Final = 12
-FINGERPRINT: Final = re.compile(rf"[0-9a-f]{{{DIGITS}}}")
 
 
 def fingerprint(kind: str, secret: str) -> str:

@@ -8,25 +8,26 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards._telling import finding_about, listed, placeholder, pseudonyms
+from stanchion.guards._placeholders import finding_about, listed, placeholder, pseudonyms
 from stanchion.guards.secrets.codes import CODES
-from stanchion.guards.secrets.decoding import LONGEST
 from stanchion.guards.secrets.finder import NAMED, Finder, Sought, finder
 from stanchion.guards.secrets.fingerprints import not_allowed
+from stanchion.guards.secrets.in_names import in_name
 from stanchion.guards.secrets.index import indexed
-from stanchion.guards.secrets.joining import in_pieces
-from stanchion.guards.secrets.naming import in_name
+from stanchion.guards.secrets.own_words import parted
+from stanchion.guards.secrets.pieces import in_pieces
 from stanchion.guards.secrets.rule import Kind as RuleKind, Rule
-from stanchion.guards.secrets.settling import settled
-from stanchion.guards.secrets.telling import told
+from stanchion.guards.secrets.settled import settled
+from stanchion.guards.secrets.told import told
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding, Isolate, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
-from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.option import ACTIONS, Glob
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
+from stanchion.readings.disguise.runs import LONGEST
 from stanchion.readings.scan import CONTEXT, Kept, Seek
 from stanchion.readings.texts import Leaf, Span, Word, hiding
 
@@ -85,10 +86,10 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
 
     action: SecretAction = "redact"
     at: dict[str, SecretAction] | None = None
-    kinds: tuple[str, ...] | None = None
-    without: tuple[str, ...] = ()
+    kinds: tuple[Glob, ...] | None = None
+    without: tuple[Glob, ...] = ()
     patterns: tuple[OwnPattern, ...] = ()
-    allow: tuple[str, ...] = ()
+    allow: tuple[Glob, ...] = ()
     decode: bool = True
     pseudonyms: bool = False
     salt: str | None = None
@@ -155,8 +156,16 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         left = [not_allowed(leaf.text, here, free, cleared) for leaf, here in zip(found, spans, strict=True)]
         if not any(left):
             return None
+        own: list[list[Span]] = []
+        if self.action_at(event.stage) == Action.REDACT:
+            left, own = parted(event, found, left, self._finder.told)
+        hides = hiding(content, found, own, self._word(event)) if any(own) else ()
+        if not any(left):
+            kinds = listed([span.kind for here in own for span in here])
+            return Finding(Action.ALLOW, "secrets.own_words", (kinds,), hides=hides)
         patches = hiding(content, found, left, self._word(event))
-        return self._finding(event, patches, told(event.stage, found, left))
+        finding = self._finding(event, patches, told(event.stage, found, left))
+        return msgspec.structs.replace(finding, hides=(*finding.hides, *hides)) if hides else finding
 
     def _in_names(self, event: Event) -> Finding | None:
         """What is said of a secret in a name."""
@@ -205,7 +214,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """What is in a piece of a stream. What began before it was replaced as a whole there: the rest of it goes."""
         before = len(event.before)
         text = event.before + event.text
-        found = self._finder.look([text], self.decode, LONGEST)
+        found = self._finder.look([text], self.decode, LONGEST, whole=False)
         if found is None:
             return None
         spans = not_allowed(text, found[0], self._allowed, ())

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.guards.secrets.rule import Rule, read_rule
+from stanchion.guards.secrets.rule import Rule
 from stanchion.readings.scan import Facts, Head, Pattern, Window
 
 FILE: Final = "index.jsonl"
@@ -35,30 +35,6 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
             return Facts(self.shortest, self.reach, None, windows)
         literals = frozenset([literal.encode("latin-1") for literal in self.literals])
         return Facts(self.shortest, self.reach, Head(literals, self.width, int(self.letters, 16), self.narrow), windows)
-
-
-def index_of(files: dict[str, str]) -> bytes:
-    """The index of rule files, by their names; `ValueError` names the file with which something is wrong."""
-    lines = []
-    for name, text in sorted(files.items()):
-        try:
-            lines.append(msgspec.json.encode(_line(read_rule(text))))
-        except ValueError as error:
-            raise ValueError(f"`{name}`: {error}") from None
-    return b"\n".join([*lines, b""])
-
-
-def _line(rule: Rule) -> Line:
-    pattern = Pattern(rule.pattern, rule.keywords, rule.multiline)
-    pattern.check()
-    head = pattern.head
-    bare = msgspec.structs.replace(rule, title="", also=(), hits=(), misses=())
-    windows = tuple([(literal.decode("latin-1"), follow) for literal, follow in pattern.windows])
-    if head is None:
-        return Line(bare, pattern.shortest, pattern.reach, windows=windows)
-    literals = tuple(sorted([literal.decode("latin-1") for literal in head.literals]))
-    known = literals, head.width, f"{head.letters:x}", head.narrow
-    return Line(bare, pattern.shortest, pattern.reach, *known, windows)
 
 
 @cache

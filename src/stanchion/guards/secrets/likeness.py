@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-REDACTED: Final = re.compile(r"\[(?:redacted:[a-z0-9-]{1,60}|[a-z0-9-]{1,60}:[0-9a-f]{6})\]")
+from stanchion.kernel.regex import regex
+
+REDACTED: Final = regex(r"\[(?:redacted:[a-z0-9-]{1,60}|[a-z0-9-]{1,60}:[0-9a-f]{6})\]")
 """What stands in the place of something that was taken out."""
-HALF: Final = re.compile(r"\[[a-z0-9:-]{0,70}\Z")
+HALF: Final = regex(r"\[[a-z0-9:-]{0,70}\Z")
 """The beginning of that, at the end of a text."""
 
 STAND_INS: Final = frozenset(
     {"changeme", "change_me", "change-me", "example", "none", "null", "password", "placeholder", "redacted", "required",
      "secret", "string", "token", "undefined", "unknown", "optional"}
 )  # fmt: skip
-_REFERENCE: Final = re.compile(
+_REFERENCE: Final = regex(
     r"\$\{.*\}|\$\(.*\)|\$[A-Za-z_]\w*|\{\{.*\}\}|%[({]?\w+[)}]?s?%?|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}"
     r"|(?:os\.environ|os\.getenv|process\.env|env|secrets?|vault|var|config|settings)[.:\[(].*"
 )
-_ONE_CHAR: Final = re.compile(r"(.)\1*")
-_SAMPLE: Final = re.compile(r"(?i)your|my[_-]|example|sample|dummy|placeholder|changeme|x{4,}|\*{3,}|\.{3,}|…")
+_ONE_CHAR: Final = regex(r"(.)\1*")
+_SAMPLE: Final = regex(r"(?i)your|my[_-]|example|sample|dummy|placeholder|changeme|x{4,}|\*{3,}|\.{3,}|…")
 
 
 def stands_in(value: str) -> bool:

@@ -7,17 +7,20 @@ from base64 import b64decode
 from binascii import Error as Undecodable
 from collections.abc import Callable
 from itertools import pairwise
+from operator import ne
 from typing import Final
 
-SAME: Final = re.compile(r"(.)\1{5,}", re.DOTALL)
+from stanchion.kernel.regex import regex
+
+SAME: Final = regex(r"(.)\1{5,}", re.DOTALL)
 """Six times the same character, one after another."""
-FORM: Final = re.compile(
+FORM: Final = regex(
     r"\$\{\{?[\w\s.:?!,()'|-]{0,60}\}|\{\{[\w\s.()'|$-]{0,60}\}\}|\$\([\w.-]{1,40}\)|^\$[A-Za-z_]\w*$"
     r"|^%[({]?[A-Za-z_][\w.]*[)}]?[sd%]?$|^[<\[{(][A-Za-z_ .:-]{0,60}[>\]})]$"
-    r"|^[*.•#_-]{3,}$|#{4,}|\*{4,}|\.{2,}|…"
+    r"|^[*.•#_-]{3,}$|#{4,}|\*{4,}|•{4,}|\.{2,}|…"
 )
 """A place where a secret is yet to be put in, or was taken out."""
-TELLTALE: Final = re.compile(
+TELLTALE: Final = regex(
     r"(?i)^(?:(?:your|my|the|some|a|dummy|fake|sample|test|example|demo)[_-]?)*"
     r"(?:api|secret|access|auth|private|user|db|database|client|admin|root|service|account|bot|new|old|real|super)?"
     r"[_-]?(?:key|token|secret|pass(?:word|wd|phrase)?|pwd|credentials?|value|here|string|changeme|change[_-]?me"
@@ -25,31 +28,47 @@ TELLTALE: Final = re.compile(
     r"(?:[_-]?(?:goes|here|value))*[_-]?\d{0,3}$"
 )
 """A word that stands for a secret in documentation."""
-PARTS: Final = re.compile(r"[^0-9A-Za-z]+")
+KEPT: Final = regex(
+    r"(?:ref\+)?[a-z][a-z0-9+]{1,20}://[\w.-]+(?:[/#:?][\w .%=-]*)*|[a-z][a-z0-9_]{1,15}:/{0,2}[\w.-]+(?:[/#][\w.-]+)+"
+    r"|(?:id|src|source|type|name|env|target|file|field|from)=[^=].*"
+)
+"""Where a secret is kept: an address without a password in it, a store and a path in it, what to take it from."""
+PARTS: Final = regex(r"[^0-9A-Za-z]+")
 """What stands between the parts of a value."""
-NUMBERED: Final = re.compile(r"[A-Za-z]+\d*|\d+[A-Za-z]*|[vV]\d+[a-z]\d+|[A-Za-z]{1,6}\d{1,4}[A-Za-z]{1,8}")
+NUMBERED: Final = regex(r"[A-Za-z]+\d*|\d+[A-Za-z]*|[vV]\d+[a-z]\d+|[A-Za-z]{1,6}\d{1,4}[A-Za-z]{1,8}")
 """A word, a number, or a word with a number before, behind or in it."""
-CAMEL: Final = re.compile(r"[A-Za-z]?[a-z]*\d{0,4}(?:[A-Z][a-z]{2,}\d{0,3}){2,}")
+CAMEL: Final = regex(r"[A-Za-z]?[a-z]*\d{0,4}(?:[A-Z][a-z]{2,}\d{0,3}){2,}")
 """Words one after another, as names in code are."""
-NEIGHBOURS: Final = re.compile(r"[A-Z]{2}")
-HEXADECIMAL: Final = re.compile(r"(?=.*\d)(?=.*[A-Fa-f])[0-9A-Fa-f]{16,}")
+NEIGHBOURS: Final = regex(r"[A-Z]{2}")
+HEXADECIMAL: Final = regex(r"(?=.*\d)(?=.*[A-Fa-f])[0-9A-Fa-f]{16,}")
 """A number in hexadecimal that is long, and seen to be one."""
-NOTHING: Final = re.compile(r"(?i)(x+|y+|\W*)|(?:your[_-]?|my[_-]?)?pass(?:word|wd)|change[_-]?me|token|pwd")
+NOTHING: Final = regex(r"(?i)(x+|y+|\W*)|(?:your[_-]?|my[_-]?)?pass(?:word|wd)?|change[_-]?me|token|pwd")
 """A word that is no password, not even a bad one."""
-CODE: Final = re.compile(
+CODE: Final = regex(
     r"^[A-Za-z_][\w.]*[\[()]|^[\[({<&]|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\W*$|^[A-Za-z_]\w*[)}\]]+$"
-    r"|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^[a-z]+(?:[_-](?:[a-z]+|v?\d{1,4}))*$|^\W+$"
+    r"|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\W*$|^[a-z_]+(?:[|][a-z_]+(?::[\w,]+)?)+$|^[a-z]+(?:[_-](?:[a-z]+|v?\d{1,4}))*$|^\W+$"
 )
 """What code has in the place of a value: a call, an attribute, a constant, a name."""
-PATH: Final = re.compile(r"~?\.{0,2}/?(?:[\w.@-]+/)+[\w.@-]*|[A-Za-z]:[\\/].*|/[\w.-]+")
+PATH: Final = regex(r"~?\.{0,2}/?(?:[\w.@-]+/)+[\w.@-]*|[A-Za-z]:[\\/].*|/[\w.-]+")
 """A place in a file system."""
+
+NUMBERS: Final = regex(r"0[xX][0-9A-Fa-f]+|\d+")
+CODE_ITEMS: Final = regex(r"[0-9A-Za-z]{4,}(?:-[0-9A-Za-z]{4,})*")
+SEED_WORDS: Final = regex(r"[a-z]{3,8}")
+SENTENCES: Final = frozenset(
+    {"the", "and", "for", "are", "was", "not", "your", "from", "never", "words", "this", "which", "them", "its", "has"}
+)
+"""Words that no list of seed phrases has, and hardly a sentence is without."""
+ANYBODY: Final = regex(rb'"role"\s*:\s*"anon(?:ymous)?"')
+"""What a token says that pages give to everybody who opens them."""
+PHRASE: Final = regex(r"[a-z]+(?:-[a-z]+){4,}(?:-\d{1,4})?")
 
 
 def real(text: str) -> bool:
     """Whether it is no placeholder: no `xxxxxx`, no `${TOKEN}`, no `<your-token>`, no `changeme`."""
-    return not (_filled(text) or FORM.search(text) or TELLTALE.search(text)) and len(set(text)) > min(
-        len(text) // 12, 6
-    )
+    if _filled(text) or FORM.search(text) or TELLTALE.search(text) or KEPT.fullmatch(text):
+        return False
+    return len(set(text)) > min(len(text) // 12, 6)
 
 
 def _filled(text: str) -> bool:
@@ -61,23 +80,26 @@ def random(text: str) -> bool:
     """Whether chance may have made it: no placeholder, and letters with digits among them or in wild cases."""
     if not any(c.isalpha() for c in text) or CAMEL.fullmatch(text) is not None:
         return False
-    return (any(c.isdigit() for c in text) or _wild(text)) and real(text)
+    return (any(c.isdigit() for c in text) or wild(text)) and real(text)
 
 
-def _wild(text: str) -> bool:
+def wild(text: str) -> bool:
     """Whether the case of its letters changes as it does in no name."""
-    changes = sum([one.isupper() != two.isupper() for one, two in pairwise(text)])
-    return changes * 3 >= len(text) and NEIGHBOURS.search(text) is not None
+    if NEIGHBOURS.search(text) is None:
+        return False
+    upper = [*map(str.isupper, text)]
+    changes: int = sum(map(ne, upper, upper[1:]))
+    return changes * 3 >= len(text)
 
 
 def guessed(text: str) -> bool:
     """Whether chance made it, where no more is known of it than a name: no identifier, path, host, version or word."""
     if not any(c.isdigit() for c in text) or not random(text) or PATH.fullmatch(text):
         return False
-    return any(len(part) >= 8 and not _worded(part) for part in PARTS.split(text))
+    return any(len(part) >= 8 and not worded(part) for part in PARTS.split(text))
 
 
-def _worded(part: str) -> bool:
+def worded(part: str) -> bool:
     """Whether people may have written it: a word, a number, a word with a number at one end."""
     if HEXADECIMAL.fullmatch(part):
         return False
@@ -111,8 +133,11 @@ def written_password(text: str) -> bool:
 
 def jwt(text: str) -> bool:
     """Whether its first part is the base64 of an object, as the header of a JSON Web Token is."""
-    header = _decoded(text.split(".", 1)[0])
+    parts = text.split(".")
+    header = _decoded(parts[0])
     if header is None or not (header.startswith(b"{") and header.endswith(b"}")):
+        return False
+    if len(parts) > 1 and ANYBODY.search(_decoded(parts[1]) or b"") is not None:
         return False
     return sum(32 <= byte < 127 for byte in header) >= len(header) * 0.8
 
@@ -147,6 +172,51 @@ def pem(text: str) -> bool:
     return sum(c.isalnum() for c in body) >= 20 and "..." not in body and len(set(body)) >= 10
 
 
+def elevens(text: str) -> bool:
+    """Whether every group of its digits is a multiple of eleven, and they are not all the same."""
+    groups = [int(group) for group in text.split("-")]
+    return all(group % 11 == 0 and group < 720_896 for group in groups) and len(set(groups)) > 2
+
+
+def key_bytes(text: str) -> bool:
+    """Whether numbers are the bytes of a key: enough of them, all bytes, most of them different, none counted up to."""
+    numbers = [int(one, 16 if one[1:2] in ("x", "X") else 10) for one in NUMBERS.findall(text)]
+    if len(numbers) < 16 or max(numbers) > 255:
+        return False
+    steps = sum([two - one == 1 for one, two in pairwise(numbers)])
+    return len(set(numbers)) * 4 > min(len(numbers), 64) * 3 and steps * 4 < len(numbers)
+
+
+def base32_seed(text: str) -> bool:
+    """Whether base32 is a seed: letters and digits, and not one letter again and again."""
+    return any(c in "234567" for c in text) and any(c.isalpha() for c in text) and len(set(text)) > 7
+
+
+def codes(text: str) -> bool:
+    """Whether items are codes: of one length, each with a digit, and no year."""
+    items = CODE_ITEMS.findall(text)
+    lengths = {len(item) for item in items}
+    return len(items) > 2 and len(lengths) == 1 and max(lengths) > 5 and all(any(c.isdigit() for c in i) for i in items)
+
+
+def seed_words(text: str) -> bool:
+    """Whether words are a seed phrase: as many as one has, hardly any twice, and none that only sentences have."""
+    words = SEED_WORDS.findall(text)
+    return len(words) in {12, 15, 18, 21, 24} and len(set(words)) + 3 > len(words) and SENTENCES.isdisjoint(words)
+
+
+def strong(text: str) -> bool:
+    """Whether it is made by chance, or chosen as a good password is: letters, digits, and signs or both cases."""
+    if not written_password(text) or not any(c.isdigit() for c in text) or not any(c.isalpha() for c in text):
+        return False
+    return guessed(text) or mixed(text) or any(not c.isalnum() and c not in "-_./" for c in text)
+
+
+def phrase(text: str) -> bool:
+    """Whether it is made of words with hyphens between them, as names of branches and pages are."""
+    return PHRASE.fullmatch(text) is not None
+
+
 def _decoded(text: str) -> bytes | None:
     """What base64 of either alphabet says, without its padding; None where it is none."""
     try:
@@ -173,5 +243,11 @@ VALIDATORS: Final[dict[str, Callable[[str], bool]]] = {
     "base64_text": base64_text,
     "user_and_password": user_and_password,
     "pem": pem,
+    "elevens": elevens,
+    "key_bytes": key_bytes,
+    "base32_seed": base32_seed,
+    "codes": codes,
+    "seed_words": seed_words,
+    "strong": strong,
 }
 """The second looks that a rule may ask for, by name."""

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.shell.codes import CODES, FAMILIES
 from stanchion.kernel.actions import Action, Category, Risk
+from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -23,6 +24,9 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.commands import Held, Naming, held
 from stanchion.readings.shell import analyse
+
+if TYPE_CHECKING:
+    from stanchion.guards.shell.verdict import Verdict
 
 __all__ = ["CODES", "Shell", "analyse"]
 
@@ -36,7 +40,10 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     Every call that holds a command is read, whatever its tool is called. `tools` are the only tools whose calls are
     read, and `arguments` the only arguments that hold a command; where a call has none of these and its tool runs what
     it is given, all its texts are. `roots` are the folders in which a run may delete. `allow` lists the only commands
-    that may run at all. `families` gives a family of dangers an action of its own.
+    that may run at all. `families` gives a family of dangers an action of its own. Where notes are not `counted`, an
+    agent is told as often as there is something to tell, and nobody is asked because it was the third time. With
+    `repository` what only a repository knows is asked of it, within the deadline: whether there is work in no commit,
+    and whose branch is pushed to.
     """
 
     name: ClassVar[str] = "shell"
@@ -54,6 +61,9 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     danger: PlainActionName = "block"
     doubt: PlainActionName = "escalate"
     note: PlainActionName = "warn"
+    counted: bool = True
+    repository: bool = False
+    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 2_000
     families: dict[str, PlainActionName] | None = None
     unclear: tuple[PlainActionName, ...] = ("warn", "escalate", "block", "block")
     malformed: PlainActionName = "allow"
@@ -90,11 +100,28 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
         made.__dict__["own"] = own
         return made
 
+    def beside(self, _stages: frozenset[Stage], /) -> Beside | None:
+        """What asks the repository about what would be thrown away, where that is wanted."""
+        if not self.repository:
+            return None
+        from stanchion.guards.shell.repository import Repository
+
+        return Beside("repository", Repository(self))
+
     @cached_property
-    def _judged(self) -> Any:
+    def verdict(self) -> Verdict:
+        """What judges texts by these options."""
         from stanchion.guards.shell.verdict import Verdict
 
-        return lru_cache(maxsize=KEPT)(Verdict(self).of)
+        return Verdict(self)
+
+    @cached_property
+    def _judged(self) -> Any:
+        return lru_cache(maxsize=KEPT)(self.verdict.of)
+
+    def texts(self, reading: Reading[ToolCall]) -> tuple[Any, ...]:
+        """The shell texts of a call."""
+        return tuple([command.text for command in self._commands(reading)])
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """The worst that the commands of a call would do."""

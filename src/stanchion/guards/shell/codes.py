@@ -31,7 +31,7 @@ CODES: Final = declare(
             "`{}`{} is not among the commands that are allowed: {}", "do the step with those, or ask for this one"
         ),
         "shell.unclear": Words(
-            "what `{}` would run cannot be told: {}", "write it as plain commands, one step at a time"
+            "what `{}` would run cannot be determined: {}", "write it as plain commands, one step at a time"
         ),
         "shell.scrambled": Words(
             "`{}` is scrambled, so that nobody can read what it runs", "write it as plain commands, one step at a time"

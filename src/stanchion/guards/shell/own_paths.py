@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards._own import STATE, Use
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.usual import is_closed, is_kept, runs_first
+from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import DELETERS, MAKERS, PATTERN_FIRST, SPECIAL, find_roots
-from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.word_lists import listed
 
 TALKS: Final = listed(
     """
@@ -31,8 +31,8 @@ DELETES: Final = DELETERS | listed("mv rsync find gfind fd bfs chmod chown chgrp
 """Those by which a whole folder may be lost, whatever is in it."""
 GIT: Final = listed("checkout restore rm mv apply")
 
-_PARTED: Final = re.compile(r"[\s'\"`;,()<>|&]+")
-_PIECES: Final = re.compile(r"[=@:,]")
+_PARTED: Final = regex(r"[\s'\"`;,()<>|&]+")
+_PIECES: Final = regex(r"[=@:,]")
 
 
 def _paths(command: Command) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.kernel.tuples import NamedTuple
 
 SYSTEM: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin", "/srv",
@@ -16,18 +17,15 @@ CORE: Final = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/sb
 """Folders of the system itself: a single file of these matters."""
 HOMES: Final = ("/home", "/Users", "/root", "~")
 TEMPORARY: Final = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "$TMPDIR", "$TMP", "$TEMP", "/var/folders")
+SHARED: Final = frozenset({"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"})
+"""Those of them in which other programs keep their files and sockets, too."""
+HIDDEN: Final = ("/tmp/.*", "/tmp/.[", "/tmp/.?", "/var/tmp/.*")
+MADE_FOR_ONCE: Final = ("$TMP", "/tmp", "$(mktemp…)", "$env:TEMP/", "$env:TMP/", "%TEMP%/", "%TMP%/")
+"""How a path begins that leads into such a folder, or to one that `mktemp` has just made."""
 DISKS: Final = (
     "/dev/sd", "/dev/nvme", "/dev/hd", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/rdisk", "/dev/mmcblk", "/dev/md",
     "/dev/mapper", "/dev/dm-", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/loop", "\\\\.\\PhysicalDrive",
 )  # fmt: skip
-SECRETS: Final = (
-    ".ssh/id_", ".aws/credentials", ".aws/config", ".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc",
-    ".docker/config.json", ".kube/config", ".gnupg", "/etc/shadow", "/etc/gshadow", ".config/gcloud", ".azure/",
-    ".vault-token", ".env", "credentials.json", "secrets.y", "service-account", ".pem", "id_rsa", "id_ed25519",
-    "/etc/sudoers", ".config/gh/hosts", "wallet.dat", "Login Data", "cookies.sqlite", ".htpasswd", ".my.cnf",
-    "/proc/self/environ", ".terraform.d/credentials", "master.key", ".bash_history", ".zsh_history",
-)  # fmt: skip
-PUBLIC: Final = (".pub", ".env.example", ".env.sample", ".env.template", ".env.dist")
 
 
 class Roots(NamedTuple):
@@ -93,9 +91,10 @@ def under(path: str, folders: tuple[str, ...]) -> str:
 def place_of(path: str, cwd: str, roots: Roots) -> str:
     """What a path stands for.
 
-    `root`, `home`, `system`, `core` (a folder or file of the system itself), `disk`; `own` (in the folders of the run)
-    and `temporary`; `all` (everything in the folder of the run); `outside` of it; `open` (begins with something that
-    is not known).
+    `root`, `home`, `system`, `core` (a folder or file of the system itself), `disk`; `own` (in the folders of the run),
+    `temporary`, and `shared` (everything in a temporary folder that others use, too); `made` (a build or a program
+    makes it again); `all` (everything in the folder of the run); `outside` of it; `open` (begins with something that is
+    not known).
     """
     where = plain(path, cwd)
     bare = where[:-1].rstrip("/") if where.endswith("*") and where.rstrip("*").endswith("/") else where
@@ -109,8 +108,12 @@ def place_of(path: str, cwd: str, roots: Roots) -> str:
     folder = under(where, roots.absolute)
     if folder:
         return "all" if bare == folder else "own"
-    if (folder := under(where, TEMPORARY)) or where.startswith(("$TMP", "/tmp")):
-        return "temporary"
+    if under(where, TEMPORARY) or where.startswith(MADE_FOR_ONCE):
+        return "shared" if bare in SHARED or where.startswith(HIDDEN) else "temporary"
+    from stanchion.guards.shell.made import is_made
+
+    if is_made(where):
+        return "made"
     if folder := under(where, HOMES):
         deep = bare.count("/") - (folder in ("/home", "/Users"))
         return "home" if deep <= (1 if folder in ("/home", "/Users") else 0) else "outside"
@@ -125,10 +128,3 @@ def place_of(path: str, cwd: str, roots: Roots) -> str:
     if not roots.here:
         return "outside"
     return "all" if where in (".", "*", "**", ".*", "./**", "{}") else "own"
-
-
-def is_secret(path: str) -> bool:
-    """Whether a path is where keys and passwords are usually kept."""
-    if path.endswith(PUBLIC):
-        return False
-    return any(mark in path for mark in SECRETS)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
 from stanchion.guards.shell.places import Roots
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.once import Once
 
-Level = Literal["danger", "doubt", "note"]
-"""How bad it is: refused, a person decides, or said aloud."""
+if TYPE_CHECKING:
+    from stanchion.guards.shell.consequence import Loss
+
+Known = Literal["", "changed", "untracked", "tree", "pushed"]
+"""What a repository knows by which less may be lost; see `questions`."""
 
 Check = Callable[[Command, Roots], bool]
 
@@ -33,14 +37,17 @@ class Piece(NamedTuple):
 
 
 class Rule(msgspec.Struct, frozen=True, dict=True):
-    """One danger: the programs that bring it, what their words must be, and why it is one.
+    """One danger: the programs that bring it, what their words must be, why it is one, and what is lost (`loss`) where
+    that is not what its family says.
 
     `words` is compared with the first operands: alternatives are parted by `|`, `*` stands for any one, `**` for up to
     four, and an alternative that ends in `*` for everything that begins so. `flags` are groups of options, parted by
     blanks, of each of which one must be there; `lacks` are options none of which may. `check` sees the whole command
     and the folders of the run; it is asked only where `hint` is somewhere in the words, which costs less. A `strict`
-    rule holds only where everyday commands are to be refused, too. Among the names, `>` are redirections, `=` settings
-    of variables, `*` commands with a mark, `$` those whose name is not known, `@` every command.
+    rule holds only where everyday commands are to be refused, too. `known` is what a repository can be asked: where it
+    knows of nothing that would go, of the command's paths if it is `by_path`, `otherwise` is what is lost. Among the
+    names, `>` are redirections, `=` settings of variables, `*` commands with a mark, `$` those whose name is not known,
+    `@` every command, `%` every one that has the hint.
     """
 
     names: str
@@ -49,10 +56,13 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     flags: str = ""
     lacks: str = ""
     check: Check | None = None
-    level: Level = "danger"
+    loss: Loss | None = None
     marks: str = ""
     hint: str = ""
     strict: bool = False
+    known: Known = ""
+    by_path: bool = False
+    otherwise: Loss = "nothing"
 
     @Once
     def _wants(self) -> tuple[frozenset[str], ...]:
@@ -92,9 +102,10 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
 
 
 class Family(msgspec.Struct, frozen=True):
-    """Rules of one kind of danger and the code of their findings."""
+    """Rules of one kind of danger, what is lost where a rule does not say it, and the code of their findings."""
 
     name: str
+    loss: Loss
     rules: tuple[Rule, ...]
 
     @property

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards._own import OwnPlaces
-from stanchion.guards.shell.launching import FOLLOWED, LAUNCHES, runs_code
-from stanchion.guards.shell.reaching import may_reach
+from stanchion.guards.shell.launchers import FOLLOWED, LAUNCHES, runs_code
+from stanchion.guards.shell.reach import may_reach
+from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 
 SIGNS: Final = ("stanchion", "tickets", "operators", "safe-mode", "-packages", "customize")
 """Our name, the words that only our program understands, and where Python keeps what it runs first."""
 
-_LIVE: Final = re.compile(r"[*?\[$%`]")
+_LIVE: Final = regex(r"[*?\[$%`]")
 """What may stand for any of them."""
 
 

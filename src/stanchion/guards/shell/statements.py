@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-_COMMENT: Final = re.compile(r"/\*[^*]*(?:\*(?!/)[^*]*)*\*/|--[^\n]*")
-_TEXT: Final = re.compile(r"'[^']*'")
-_DESTROYS: Final = re.compile(
+from stanchion.kernel.regex import regex
+
+_COMMENT: Final = regex(r"/\*[^*]*(?:\*(?!/)[^*]*)*\*/|--[^\n]*")
+_TEXT: Final = regex(r"'[^']*'")
+_DESTROYS: Final = regex(
     r"^(?:drop\s+(?:table|database|schema|index|view|user|role|collection|keyspace|type|function|trigger|tablespace)"
     r"|truncate\s+[\w.]|grant\s+all|revoke\b|alter\s+table\s+\S+\s+drop|alter\s+user|reset\s+master|purge\s+binary|"
     r"flushall|flushdb|shutdown)",
 )
-_UNBOUNDED: Final = re.compile(r"^(?:delete\s+from|update\s+\S+\s+set)\b")
+_UNBOUNDED: Final = regex(
+    r"^(?:delete\s+from|update\s+\S+\s+set|alter\s+table\s+\S+(?:\s+on\s+cluster\s+\S+)?\s+(?:delete|update))\b"
+)
+_ALWAYS: Final = regex(r"\bwhere\s+(?:1|true|1\s*=\s*1|not\s+false)(?:\s+settings\b|\s*$)")
+"""A condition that holds for every row."""
 
 
 def destroys(text: str) -> bool:
@@ -24,6 +29,6 @@ def destroys(text: str) -> bool:
             return True
         if _DESTROYS.match(words):
             return True
-        if _UNBOUNDED.match(words) and " where " not in f"{words} ":
+        if _UNBOUNDED.match(words) and (" where " not in f"{words} " or _ALWAYS.search(words)):
             return True
     return False

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from stanchion.guards._own import OwnPlaces, Use
+from stanchion.kernel.regex import regex
 
 HOME: Final = "/~"
 USUAL: Final = OwnPlaces(
@@ -20,9 +21,9 @@ USUAL: Final = OwnPlaces(
 )
 """Where it is without settings: a home folder like any other."""
 
-_OPEN: Final = re.compile(r"[*?\[$]")
-_HOMES: Final = re.compile(r"/(?:home/[^/]+|users/[^/]+|root)(?=/|\Z)", re.IGNORECASE)
-_CLOSED: Final = re.compile(
+_OPEN: Final = regex(r"[*?\[$]")
+_HOMES: Final = regex(r"/(?:home/[^/]+|users/[^/]+|root)(?=/|\Z)", re.IGNORECASE)
+_CLOSED: Final = regex(
     r"(?:^|/)(?:"
     r"\.local/state/stanchion|appdata/(?:local|roaming)/stanchion|library/application support/stanchion"
     r"|\.local/share/stanchion|var/lib/stanchion|\.config/stanchion/keys|etc/stanchion/keys|\.stanchion/(?:trail|keys|sealed)"
@@ -30,14 +31,14 @@ _CLOSED: Final = re.compile(
     r"|(?<!src/)(?<!lib/)(?<!packages/)stanchion/(?:state\.db[^/]*|trail|audit\.key|sealed|epochs|projects/[^/]*/(?:state\.db[^/]*|trail|sealed|epochs))"
     r")(?:/|$)"
 )
-_CHANGED: Final = re.compile(
+_CHANGED: Final = regex(
     r"(?:^|/)(?:(?:site|dist)-packages/stanchion|\.stanchion|\.config/stanchion|\.cache/stanchion|etc/stanchion|library/caches/stanchion"
     r"|\$\{?xdg_(?:config|cache)_home\}?/stanchion|\.?stanchion\.[^/]*)(?:/|$)"
 )
-_FIRST: Final = re.compile(
+_FIRST: Final = regex(
     r"(?:^|/)(?:site|dist)-packages/(?:[^/]*\.pth|(?:site|user)customize(?:\.py|/.*))$|(?:^|/)python[\d.]*/sitecustomize\.py$"
 )
-_SOURCE: Final = re.compile(r"(?:^|/)stanchion\.(?:py|md|rst|txt|html|svg|png|css|js|ts|ipynb|egg-info|toml\.example)$")
+_SOURCE: Final = regex(r"(?:^|/)stanchion\.(?:py|md|rst|txt|html|svg|png|css|js|ts|ipynb|egg-info|toml\.example)$")
 
 
 def is_closed(path: str, base: str = "") -> bool:

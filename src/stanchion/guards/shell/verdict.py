@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from stanchion.guards.shell.blaming import TRIED, blamed
-from stanchion.guards.shell.judging import Danger, dangers, writing
-from stanchion.guards.shell.places import roots_of
+from stanchion.guards._own import OwnPlaces
+from stanchion.guards.shell.blame import TRIED, blamed
+from stanchion.guards.shell.passed import passed_dangers
+from stanchion.guards.shell.places import place_of, roots_of
+from stanchion.guards.shell.rules.destruction import LOST
+from stanchion.guards.shell.worst import Danger, dangers, writing
 from stanchion.kernel.actions import Action, Risk
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import TELL, Finding
 from stanchion.kernel.names import names
-from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.readings.shell.analysis import Analysis, analysed, analysed_words
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.opening import Open
+from stanchion.readings.shell.effects import find_roots
+from stanchion.readings.shell.partly_known import Open
 
 if TYPE_CHECKING:
-    from stanchion.guards.shell import Shell
+    from stanchion.guards.shell.consequence import Level
+    from stanchion.guards.shell.questions import Question, Unsure
 
 BINARIES: Final = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"})
 """Folders in which a program is the one that its name says."""
@@ -25,8 +30,55 @@ BINARIES: Final = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/us
 NOISE: Final = 3
 """From how many expansions of nothing on a text is scrambled rather than written."""
 
+SCRATCH: Final = frozenset({"database", "service"})
+"""Families about things that tests make and drop again."""
+
 MOST: Final = 16
 """Of how many equally dangerous commands it is said what they are about, and how many things, the shortest first."""
+
+
+Text = str | tuple[str, ...]
+"""A shell text, or the words of one command."""
+
+
+class Shell(Protocol):
+    """The options of a guard, as far as texts are judged by them."""
+
+    @property
+    def roots(self) -> tuple[str, ...]: ...
+
+    @property
+    def own(self) -> OwnPlaces: ...
+
+    @property
+    def allow(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def strict(self) -> bool: ...
+
+    @property
+    def danger(self) -> PlainActionName: ...
+
+    @property
+    def doubt(self) -> PlainActionName: ...
+
+    @property
+    def note(self) -> PlainActionName: ...
+
+    @property
+    def counted(self) -> bool: ...
+
+    @property
+    def repository(self) -> bool: ...
+
+    @property
+    def families(self) -> dict[str, PlainActionName] | None: ...
+
+    @property
+    def unclear(self) -> tuple[PlainActionName, ...]: ...
+
+    @property
+    def malformed(self) -> PlainActionName: ...
 
 
 class Verdict:
@@ -36,7 +88,8 @@ class Verdict:
         self.options = options
         self.roots = roots_of(options.roots, options.own)
         self.allowed = None if options.allow is None else names(options.allow)
-        self.levels = {
+        self.levels: dict[Level, Action] = {
+            "pass": Action.ALLOW,
             "danger": ACTIONS[options.danger],
             "doubt": ACTIONS[options.doubt],
             "note": ACTIONS[options.note],
@@ -44,7 +97,7 @@ class Verdict:
         given = options.families if options.families is not None else {}
         self.own = {family: ACTIONS[action] for family, action in given.items()}
 
-    def of(self, text: str | tuple[str, ...], risk: Risk) -> Finding | None:
+    def of(self, text: Text, risk: Risk) -> Finding | None:
         """What is said of a text for a tool of this risk; None where it may run."""
         found = analysed(text) if isinstance(text, str) else analysed_words(text)
         if self.allowed is not None:
@@ -65,17 +118,67 @@ class Verdict:
 
     def _dangers(self, found: Analysis) -> Iterator[Danger]:
         for command in found.commands:
-            yield from dangers(command, self.roots, self.options.strict)
+            for danger in dangers(command, self.roots, self.options.strict):
+                if danger.family.name == "destructive" and self._is_made(danger, found):
+                    continue
+                if danger.family.name in SCRATCH and self._is_scratch(danger, found):
+                    continue
+                yield danger
+        if found.passed:
+            yield from passed_dangers(found.passed, self.roots)
         if found.wrote:
             yield from writing(found.wrote, found.commands, self.roots)
 
+    def _is_made(self, danger: Danger, found: Analysis) -> bool:
+        """Whether a deletion hits what searches found in folders that matter little, and that is made again."""
+        from stanchion.guards.shell.made import FINDERS, finds_only_made
+
+        searched = [path for one in found.commands if one.name in FINDERS for path in find_roots(one.argv)]
+        places = {place_of(path, danger.command.cwd, self.roots) for path in searched}
+        return places.isdisjoint(LOST) and finds_only_made(danger.command, found.commands)
+
+    def _is_scratch(self, danger: Danger, found: Analysis) -> bool:
+        """Whether only things of tests on this host are hit."""
+        from stanchion.guards.shell.scratch import CLIENTS, is_chosen, is_scratch
+
+        scratch = danger.family.name == "database" or danger.command.name in CLIENTS
+        return (scratch and is_scratch(danger.command, found.commands)) or is_chosen(danger.command, found.commands)
+
+    def unsure(self, text: Text) -> tuple[Unsure, ...]:
+        """The dangers of a text about which a repository is asked."""
+        found = analysed(text) if isinstance(text, str) else analysed_words(text)
+        from stanchion.guards.shell.questions import Unsure
+
+        pairs = [(danger, self._questions(danger, found)) for danger in self._dangers(found)]
+        return tuple([Unsure(danger, questions) for danger, questions in pairs if questions])
+
+    def told(self, text: Text, dangers: list[Danger]) -> Finding | None:
+        """What is said of a text for dangers of it that are better known by now."""
+        return self._said(dangers, analysed(text) if isinstance(text, str) else analysed_words(text))
+
+    def _questions(self, danger: Danger, found: Analysis) -> tuple[Question, ...]:
+        if not self.options.repository or not danger.rule.known:
+            return ()
+        from stanchion.guards.shell.questions import questions_of
+
+        at = next((at for at, one in enumerate(found.commands) if one is danger.command), 0)
+        return questions_of(danger, list(found.commands[:at]))
+
     def _worst(self, found: Analysis) -> Finding | None:
+        return self._said([one for one in self._dangers(found) if not self._questions(one, found)], found)
+
+    def _said(self, dangers: list[Danger], found: Analysis) -> Finding | None:
+        if not dangers:
+            return None
+        from stanchion.guards.shell.consequence import level_of
+
         broken: list[Danger] = []
         action = Action.ALLOW
-        for danger in self._dangers(found):
-            if danger.rule.level == "note" and found.reasoned:
+        for danger in dangers:
+            level = level_of(danger.loss)
+            if level == "pass" or (level == "note" and (found.reasoned or _comes_back(danger, found))):
                 continue
-            own = self.own.get(danger.family.name, self.levels[danger.rule.level])
+            own = self.own.get(danger.family.name, self.levels[level])
             if own > action:
                 broken, action = [danger], own
             elif broken and own == action:
@@ -92,7 +195,9 @@ class Verdict:
                 about.update(blamed(danger, found.commands, self.roots))
             tried += len(danger.command.argv)
         shortest = sorted(about, key=lambda one: (len(one), one))[:MOST]
-        return Finding(action, worst.family.code, said, about="\n".join(shortest))
+        told = action == Action.WARN and not self.options.counted and level_of(worst.loss) == "note"
+        effects = (TELL,) if told else ()
+        return Finding(action, worst.family.code, said, effects=effects, about="\n".join(shortest))
 
     def _not_allowed(self, found: Analysis, shown: str) -> Finding | None:
         said = ", ".join(self.options.allow[:12]) if self.options.allow else "none"
@@ -116,7 +221,14 @@ class Verdict:
         return bool(slash) and folder in BINARIES and name in self.allowed
 
 
-def _short(text: str | tuple[str, ...]) -> str:
+def _comes_back(danger: Danger, found: Analysis) -> bool:
+    """Whether the same text brings back what it puts aside: `git stash && git pull && git stash pop`."""
+    return danger.command.operands[:1] == ("stash",) and any(
+        one.name == "git" and one.operands[:2] in (("stash", "pop"), ("stash", "apply")) for one in found.commands
+    )
+
+
+def _short(text: Text) -> str:
     line = text if isinstance(text, str) else " ".join(text)
     flat = " ".join(line[:400].split()).replace("`", "'")
     return flat if len(flat) <= 120 else f"{flat[:117]}…"

@@ -12,7 +12,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, Glob, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -39,21 +39,21 @@ CODES: Final = declare(
             "statement {} calls `{}`, which {}", "write the statement without it, or ask for approval"
         ),
         "sql.unbounded": Words(
-            "statement {} is a `{}` on `{}` that picks no rows: it would change all of them",
+            "statement {} is a `{}` on `{}` without a condition: it would change all rows",
             "add a WHERE that says which rows, or ask for approval to change all",
         ),
         "sql.table": Words("statement {} touches `{}`, which {}", "keep to the tables that your task is about"),
         "sql.unclear": Words(
             "statement {} cannot be understood: {}",
-            "write one plain statement a call, without tricks of quoting or comments",
+            "write one plain statement per call, without unusual quoting or comments",
         ),
         "sql.ddl": Words(
             "statement {} is a `{}`: it changes the schema",
             "work with the schema as it is, or hand in the change for approval",
         ),
         "sql.stacked": Words(
-            "statement {} is a `{}` behind a read in one text: that is how smuggled statements run",
-            "send each statement in a call of its own",
+            "statement {} is a `{}` after a read in the same text, as injected statements are",
+            "send each statement in its own call",
         ),
         "sql.write": Words(
             "statement {} is a `{}`, and only reads are allowed here", "read with SELECT, or ask for approval to write"
@@ -83,7 +83,7 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
     tools: tuple[str, ...] | None = None
     arguments: tuple[str, ...] | None = None
     dialect: DialectName | None = None
-    dialects: dict[str, DialectName] | None = None
+    dialects: dict[Glob, DialectName] | None = None
     level: Level = "guarded"
     allow_tables: tuple[str, ...] | None = None
     deny_tables: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
 
     def scoped(self, said: Said, /) -> Sql:
         """The same guard; what its parser logs of a text that it reads for the guard is written nowhere."""
-        from stanchion.readings.sql.lexing import PARSING
+        from stanchion.readings.sql.lexer import PARSING
 
         said.quiet("sqlglot", PARSING.get)
         return self
@@ -123,8 +123,7 @@ class Sql(msgspec.Struct, frozen=True, dict=True):
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Say the worst of what the statements of a call do; look for fragments where there are no statements."""
-        event = reading.event
-        return self._judge.judge(event)
+        return self._judge.judge(reading)
 
     def chosen(self) -> dict[str, Action]:
         """What each thing that is found leads to; what is left out is not said, and what is unclear may go by risk."""

@@ -5,33 +5,73 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from stanchion.guards.sql.accounts import charges, function_charges, table_charges
 from stanchion.guards.sql.choices import BY_RISK, FOUND
-from stanchion.guards.sql.judging import charges, function_charges, table_charges
-from stanchion.kernel.actions import Risk
+from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.names import Names, glob, names
-from stanchion.kernel.option import ACTIONS
-from stanchion.readings.sql.classifying import REMEMBERED_CHARS, classify
-from stanchion.readings.sql.dialect import dialect_said_by
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.readings import Reading
+from stanchion.readings.commands.roles import COMMAND, role_of
+from stanchion.readings.commands.runner import runner_of
+from stanchion.readings.sql.classes import REMEMBERED_CHARS, classify
+from stanchion.readings.sql.clients import given_by, given_by_code
+from stanchion.readings.sql.dialect import DialectName, dialect_said_by
 from stanchion.readings.sql.fragments import shape_of
 from stanchion.readings.sql.places import (
     SAYING,
+    SURELY,
     USUAL,
+    begins_with_verb as is_statement,
     carries_texts,
     looks_like_sql,
+    runs_cells,
     runs_sql,
     surely_runs_sql,
     texts_in,
     values_named,
 )  # fmt: skip
-from stanchion.readings.sql.recognising import is_sql
+from stanchion.readings.sql.recognise import is_sql
 from stanchion.readings.sql.statement import Statement
 
-if TYPE_CHECKING:
-    from stanchion.guards.sql.guard import Sql
+
+class Sql(Protocol):
+    """The options of a guard, as far as calls are judged by them."""
+
+    @property
+    def tools(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def arguments(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def dialect(self) -> DialectName | None: ...
+
+    @property
+    def dialects(self) -> dict[str, DialectName] | None: ...
+
+    @property
+    def level(self) -> str: ...
+
+    @property
+    def allow_tables(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def deny_tables(self) -> tuple[str, ...]: ...
+
+    @property
+    def allow_functions(self) -> tuple[str, ...]: ...
+
+    @property
+    def deny_functions(self) -> tuple[str, ...]: ...
+
+    @property
+    def fragments(self) -> PlainActionName | None: ...
+
+    def chosen(self) -> dict[str, Action]: ...
 
 
 class Judge:
@@ -51,8 +91,9 @@ class Judge:
         self._place = lru_cache(256)(self._place_of)
         self._known = lru_cache(256)(self._worst)
 
-    def judge(self, event: ToolCall) -> Finding | None:
-        """The worst that is to be said of a call."""
+    def judge(self, reading: Reading[ToolCall]) -> Finding | None:
+        """The worst that is to be said of a call: of its own SQL, and of what its commands give to a database."""
+        event = reading.event
         dialect = self._place(event.tool)[1]
         worst: Finding | None = None
         judged = False
@@ -62,27 +103,49 @@ class Judge:
             found = judge(text, dialect, event.risk)
             if found is not None and (worst is None or found.action > worst.action):
                 worst = found
+        if not self._named and (self._place(event.tool)[2] or any(role_of(name) & COMMAND for name in event.args)):
+            runs, found = self._given(reading)
+            judged = judged or runs
+            worst = found if found is not None and (worst is None or found.action > worst.action) else worst
         if not judged and self._fragments is not None:
             return self._fragment(event)
         return worst
 
+    def _given(self, reading: Reading[ToolCall]) -> tuple[bool, Finding | None]:
+        """Whether a call runs a client, and the worst of what it gives to one. What is unclear there may be a text for
+        something else: commands are judged by those who know them."""
+        event = reading.event
+        given = [each for command in reading.commands for each in given_by(command.text)]
+        if runs_cells(event.tool):
+            given += [each for _, text in texts_in(event.args) for each in given_by_code(text)]
+        worst: Finding | None = None
+        for text, dialect in given:
+            found = self._known(text, dialect, event.risk) if is_statement(text) else None
+            if found is None or found.code == "sql.unclear":
+                continue
+            if worst is None or found.action > worst.action:
+                worst = found
+        return bool(given), worst
+
     def _texts(self, event: ToolCall) -> Iterator[str]:
         """The texts of a call that are SQL: what was named as SQL, what looks like it where it is expected, and what
         is plainly SQL wherever it stands."""
-        wanted, _ = self._place(event.tool)
+        wanted = self._place(event.tool)[0]
         expected = dict.fromkeys([text for _, text in values_named(event.args, wanted) if isinstance(text, str)])
         surely = surely_runs_sql(event.tool)
         yield from [text for text in expected if self._named or looks_like_sql(text, surely) or is_sql(text)]
         if not self._named and not carries_texts(event.tool):
             yield from [text for _, text in texts_in(event.args) if text not in expected and is_sql(text)]
 
-    def _place_of(self, tool: str) -> tuple[frozenset[str], str | None]:
-        """The arguments of a tool that may be SQL, and their dialect."""
+    def _place_of(self, tool: str) -> tuple[frozenset[str], str | None, bool]:
+        """The arguments of a tool that may be SQL, their dialect, and whether it runs commands or code."""
         if self._tools is not None:
             wanted = self._arguments if tool in self._tools else frozenset[str]()
         else:
             wanted = self._arguments if self._named or runs_sql(tool) else SAYING
-        return wanted, self._dialect(tool)
+            if not self._named and surely_runs_sql(tool):
+                wanted |= SURELY
+        return wanted, self._dialect(tool), runner_of(tool).runs or runs_cells(tool)
 
     def _dialect(self, tool: str) -> str | None:
         """The dialect of a tool: what is said of it, of all, or by its name."""

@@ -17,6 +17,15 @@ class Watches(Protocol):
         """A finding that goes ahead, or nothing."""
 
 
+class OnlyMarks(Protocol):
+    """A guard whose warnings are marks: it only watches, or speaks before its limit does. They count towards the third
+    warning only where the policy counts marks."""
+
+    @property
+    def only_marks(self) -> bool:
+        """Whether they are."""
+
+
 class HearsRefusals(Protocol):
     """A record guard that learns of refusals. Shown every event of its stages that was refused, by whichever guard and
     wherever that stands; it has judged the event before only if the chain came as far as it."""

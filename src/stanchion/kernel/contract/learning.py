@@ -27,6 +27,10 @@ class Said(Protocol):
     def reach_in_file(self, path: str, text: str, own: Any, /) -> str:
         """How surely a file that is written would do what only a person may do."""
 
+    def harm_in_file(self, path: str, text: str, takes: Callable[[str], bool], /) -> str:
+        """What a file that is written would do once it runs: `leak`, `fetched`, `frees`, `takes` (of a shell text
+        in it that is said), or nothing."""
+
     def quiet(self, logger: str, busy: Callable[[], Any], /) -> None:
         """Keep a library from logging what it reads while it is busy for a guard."""
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stanchion.kernel.actions import Action
     from stanchion.kernel.contract.asking import Calls, Deep, Isolated, Recalls, Shows
     from stanchion.kernel.contract.content import Bounds, Fingerprints, NamesSecrets, Seeks, Settles, Veils
-    from stanchion.kernel.contract.counting import HearsRefusals, Leases, Spends, Vacates, Watches
+    from stanchion.kernel.contract.counting import HearsRefusals, Leases, OnlyMarks, Spends, Vacates, Watches
     from stanchion.kernel.contract.learning import (
         HasBeside,
         HoldsDefinitions,
@@ -54,6 +54,7 @@ BOUNDS: Final[Power[Bounds]] = Power("bounds", "content.Bounds")
 SEEKS: Final[Power[Seeks]] = Power("seeks", "content.Seeks")
 
 WATCHES: Final[Power[Watches]] = Power("watch", "counting.Watches")
+ONLY_MARKS: Final[Power[OnlyMarks]] = Power("only_marks", "counting.OnlyMarks")
 HEARS_REFUSALS: Final[Power[HearsRefusals]] = Power("refused", "counting.HearsRefusals")
 VACATES: Final[Power[Vacates]] = Power("vacate", "counting.Vacates")
 LEASES: Final[Power[Leases]] = Power("lease_ms", "counting.Leases")

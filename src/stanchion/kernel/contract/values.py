@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from stanchion.kernel.stages import Stage
+from stanchion.kernel.tuples import NamedTuple
 
 Switch = tuple[Callable[[Any], Any], frozenset[Any]]
 """What is asked of a reading, and the answers without which a pure guard certainly passes."""
@@ -35,8 +36,8 @@ class Point(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A guard's place, as it is told when somebody looks its entry over; warning `last` of a task waits for a
-    person."""
+    """A guard's place, as it is told when somebody looks its entry over; mark `last` of a task waits for a
+    person, or none does where it is 0."""
 
     id: str
     stages: frozenset[Stage]

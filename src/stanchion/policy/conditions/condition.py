@@ -8,15 +8,16 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, Final, NoReturn
 
-from stanchion.policy.conditions.checking import Checker, article
 from stanchion.policy.conditions.core import Core, Do, Each, Joined
 from stanchion.policy.conditions.emission import Emitter
 from stanchion.policy.conditions.errors import FAILURES, ConditionError, EvaluationError, TooCostly
 from stanchion.policy.conditions.kinds import BOOL, Type
 from stanchion.policy.conditions.limits import STEPS
+from stanchion.policy.conditions.messages import article
 from stanchion.policy.conditions.needs import Needs, needs_of, parts_of, reads_of
 from stanchion.policy.conditions.parser import parse
 from stanchion.policy.conditions.snippets import AT, name
+from stanchion.policy.conditions.typed import Checker
 from stanchion.policy.conditions.vocabulary import Vocabulary
 
 _NO_TYPES: Final[dict[str, Any]] = {"type_params": []} if sys.version_info >= (3, 12) else {}
@@ -61,7 +62,7 @@ def compile_expression(source: str, names: Vocabulary) -> Condition:
     try:
         return Condition(source, Checker(names).check(parse(source)))
     except RecursionError:
-        message = "the condition is nested too deeply for the stack that is left: load policies nearer to the start"
+        message = "the condition is nested too deeply for the remaining stack: load policies earlier in the program"
         raise ConditionError(message, 0, len(source)) from None
 
 
@@ -82,7 +83,7 @@ def _compiled(core: Core) -> Callable[[View], Any]:
 def _fail(error: Exception) -> NoReturn:
     if isinstance(error, EvaluationError):
         raise error
-    raise EvaluationError(f"a name holds what its type does not say ({type(error).__name__})") from error
+    raise EvaluationError(f"a name has a value that its type does not allow ({type(error).__name__})") from error
 
 
 def _absorbs(core: Core) -> bool:

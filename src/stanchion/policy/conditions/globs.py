@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.policy.conditions.errors import EvaluationError
 from stanchion.policy.conditions.limits import GLOB, PATH
 
-_WILD: Final = re.compile(r"[*?]")
+_WILD: Final = regex(r"[*?]")
 
 
 def glob_fault(pattern: str) -> str | None:
@@ -19,7 +20,7 @@ def glob_fault(pattern: str) -> str | None:
         return f"a glob has at most {GLOB} characters: write several"
     for part in pattern.split("/"):
         if "**" in part and part != "**":
-            return f"`**` stands for whole segments and `{part}` is more: write `**/*.py` or `src/**`"
+            return f"`**` must be a whole path segment, and `{part}` is not: write `**/*.py` or `src/**`"
     return None
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stanchion.policy.conditions import arithmetic, converting, costs, equality, looping, reading, texts
+from stanchion.policy.conditions import (
+    arithmetic,
+    conversions as converting,
+    costs,
+    equality,
+    macros as looping,
+    missing as reading,
+    texts,
+)
 
 PURSED: Final[dict[str, Any]] = {
     "eq": equality.equal,

@@ -98,7 +98,9 @@ class _Parser:
         if not nots:
             return self.unary()
         if level > _NOT:
-            raise ConditionError("`not` cannot stand here: put it and what it negates in brackets", *_span(nots[0]))
+            raise ConditionError(
+                "`not` cannot be used here: put it and what it negates in parentheses", *_span(nots[0])
+            )
         return self.wrapped(nots, self.operators(_RELATION))
 
     def unary(self) -> Node:
@@ -148,9 +150,9 @@ class _Parser:
         word = self.words[self.at]
         name = word.text if word.kind in ("name", "field") else word.value if word.kind == "op" else word.text
         if word.kind not in ("name", "field", "op", "literal") or type(name) is not str or not _is_word(word, name):
-            raise ConditionError("a field's name stands after a dot: write one, as in `event.tool`", *_span(word))
+            raise ConditionError("a field name is missing after the dot: write one, as in `event.tool`", *_span(word))
         if name.startswith("__"):
-            raise ConditionError(f"`{name}` is no field: names do not begin with two underscores", *_span(word))
+            raise ConditionError(f"`{name}` is not a field: names do not begin with two underscores", *_span(word))
         self.at += 1
         return name
 
@@ -175,7 +177,7 @@ class _Parser:
 
     def word(self, word: Token) -> Node:
         if word.text.startswith("__"):
-            raise ConditionError(f"`{word.text}` is no name: names do not begin with two underscores", *_span(word))
+            raise ConditionError(f"`{word.text}` is not a name: names do not begin with two underscores", *_span(word))
         if word.text in RESERVED:
             raise ConditionError(f"`{word.text}` is reserved: use another name", *_span(word))
         if self.accept("("):
@@ -266,10 +268,21 @@ def _too_large(what: str, start: int, end: int) -> ConditionError:
     return ConditionError(f"the condition has {what}: split it into several rules", start, end)
 
 
+_INSTEAD: Final = {
+    "not": "write `not (x in [...])`, with `not` in front",
+    "is": "compare with `==`",
+    "equals": "compare with `==`",
+    "like": "write `glob(text, 'pattern')`",
+}
+"""What to write for words that stand between two values elsewhere."""
+
+
 def _unexpected(word: Token, wanted: str) -> ConditionError:
     found = f"`{word.text}`" if word.kind != "end" else "the end"
     if wanted:
         return ConditionError(f"`{wanted}` is missing before {found}: close what was opened", *_span(word))
+    if word.text in _INSTEAD:
+        return ConditionError(f"{found} cannot follow here: {_INSTEAD[word.text]}", *_span(word))
     near = nearest(word.text, ("and", "or", "not", "in")) if word.kind == "name" else None
     hint = f"did you mean `{near}`?" if near is not None else "join conditions with `and` or `or`"
     return ConditionError(f"{found} cannot follow here: {hint}", *_span(word))

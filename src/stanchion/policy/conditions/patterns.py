@@ -6,10 +6,23 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.policy.conditions.limits import PATTERN, PROGRAM
 
 _MEMORY: Final = 1 << 23
-_LITERAL: Final = re.compile(r"(\^?)((?:[A-Za-z0-9_ \-/:,@#%&=<>~!;'\"]|\\[.\-/])*)(\$?)")
+_LITERAL: Final = regex(r"(\^?)((?:[A-Za-z0-9_ \-/:,@#%&=<>~!;'\"]|\\[.\-/])*)(\$?)")
+
+_LACKING: Final = (
+    (r"\(\?<?=", "looks around", "join two patterns with `and`, one for each"),
+    (r"\(\?<?!", "looks around", "join two patterns with `and not`, the second for what is not wanted"),
+    (
+        r"\\[1-9]|\(\?P=",
+        "refers back to an earlier match",
+        "write the choices out, or compare the values in the condition",
+    ),
+    (r"\(\?>|[*+?}]\+", "does not backtrack", "leave it out: this engine never backtracks"),
+)
+"""What other engines have: its sign, what it does, and what to write instead."""
 
 
 def pattern_fault(pattern: str) -> str | None:
@@ -27,10 +40,19 @@ def pattern_fault(pattern: str) -> str | None:
     except re2.error as error:
         said = error.args[0] if error.args else ""
         shown = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        return f"the pattern is not RE2: {shown}; look-around and back-references are not part of it"
+        return f"the pattern is not RE2: {_meant(pattern, shown)}"
     if size > PROGRAM:
         return f"the pattern needs {size:,} instructions, {PROGRAM:,} are allowed: repeat less"
     return None
+
+
+def _meant(pattern: str, said: str) -> str:
+    """What RE2 says of a pattern, with what to write for what other engines have and it has not."""
+    for sign, what, instead in _LACKING:
+        found = re.search(sign, pattern)
+        if found is not None:
+            return f"`{found[0]}` {what}, which RE2 does not support, because it runs in linear time: {instead}"
+    return f"{said}; correct it, or write a simpler one"
 
 
 def pattern_test(pattern: str) -> Callable[[str], bool]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.policy.conditions.errors import ConditionError
 
-_ESCAPE: Final = re.compile(
+_ESCAPE: Final = regex(
     r"\\(?:(?P<plain>[abfnrtv\\?\"'`])|(?P<octal>[0-3][0-7]{2})|[xX](?P<hex>[0-9a-fA-F]{2})"
     r"|(?P<code>u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(?P<wrong>.))",
     re.DOTALL,
@@ -46,4 +47,4 @@ def _char(match: re.Match[str], as_bytes: bool, offset: int) -> str:
     if 0 <= point < 0xD800 or 0xDFFF < point <= 0x10FFFF:
         return chr(point)
     hint = "escape a backslash as `\\\\`, or write a raw text as `r'…'`"
-    raise ConditionError(f"`{match[0]}` is no escape: {hint}", offset + match.start(), offset + match.end())
+    raise ConditionError(f"`{match[0]}` is not an escape: {hint}", offset + match.start(), offset + match.end())

@@ -37,9 +37,9 @@ _NUMERIC: Final = ("int", "uint", "double", "string")
 FUNCTIONS: Final[dict[str, Function]] = {
     each.name: each
     for each in (
-        _method("startsWith", "text.startsWith(prefix)", "whether a text begins so"),
-        _method("endsWith", "text.endsWith(suffix)", "whether a text ends so"),
-        _method("contains", "text.contains(part)", "whether a text has that in it"),
+        _method("startsWith", "text.startsWith(prefix)", "whether a text begins with another"),
+        _method("endsWith", "text.endsWith(suffix)", "whether a text ends with another"),
+        _method("contains", "text.contains(part)", "whether a text contains another"),
         Function(
             "matches",
             (_TEXT, _TEXT),
@@ -83,7 +83,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
         _conversion("string", (*_NUMERIC, "bool", "bytes"), STRING, "a scalar as text; bytes must be UTF-8"),
         _conversion("bytes", ("string", "bytes"), BYTES, "a text as UTF-8"),
         _conversion("bool", ("bool", "string"), BOOL, "a truth value, or `true`, `false`, `t`, `f`, `1`, `0` as text"),
-        _conversion("dyn", (), DYN, "the same value, its type to be found at evaluation"),
+        _conversion("dyn", (), DYN, "the same value, with its type checked at evaluation"),
     )
 }
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.policy.conditions.errors import ConditionError
 from stanchion.policy.conditions.kinds import Uint
 from stanchion.policy.conditions.limits import INT_MAX, TEXT, UINT_MAX
@@ -40,7 +41,7 @@ RESERVED: Final = frozenset(
 )
 """Words that CEL keeps for itself: allowed after a dot, nowhere else."""
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = regex(
     r"""(?P<space>(?:[ \t\r\n\f]+|//[^\n]*)+)
     | (?P<string>[rR]?[bB]?[rR]?(?:'{3}|"{3}|'|"))
     | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
@@ -51,20 +52,20 @@ _TOKEN: Final = re.compile(
     | (?P<op>&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])""",
     re.VERBOSE,
 )
-_HIDDEN: Final = re.compile("[\ud800-\udfff\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_HIDDEN: Final = regex("[\ud800-\udfff\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """Characters that make a text look like another one; an escape in a literal shows what it is."""
 
 _STRING_END: Final = {
-    "'": re.compile(r"(?:[^'\\\r\n]|\\.)*'"),
-    '"': re.compile(r'(?:[^"\\\r\n]|\\.)*"'),
-    "'''": re.compile(r"(?:[^'\\]|\\.|'(?!''))*'''", re.DOTALL),
-    '"""': re.compile(r'(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL),
+    "'": regex(r"(?:[^'\\\r\n]|\\.)*'"),
+    '"': regex(r'(?:[^"\\\r\n]|\\.)*"'),
+    "'''": regex(r"(?:[^'\\]|\\.|'(?!''))*'''", re.DOTALL),
+    '"""': regex(r'(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL),
 }
 _RAW_END: Final = {
-    "'": re.compile(r"[^'\r\n]*'"),
-    '"': re.compile(r'[^"\r\n]*"'),
-    "'''": re.compile(r"(?:[^']|'(?!''))*'''"),
-    '"""': re.compile(r'(?:[^"]|"(?!""))*"""'),
+    "'": regex(r"[^'\r\n]*'"),
+    '"': regex(r'[^"\r\n]*"'),
+    "'''": regex(r"(?:[^']|'(?!''))*'''"),
+    '"""': regex(r'(?:[^"]|"(?!""))*"""'),
 }
 
 
@@ -113,6 +114,7 @@ def _unknown(source: str, place: int) -> ConditionError:
         "=": "compare with `==`",
         "&": "write `and`",
         "|": "write `or`",
+        "~": "write `text.matches(r'pattern')` to look for a pattern",
         "`": "a quoted field holds letters, digits and `_.-/ `, and a closing backtick",
     }
     hint = hints.get(char, "write texts in quotes")

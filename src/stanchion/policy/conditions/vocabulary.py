@@ -26,10 +26,6 @@ class Vocabulary:
         if wrong or len(attributes) != len(self.words):
             raise ValueError(f"names and attributes must correspond: look at {wrong or sorted(self.words)}")
 
-    def and_also(self, words: Mapping[str, Type]) -> Vocabulary:
-        """This vocabulary and some more names."""
-        return Vocabulary({**self.words, **words})
-
     def nearest(self, wrong: str) -> str | None:
         """The valid name that looks most like a wrong one."""
         near = nearest(wrong, (*self.words, *_OPERATORS))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from stanchion.kernel.faults import FaultName
-from stanchion.policy.conditions.patterns import pattern_fault
+from stanchion.kernel.regex import regex
 
-STATUS: Final = re.compile("[1-5]([0-9][0-9]|[0-9]x|xx)")
+STATUS: Final = regex("[1-5]([0-9][0-9]|[0-9]x|xx)")
 
 
 class TextEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,9 +32,11 @@ def wrong_in(entries: FaultEntries) -> Iterator[tuple[tuple[str | int, ...], str
     """What is wrong with a table that its schema cannot see: the path to it, and what to do."""
     for code in entries.status:
         if not STATUS.fullmatch(code):
-            said = f"`{code}` is no status: write a code such as `404`, or `40x`, `4xx` for all of them"
+            said = f"`{code}` is not a status: write a code such as `404`, or `40x`, `4xx` for all of them"
             yield ("status", code), said
     for at, entry in enumerate(entries.text):
-        wrong = pattern_fault(entry.pattern) if entry.pattern else "it is in every text: write what is to be found"
+        from stanchion.policy.conditions.patterns import pattern_fault
+
+        wrong = pattern_fault(entry.pattern) if entry.pattern else "it matches every text: write what to find"
         if wrong is not None:
             yield ("text", at, "pattern"), f"`{entry.pattern}`: {wrong}"

@@ -88,8 +88,8 @@ def shipped() -> FaultEntries:
     """The table that came with this version; read when something has first failed."""
     from importlib import resources
 
-    from stanchion.policy.checking import convert
-    from stanchion.policy.composing import read_text
+    from stanchion.policy.composed import read_text
+    from stanchion.policy.struct_check import convert
 
     name = "table.yaml"
     text = resources.files("stanchion.policy.faults").joinpath(name).read_text("utf-8")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.document import Document
 from stanchion.policy.errors import Fault, PolicyError
 

@@ -1,6 +1,6 @@
 """Loosening: everything by which one policy may let something through that another would not."""
 
-from stanchion.policy.loosening.comparing import loosenings
+from stanchion.policy.loosening.compare import loosenings
 from stanchion.policy.loosening.said import Loosening
 
 __all__ = ["Loosening", "loosenings"]

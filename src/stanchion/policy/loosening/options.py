@@ -79,7 +79,9 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
     },
     "shell": {
         **dict.fromkeys(("tools", "arguments", "roots", "allow", "families"), SAME),
-        "strict": ON,
+        **dict.fromkeys(("strict", "counted"), ON),
+        "repository": OFF,
+        "deadline_ms": SAME,
         **dict.fromkeys(("danger", "doubt", "note", "unclear", "malformed"), ACTION),
     },
     "sql": {
@@ -99,7 +101,8 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "unprotected": SHORTER,
         **dict.fromkeys(("shipped", "real_paths"), ON),
         **dict.fromkeys(("action", "outside_read", "outside_write", "protected_read", "protected_write"), ACTION),
-        "unclear": ACTION,
+        **dict.fromkeys(("unclear", "asked"), ACTION),
+        "surroundings": OFF,
     },
     "canary": {"action": ACTION, "key": SAME, "all_replies": ON},
     "secrets": {
@@ -116,6 +119,8 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "score": LOWER,
         "without": SHORTER,
         **dict.fromkeys(("trusted", "replies"), ON),
+        # As a signal it adds to what refuses, as a warning it only says so: neither is always the stricter one.
+        "model": SAME,
     },
     "egress": {
         # A host that is named may be inside, so a list where there was none can open what was closed.

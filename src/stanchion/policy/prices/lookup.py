@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import msgspec
 
 from stanchion.kernel.names import is_glob
+from stanchion.kernel.regex import regex
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.document import shown
-from stanchion.policy.prices.costing import Usage, cost_microusd
+from stanchion.policy.prices.cost import Usage, cost_microusd
 from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.prices.shipped import shipped
 
-PLAIN_KEY: Final = re.compile(r"[A-Za-z][\w./-]*")
+PLAIN_KEY: Final = regex(r"[A-Za-z][\w./-]*")
 SHOWN: Final = 3
 LONGEST: Final = 200
 
-NAMELESS: Final = "the call names no model, so that its cost is not known: give `model` or `cost_usd` with the call"
+NAMELESS: Final = "the call names no model, so its cost is not known: give `model` or `cost_usd` with the call"
 ADD: Final = """\
 prices:
   {}:
@@ -58,7 +58,9 @@ class Price(msgspec.Struct, frozen=True):
             if type(count) is not int or count < 0:
                 raise ValueError(f"{name} is `{count}`: give a whole number that is not negative")
         if cached_tokens > input_tokens:
-            raise ValueError(f"cached_tokens is `{cached_tokens}`: it cannot be more than input_tokens, of which it is")
+            raise ValueError(
+                f"cached_tokens is `{cached_tokens}`: it cannot be more than input_tokens, of which it is a part"
+            )
         usage = Usage(input=input_tokens - cached_tokens, cached=cached_tokens, output=output_tokens)
         return self.cost_microusd(usage) / 1_000_000
 

@@ -45,8 +45,8 @@ def shipped() -> Table:
     """The prices that came with this version."""
     from importlib import resources
 
-    from stanchion.policy.checking import convert
-    from stanchion.policy.composing import read_text
+    from stanchion.policy.composed import read_text
+    from stanchion.policy.struct_check import convert
 
     name = "table.yaml"
     text = resources.files("stanchion.policy.prices").joinpath(name).read_text("utf-8")

@@ -28,8 +28,10 @@ CODES: Final = declare(
     {
         "sequence.after": Words("`{}` may not follow `{}`{}", "go on without it, or ask a person to do it"),
         "sequence.need": Words("`{}` needs `{}` first{}", "do that, and then ask for this again"),
-        "sequence.count": Words("`{}` may happen {} times{}, and it has", "use what you have, or ask for more"),
-        "sequence.value": Words("`{}` of `{}` is not a value that `{}` gave", "use a value as you have read it there"),
+        "sequence.count": Words("`{}` may happen {} times{}, and already has", "use what you have, or ask for more"),
+        "sequence.value": Words(
+            "`{}` of `{}` is not a value that `{}` returned", "use a value exactly as you read it there"
+        ),
     }
 )
 

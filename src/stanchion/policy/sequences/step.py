@@ -74,12 +74,12 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     def checked(self, option: str, usual: Outcome) -> None:
         """Raise where the step says something that cannot be."""
         if not self.tools:
-            raise GuardFault("the step is about no tool: name some, or leave `tool` out for all", option, "tool")
+            raise GuardFault("the step names no tool: name at least one, or leave `tool` out for all", option, "tool")
         if self.stage != "tool_call" and self.outcome not in (None, "started"):
             said = f"a step at `{self.stage}` has no outcome: only tool calls have one; leave it out"
             raise GuardFault(said, option, "outcome")
         if self.stage not in ("tool_call", "egress") and self.tool != "*":
-            raise GuardFault(f"a step at `{self.stage}` is of no tool: leave `tool` out", option, "tool")
+            raise GuardFault(f"a step at `{self.stage}` has no tool: leave `tool` out", option, "tool")
         try:
             condition = self.condition
         except GuardFault as fault:

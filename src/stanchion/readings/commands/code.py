@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from functools import lru_cache
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.commands.words import ANY, LANGUAGES
 
 LONGEST: Final = 65_536
 KEPT: Final = 128
 PYTHON: Final = LANGUAGES["python"]
 
-_MAGIC: Final = re.compile(r"(?m)^([ \t]*)([!%?]+)(.*)$")
-_CELL: Final = re.compile(r"\s*%%(?:bash|sh|script +(?:bash|sh)|system|sx|!)[^\n]*\n")
+_MAGIC: Final = regex(r"(?m)^([ \t]*)([!%?]+)(.*)$")
+_CELL: Final = regex(r"\s*%%(?:bash|sh|script +(?:bash|sh)|system|sx|!)[^\n]*\n")
 
 Text = str | tuple[str, ...]
 """A shell text, or the words of one command."""
@@ -50,6 +49,8 @@ def is_python(text: str) -> bool:
     """Whether a text is Python."""
     if len(text) > LONGEST:
         return False
+    import ast
+
     try:
         ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

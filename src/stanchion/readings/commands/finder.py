@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.commands.code import spoken
 from stanchion.readings.commands.held import Held, Where
 from stanchion.readings.commands.roles import (
@@ -33,7 +33,7 @@ LONGEST: Final = 65_536
 
 OPENING: Final = frozenset(["{", "[", " ", "\n", "\t", "\r"])
 """How a text begins that may be JSON."""
-_SAYS: Final = re.compile(
+_SAYS: Final = regex(
     r'(?i)"[\w-]{0,32}(?:command|cmd|script|argv|shell|bash|exec|run|keystrokes|program|exe)[\w-]{0,32}\\{0,32}"\s*:'
 )
 

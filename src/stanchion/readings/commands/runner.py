@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.commands.words import (
     ANY,
     ASKING,

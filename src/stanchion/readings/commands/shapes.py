@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from shlex import join, quote
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.commands.code import Text
 from stanchion.readings.names import plain
 
-LONE: Final = re.compile(r"[\w.:@+-]*")
+LONE: Final = regex(r"[\w.:@+-]*")
 """A word that stands alone."""
 
 

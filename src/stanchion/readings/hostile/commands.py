@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.effects import GO, VISIT
 from stanchion.readings.hostile.lexicon import COMMANDING, COMMANDS, NOMINAL, POLITE, SOFT, VERBS, Verbs
 from stanchion.readings.hostile.sieve import compiled
 
-TOKENS: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|')*(?:-[^\W\d_]+)*|\d+[.)]?|[^\s\w]|_")
+TOKENS: Final = regex(r"[^\W\d_](?:[^\W\d_]|')*(?:-[^\W\d_]+)*|\d+[.)]?|[^\s\w]|_")
 PLEASE: Final = frozenset({"please", "kindly"})
 LABEL: Final = [":"]
 """What makes a verb the name of what follows."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.languages import english
 from stanchion.readings.hostile.sieve import compiled
 
-MARKUP: Final = re.compile(r"<!--|-->|</?[a-zA-Z][^<>]{0,200}>|[*_`~]{1,3}")
-MARKED: Final = re.compile(r"[<*_`~]")
+MARKUP: Final = regex(r"<!--|-->|</?[a-zA-Z][^<>]{0,200}>|[*_`~]{1,3}")
+MARKED: Final = regex(r"[<*_`~]")
 REDACTED: Final = r"\[redacted:injection\]"
 """What another guard leaves in the place of a hostile text: it was there, though nobody can read it any more."""
 LONGEST: Final = 16_384

@@ -7,14 +7,16 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
+from stanchion.kernel.regex import regex
+
 _BARE: Final = (
     "\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\U000e0100-\U000e01ef"
 )
-UNSEEN: Final = re.compile(f"[{_BARE}\u034f]")
+UNSEEN: Final = regex(f"[{_BARE}\u034f]")
 """Characters that nobody sees; the last of them is a mark that belongs to the letter before it."""
 
-TAGS: Final = re.compile("[\U000e0000-\U000e007f]")
+TAGS: Final = regex("[\U000e0000-\U000e007f]")
 """Characters that nobody sees and that spell out letters."""
 
 ALIKE: Final = str.maketrans(
@@ -57,12 +59,12 @@ ALIKE: Final = str.maketrans(
 )
 """Letters of other alphabets that look like those of the Latin one."""
 
-MIXED: Final = re.compile(r"[a-z][\u0370-\u03ff\u0400-\u058f]|[\u0370-\u03ff\u0400-\u058f][a-z]")
+MIXED: Final = regex(r"[a-z][\u0370-\u03ff\u0400-\u058f]|[\u0370-\u03ff\u0400-\u058f][a-z]")
 """Letters of two alphabets side by side."""
-WORD: Final = re.compile(r"[^\W\d_]+")
+WORD: Final = regex(r"[^\W\d_]+")
 
 
-CLUSTER: Final = re.compile(
+CLUSTER: Final = regex(
     "[^\u0300-\u036f][\u0300-\u036f]{1,64}|[\x00-\x7f]{1,4096}(?![\u0300-\u036f])"
     f"|[{_BARE}]{{1,4096}}(?![\u0300-\u036f])|.",
     re.DOTALL,

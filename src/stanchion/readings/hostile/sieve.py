@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.languages import elsewhere
 from stanchion.readings.hostile.languages.english_signs import SIGNS, Phrases
 
 MEMORY: Final = 1 << 25
 """How many bytes an automaton may have."""
-COUNTED: Final = re.compile(r"\{([01]),\d{2,3}\}")
+COUNTED: Final = regex(r"\{([01]),\d{2,3}\}")
 """How far apart words may stand. An automaton of many patterns that counts has too many states: it does not count, and
 finds a little more."""
 WANTING: Final = frozenset({"order", "request", "reply", "carrier", "dictation"})
 """Kinds that have an automaton of their own: one for all has too many states where a text is full of their words."""
-HALVES: Final = re.compile("[\ud800-\udfff]")
+HALVES: Final = regex("[\ud800-\udfff]")
 """Halves of characters: no bytes can be made of them."""
 
 LEET: Final = {

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.normal import MIXED, TAGS, UNSEEN, folded, odd
 from stanchion.readings.hostile.sieve import Entry, sifted, whole
 from stanchion.readings.hostile.views import View, first_view, further_views
 
 KINDS: Final = (
     "override", "demand", "address", "task", "turn", "claim", "secrecy", "dictation", "order", "request", "reply",
-    "probe", "carrier", "hidden", "disguise",
+    "probe", "carrier", "hidden", "disguise", "likeness",
 )  # fmt: skip
 """All kinds of signs."""
 
@@ -28,23 +28,33 @@ class Sign(NamedTuple):
 
 
 QUOTES: Final = "\"'`“”‘’«»"
-TOLD: Final = re.compile(
+TOLD: Final = regex(
     r"(?:\b(?:i|we|they|who|that|which|can|should|could|would|may|might|not|never|don't|how|when|why|cannot|can't|or"
     r"|attackers?|users?|people|models?)|^to|(?<!you)(?<!need)(?<!have)(?<!asked)(?<!told)(?<!required)\sto)\s+$"
 )
 """What stands before words that are told of and not said."""
-OWN: Final = re.compile(
+OWN: Final = regex(
     r"\bmy (?:previous|prior|earlier|last|other|first) (?:message|e-?mail|mail|note|comment|question|text|post)\b"
 )
-HIDING: Final = re.compile(
+OFFERED: Final = regex(
+    r"\b(?:bugs?|issues?|patch(?:es)?|feedback|comments?|questions?|suggestions?|vulnerabilit(?:y|ies)"
+    r"|(?:bug|feature|pull)[- ](?:report|request)s?)\b"
+)
+"""What projects ask everyone to send them."""
+TAKEN: Final = regex(
+    r"\b(?:files?|passwords?|secrets?|keys?|tokens?|credentials?|inbox|contents?|history|data|records?|documents?"
+    r"|money|conversations?|messages?)\b"
+)
+"""What nobody asks everyone to send."""
+HIDING: Final = regex(
     r"<!--.*?(?:-->|$)|\[//\]: ?# ?\(.*?(?:\)|$)"
     r"|<[a-z][^<>]{0,400}(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0(?!\.?[1-9])"
     r"|opacity\s?:\s?0(?!\.?[1-9])|color\s?:\s?(?:white\b|#fff(?:fff)?\b))[^<>]{0,400}>[^<]{0,4000}"
 )
 """What a page does not show."""
-SPELT: Final = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f|([\U000e0020-\U000e007e]{4,})")
+SPELT: Final = regex("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f|([\U000e0020-\U000e007e]{4,})")
 """Letters that nobody sees, apart from those of a flag."""
-BIDI: Final = re.compile("[\u202d\u202e](?:[^\u202d\u202e]{0,16}[\u202d\u202e])*")
+BIDI: Final = regex("[\u202d\u202e](?:[^\u202d\u202e]{0,16}[\u202d\u202e])*")
 """Characters that turn the order of others round; those that stand close to each other are one sign."""
 
 
@@ -115,8 +125,15 @@ def _in_view(view: View, entries: list[Entry]) -> Iterator[Sign]:
     for entry in entries:
         if entry.weight:
             for start, end in entry.spans(view.text):
-                weight = 1 if entry.kind == "override" and _told(view.text, start, end) else entry.weight
+                weight = 1 if _is_hint(entry.kind, view.text, start, end) else entry.weight
                 yield Sign(*view.back(start, end), entry.kind, weight)
+
+
+def _is_hint(kind: str, text: str, start: int, end: int) -> bool:
+    """Whether honest texts say this as well: they tell of what attacks say, or ask for reports and patches."""
+    if kind == "order":
+        return OFFERED.search(text, start, end) is not None and TAKEN.search(text, start, end) is None
+    return kind == "override" and _told(text, start, end)
 
 
 def _told(text: str, start: int, end: int) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.normal import folded, mapped
 from stanchion.readings.hostile.sieve import ROT13, compiled, whole
 
@@ -25,17 +26,17 @@ class View(NamedTuple):
     odd: bool = False
 
 
-ESCAPED: Final = re.compile(
+ESCAPED: Final = regex(
     r"(?:%[0-9a-f]{2})+|&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8});|\\(?:u[0-9a-f]{4}|x[0-9a-f]{2})", re.IGNORECASE
 )
-MARKED: Final = re.compile(r"\*{1,3}|__|`|~~|</?[a-z][^<>\n]{0,200}>|<!--[^<>\n]{0,200}-->")
-SPACED: Final = re.compile(r"(?<![a-z])[a-z](?:[ ._*\r-]{1,3}[a-z](?![a-z])){6,}")
-GAPS: Final = re.compile(r"[ ._*\r-]+")
+MARKED: Final = regex(r"\*{1,3}|__|`|~~|</?[a-z][^<>\n]{0,200}>|<!--[^<>\n]{0,200}-->")
+SPACED: Final = regex(r"(?<![a-z])[a-z](?:[ ._*\r-]{1,3}[a-z](?![a-z])){6,}")
+GAPS: Final = regex(r"[ ._*\r-]+")
 CODED: Final = r"[A-Za-z0-9+/_-]{32,}={0,2}"
 HEX: Final = r"(?:[0-9a-fA-F]{2}[ :,]?){15,}[0-9a-fA-F]{2}"
 LEET: Final = str.maketrans("01!|34579@$+", "oiiieastgast")
-WORDS: Final = re.compile(r"[a-z0-9!|@$+]+")
-LETTER: Final = re.compile(r"[a-z]")
+WORDS: Final = regex(r"[a-z0-9!|@$+]+")
+LETTER: Final = regex(r"[a-z]")
 FEW: Final = 20
 """Bytes are a text if at most one character in so many is none."""
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-_HOME: Final = re.compile(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|%HOMEPATH%|\$env:USERPROFILE)(?=/|\Z)", re.IGNORECASE)
-_HERE: Final = re.compile(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\)|%CD%)(?=/|\Z)", re.IGNORECASE)
-_DRIVE: Final = re.compile(r"/*(?:[?.]/+)?([A-Za-z]):")
-_FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?(?=/|\Z)|(?=/))", re.IGNORECASE)
-_URL: Final = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+://", re.IGNORECASE)
-_CLIMBS: Final = re.compile(r"[.?]{2,} *")
+from stanchion.kernel.regex import regex
+from stanchion.readings.paths.variables import filled
+
+_DRIVE: Final = regex(r"/*(?:[?.]/+)?([A-Za-z]):")
+_FILE_URL: Final = regex(
+    r"(?:[a-z][a-z0-9+.-]*:)?file:(?://(?:localhost)?(?=/|\Z)|(?=/))|(?:concat|cache|async|subfile[^:/]*|glob|phar|zip|netdoc"
+    r"|local_file|compress\.\w+|ephemeral):(?://)?(?=/)|php://filter/\S*?resource=(?=[/.~])",
+    re.IGNORECASE,
+)
+"""What stands before a path where a library opens it: `file://`, and what is put around it."""
+_URL: Final = regex(r"[A-Za-z][A-Za-z0-9+.-]+://", re.IGNORECASE)
+_CLIMBS: Final = regex(r"[.?]{2,} *")
 """What a lenient system, or one that fills in wildcards, may take for the folder above."""
 
 
@@ -38,7 +44,12 @@ class Place(NamedTuple):
 
 def is_url(text: str) -> bool:
     """Whether a text names something that is no file."""
-    return _URL.match(text) is not None
+    return _URL.match(text) is not None and _FILE_URL.match(text) is None
+
+
+def is_file_url(text: str) -> bool:
+    """Whether a text is a path with something before it that says so."""
+    return _FILE_URL.match(text) is not None
 
 
 def place_of(text: str, lenient: bool = False) -> Place:
@@ -68,7 +79,7 @@ def place_of(text: str, lenient: bool = False) -> Place:
 
 
 def _rooted(text: str, lenient: bool) -> tuple[str, str]:
-    url = _FILE_URL.match(text)
+    url = _FILE_URL.match(text) if ":" in text else None
     if url is not None:
         text = text[url.end() :]
     first = text[:1]
@@ -82,11 +93,9 @@ def _rooted(text: str, lenient: bool) -> tuple[str, str]:
         head, _, rest = text.partition("/")
         return head, rest
     if first in ("$", "%"):
-        home, here = _HOME.match(text), _HERE.match(text)
-        if home is not None:
-            return "~", text[home.end() :]
-        if here is not None:
-            return "", text[here.end() :].lstrip("/")
+        known = filled(text)
+        if known is not None:
+            return _rooted(known, lenient or known[1:2] == ":")
         if first == "$" and len(text) > 1:
             return "$", text.partition("/")[2]
     return "", text

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Final, NamedTuple
 
+from stanchion.kernel.regex import regex
+
 LONGEST: Final = 4_096
 """No system takes a longer path."""
 LONGEST_NAME: Final = 255
@@ -13,15 +15,15 @@ LONGEST_NAME: Final = 255
 DECODED: Final = 3
 """How often a text is decoded; what is encoded more often is no honest path."""
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_/ +=@,~{}()-]*(?:\.(?![.?/ ])[A-Za-z0-9_/ +=@,~{}()-]+)*(?<! )\Z")
+_PLAIN: Final = regex(r"[A-Za-z0-9_/ +=@,~{}()-]*(?:\.(?![.?/ ])[A-Za-z0-9_/ +=@,~{}()-]+)*(?<! )\Z")
 """Texts that can be read in one way only."""
-_ESCAPES: Final = re.compile(r"(?:%u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})+")
-_ESCAPE: Final = re.compile(r"%u([0-9A-Fa-f]{4})|%([0-9A-Fa-f]{2})")
-_HEX: Final = re.compile(r"0x(2e|2f|5c)|(?<=\.\.)(2f|5c)", re.IGNORECASE)
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_NO_NAME: Final = re.compile("[\ud800-\udfff\ue000-\uf8ff]")
-_NESTED: Final = re.compile(r"%%[0-9A-Fa-f]{2}")
-_BROKEN: Final = re.compile(r"[.?]{2}%(?![0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})")
+_ESCAPES: Final = regex(r"(?:%u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})+")
+_ESCAPE: Final = regex(r"%u([0-9A-Fa-f]{4})|%([0-9A-Fa-f]{2})")
+_HEX: Final = regex(r"0x(2e|2f|5c)|(?<=\.\.)(2f|5c)", re.IGNORECASE)
+_CONTROL: Final = regex(r"[\x00-\x1f\x7f-\x9f]")
+_NO_NAME: Final = regex("[\ud800-\udfff\ue000-\uf8ff]")
+_NESTED: Final = regex(r"%%[0-9A-Fa-f]{2}")
+_BROKEN: Final = regex(r"[.?]{2}%(?![0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})")
 
 _LOOKALIKE: Final = str.maketrans(
     {
@@ -127,7 +129,7 @@ def _text(data: bytearray, trouble: list[str]) -> str:
         whole = length > 1 and len(rest) == length - 1
         if not whole or not (byte in (0xC0, 0xC1) or all(0x80 <= one < 0xC0 for one in rest)):
             if byte in (0xC0, 0xC1):
-                trouble.append("it has an escape that is no character")
+                trouble.append("it has an escape that is not a character")
             made.append(chr(byte))
             at += 1
             continue

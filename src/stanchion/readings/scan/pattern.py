@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from stanchion.readings.scan.enough import sieve
 from stanchion.readings.scan.facts import Head, head, width
-from stanchion.readings.scan.reading import PatternError, read
-from stanchion.readings.scan.sieving import sieve
+from stanchion.readings.scan.syntax import PatternError, read
 from stanchion.readings.scan.tree import BORDER, Chars, Group, Node, Repeat, Seq, inverse
 from stanchion.readings.scan.windows import Window, windows
-from stanchion.readings.scan.writing import beginnings, loose, written
+from stanchion.readings.scan.written import beginnings, loose, written
 
 LONGEST: Final = 4_095
 """How long a match can be."""
@@ -104,8 +104,8 @@ class Pattern:
 
     @cached_property
     def _search(self) -> Any:
-        """Finds where matches may begin."""
-        return compiled(written(self._loose))
+        """Finds where matches may begin. Groups cost a pass of their own: those of the match itself tell."""
+        return compiled(written(self._loose, captured=self._match is None))
 
     @cached_property
     def _match(self) -> Any:

@@ -68,6 +68,11 @@ class Scanner:
         """Which engine says where to look."""
         return "re2" if self._sieve is self._windows else "hyperscan"
 
+    def prepare(self) -> None:
+        """Compile what says where to look, so that no text has to wait for it."""
+        if self._sieve is self.__dict__.get("_windows"):
+            self._windows.compile()
+
     def _compile(self) -> None:
         kept, self._later = self._later, None
         if kept is not None:

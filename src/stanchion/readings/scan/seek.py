@@ -26,7 +26,7 @@ class Seek:
     def use(self, kept: Kept) -> None:
         """Take compiled patterns from there, if they are not compiled yet."""
         self._kept = kept
-        _ = self.scanner
+        self.scanner.prepare()
 
     @cached_property
     def scanner(self) -> Scanner:

@@ -38,7 +38,8 @@ class Together:
     def use(self, kept: Kept) -> None:
         """Take compiled patterns from there, if they are not compiled yet."""
         self._kept = kept
-        _ = self._scanner if self._numbers else None
+        if self._numbers:
+            self._scanner.prepare()
 
     @cached_property
     def _scanner(self) -> Scanner:

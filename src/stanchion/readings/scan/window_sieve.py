@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.scan.pattern import Pattern, compiled
 from stanchion.readings.scan.tree import BORDER
 
 BETWEEN: Final = bytes([BORDER])
 MOST: Final = 16
 """A pattern whose windows stand in a text so many times is looked for in all of it: that costs less."""
+
+WALKED: Final = 4_096
+"""How many characters are looked at one by one before the automaton is worth being compiled: a process that judges one
+command never needs it."""
 
 MEMORY: Final = 64 << 20
 """How many bytes the automaton of all windows may take: with less it would be made anew again and again."""
@@ -39,8 +44,17 @@ class WindowSieve:
         for literal in sorted(needs, key=len):
             known = self._lengths.get(literal[0], ())
             self._lengths[literal[0]] = known if len(literal) in known else (*known, len(literal))
-        expressions = sorted({window.expression for pattern in patterns for window in pattern.windows})
-        self._any: Any = compiled("|".join(expressions), MEMORY) if expressions else None
+        self._left = WALKED
+
+    def compile(self) -> None:
+        """Compile what looks for all windows together, so that no text has to wait for it."""
+        if self._needs:
+            _ = self._any
+
+    @cached_property
+    def _any(self) -> Any:
+        expressions = sorted({window.expression for pattern in self._patterns for window in pattern.windows})
+        return compiled("|".join(expressions), MEMORY)
 
     def regions(self, flat: bytes) -> dict[int, Regions]:
         """Where patterns may match, by their numbers."""
@@ -49,17 +63,27 @@ class WindowSieve:
         for number in self._always:
             if size >= self._patterns[number].shortest:
                 found[number] = [(0, size)]
-        if self._any is None:
+        if not self._needs:
             return found
         lowered = flat.lower()
+        times: dict[int, int] = {}
+        if size <= self._left and "_any" not in self.__dict__:
+            self._walk(lowered, found, times)
+            return found
         search = self._any.search
         seen = search(lowered)
-        times: dict[int, int] = {}
         while seen is not None:
             start = seen.start()
             self._note(lowered, start, found, times)
             seen = search(lowered, start + 1)
         return found
+
+    def _walk(self, lowered: bytes, found: dict[int, Regions], times: dict[int, int]) -> None:
+        """The same without what is compiled: every place is looked at where a literal may begin."""
+        self._left -= len(lowered)
+        for start, byte in enumerate(lowered):
+            if byte in self._lengths:
+                self._note(lowered, start, found, times)
 
     def _note(self, lowered: bytes, start: int, found: dict[int, Regions], times: dict[int, int]) -> None:
         """Note where patterns may match of which a window begins at a place."""
@@ -90,7 +114,7 @@ class WindowSieve:
 @lru_cache(1_024)
 def _following(follow: str) -> re.Pattern[bytes]:
     """What follows a literal; it is short, whatever the pattern, so that it cannot take long to look."""
-    return re.compile(follow.encode("latin-1"))
+    return regex(follow.encode("latin-1"))
 
 
 def _near(lowered: bytes, start: int, end: int, reach: int) -> tuple[int, int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from math import fsum
 from typing import Final, NamedTuple
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.scan.facts import MOST, SHORTEST, exact_texts, flattened
 from stanchion.readings.scan.tree import (
     BORDER,
@@ -22,7 +22,7 @@ from stanchion.readings.scan.tree import (
     caseless,
     chars,
 )
-from stanchion.readings.scan.writing import written
+from stanchion.readings.scan.written import written
 
 FOLLOWED: Final = 6
 """How many characters behind a literal are looked at."""
@@ -37,7 +37,7 @@ RARE: Final = 1e-9
 OFTEN: Final = 1e-4
 """What begins with one character alone and stands more often than this is not worth being looked for."""
 
-_PLAIN: Final = re.compile(r"\\x(3[0-9]|6[1-9a-f]|7[0-9a])")
+_PLAIN: Final = regex(r"\\x(3[0-9]|6[1-9a-f]|7[0-9a])")
 """Digits and letters, which stand for themselves in an expression."""
 _SHARES: Final = ((LOWER, 0.65), (DIGITS, 0.08), (chars(" "), 0.13))
 """How much of a usual text in lower case is of these characters; the others share the rest."""

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from shlex import quote
 from typing import Final
 
 import msgspec
 
-from stanchion.readings.shell import shells, wrappers
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell import languages, passed, shells, wrappers
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.data import DATA
+from stanchion.readings.shell.fragments import DOERS
 from stanchion.readings.shell.limits import MAX_CHARS, Meter, TooMuch
-from stanchion.readings.shell.reading import RESERVED
-from stanchion.readings.shell.unfolding import UNFOLD
-from stanchion.readings.shell.walking import Walker
+from stanchion.readings.shell.passed import pass_to_windows, pass_written
+from stanchion.readings.shell.unfold import UNFOLD
 
 KEPT: Final = 1_024
 """How many analysed texts are kept, so that a repeated one costs a look."""
 
-PLAIN: Final = re.compile(r"[A-Za-z0-9 _./:,@%+-]*")
+PLAIN: Final = regex(r"[A-Za-z0-9 _./:,@%+-]*")
 """Characters none of which means anything to a shell; a text of these alone is split at its blanks."""
 
-LOADED: Final = (shells, wrappers)
-"""What enters the commands that run others."""
+
+LOADED: Final = (languages, passed, shells, wrappers)
+"""What enters the commands that run others: without it a text would be taken for one that runs nothing else."""
 
 
 class Analysis(msgspec.Struct, frozen=True, gc=False):
     """What is known of a text: its commands in order, why it is `unclear` (over a limit) or `broken` (no shell accepts
     it), the steps it took, whether it gives a reason for itself (`BECAUSE='…'; …`), how often it cuts and changes
     what is not there: noise that only keeps people from reading it; and the files it writes, with what is known of
-    what they then hold."""
+    what they then hold. `passed` are commands that programs are given which may run them, or not."""
 
     commands: tuple[Command, ...]
     unclear: str = ""
@@ -39,6 +41,7 @@ class Analysis(msgspec.Struct, frozen=True, gc=False):
     reasoned: bool = False
     noise: int = 0
     wrote: tuple[tuple[str, str], ...] = ()
+    passed: tuple[Command, ...] = ()
 
 
 def analysed(text: str) -> Analysis:
@@ -58,11 +61,22 @@ def analysed_words(words: tuple[str, ...]) -> Analysis:
     return analysed(" ".join([quote(word) for word in words]))
 
 
+def _is_alone(words: list[str]) -> bool:
+    """Whether plain words are a command that starts no other."""
+    name = words[0].lower()
+    if name in UNFOLD or "/" in name or ("-" in name and words[0] != name):
+        return False
+    return name in DATA or (DOERS.isdisjoint(words[1:]) and not any("bin/" in word for word in words))
+
+
 @lru_cache(maxsize=KEPT)
 def _kept(text: str) -> Analysis:
     words = text.split() if PLAIN.fullmatch(text) is not None else []
-    if words and words[0].lower() not in UNFOLD and "/" not in words[0]:
+    if words and _is_alone(words):
         return Analysis((Command(tuple(words)),), steps=len(words))
+    from stanchion.readings.shell.parse import RESERVED
+    from stanchion.readings.shell.script import Walker
+
     meter = Meter(len(text))
     walker = Walker(meter)
     unclear = ""
@@ -71,9 +85,20 @@ def _kept(text: str) -> Analysis:
             walker.plain(words)
         else:
             walker.whole(text)
+        if walker.wrote:
+            pass_written(walker)
+        pass_to_windows(walker, text)
     except TooMuch as error:
         unclear = str(error)
     except RecursionError:
         unclear = "it is nested too deeply"
-    wrote = tuple(walker.wrote)
-    return Analysis(tuple(walker.commands), unclear, walker.broken, meter.steps, walker.reasoned, meter.noise, wrote)
+    return Analysis(
+        tuple(walker.commands),
+        unclear if unclear else walker.unclear,
+        walker.broken,
+        meter.steps,
+        walker.reasoned,
+        meter.noise,
+        tuple(walker.wrote),
+        tuple(walker.passed),
+    )

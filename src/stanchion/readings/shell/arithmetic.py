@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.shell.limits import Meter
 
-TOKEN: Final = re.compile(
+TOKEN: Final = regex(
     r"\s*(?:(\d+#[0-9A-Za-z@_]+|0[xX][0-9A-Fa-f]+|\d+)|([A-Za-z_]\w*)|"
     r"(<<=|>>=|\*\*|\+\+|--|&&|\|\||[-+*/%&|^]=|<<|>>|<=|>=|==|!=|[-+*/%<>=!~&|^?:,()]))",
     re.ASCII,
@@ -22,7 +23,7 @@ BINDING: Final = {
     "<<": 11, ">>": 11, "+": 12, "-": 12, "*": 13, "/": 13, "%": 13, "**": 14,
 }  # fmt: skip
 PREFIX: Final = 15
-_NAMED: Final = re.compile(r"\s*[A-Za-z_]")
+_NAMED: Final = regex(r"\s*[A-Za-z_]")
 MASK: Final = (1 << 64) - 1
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.shell.limits import MAX_FIELDS, Meter
 from stanchion.readings.shell.tree import Part, Text
 
-_RANGE: Final = re.compile(r"(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?", re.ASCII)
+_RANGE: Final = regex(r"(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?", re.ASCII)
 LONGEST: Final = 1_024
 """Longer words are left as they stand."""
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
+from stanchion.readings.shell.effects import effects_of
 from stanchion.readings.shell.once import Once
-from stanchion.readings.shell.opening import Open, origin_of
 from stanchion.readings.shell.options import Sorted, sort
-
-WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
-READS: Final = frozenset({"<", "<>"})
+from stanchion.readings.shell.partly_known import Open, origin_of
 
 
 class Command(msgspec.Struct, frozen=True, dict=True):
@@ -20,7 +16,8 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     `argv` are its words after expansion; what is not known stands as the shell writes it (`$NAME`, `$(…)`). `via` are
     the commands that start it, outermost first. `given` is what it reads from its input, if that is known or comes
     from somewhere. `opens` are its redirections, `settings` the variables set for it. `marks` say what its words do
-    not: `forks` (it starts itself again and again), `endless` (a loop in the background).
+    not: `forks` (it starts itself again and again), `endless` (a loop in the background). `carries` is where the
+    content of the files comes from that it reads and that the text wrote before.
     """
 
     argv: tuple[str, ...]
@@ -31,6 +28,7 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     opens: tuple[tuple[str, str], ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
     marks: frozenset[str] = frozenset()
+    carries: tuple[str, ...] = ()
 
     @Once
     def name(self) -> str:
@@ -73,8 +71,6 @@ class Command(msgspec.Struct, frozen=True, dict=True):
 
     @Once
     def _effects(self) -> tuple[tuple[str, ...], ...]:
-        from stanchion.readings.shell.effects import effects_of
-
         return effects_of(self)
 
     @property

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.shell.limits import Meter
-from stanchion.readings.shell.spelling import NAME, SUMMED, Spelling
+from stanchion.readings.shell.quoted import NAME, SUMMED, Spelling
 from stanchion.readings.shell.tree import Branch, Case, Count, Each, Node, Part, Redirect, Script, Test, Text, Word
 
-BLANK: Final = re.compile(r"(?:[ \t\r]|\\\n)+")
-REDIRECT: Final = re.compile(r"(\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<(?!\()|>(?!\())")
-KEYWORD: Final = re.compile(
+BLANK: Final = regex(r"(?:[ \t\r]|\\\n)+")
+REDIRECT: Final = regex(r"(\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<(?!\()|>(?!\())")
+KEYWORD: Final = regex(
     r"(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|function|select|coproc|[{}!]|\[\[)(?=[\s;&|()<>]|$)"
 )
 

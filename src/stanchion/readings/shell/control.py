@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.readings.shell.arithmetic import NotKnown
-from stanchion.readings.shell.keeping import Call, Keeping
-from stanchion.readings.shell.matching import fits, pieces
-from stanchion.readings.shell.opening import Open, joined, origin_of
+from stanchion.readings.shell.kept import Call, Keeping
+from stanchion.readings.shell.partly_known import Open, joined, origin_of
+from stanchion.readings.shell.patterns import fits, pieces
 from stanchion.readings.shell.tree import (
     Branch,
     Case,
@@ -165,7 +165,8 @@ class Control(Keeping):
     def _loop(self, node: Loop, given: str | None) -> str:
         texts: list[str] = []
         holds = self._truth(node.head)
-        if holds is not None and self.apart and self.turning and holds != node.until:
+        forking = any(item.after == "&" for item in node.body)
+        if holds is not None and (forking or (self.apart and self.turning)) and holds != node.until:
             self.emit(Call(("while", "true")), marks=frozenset({"endless"}))
         self.turning += 1
         computed = len(node.head) == 1 and isinstance(node.head[0].node, Compute)

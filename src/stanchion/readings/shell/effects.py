@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from itertools import pairwise
+from typing import Final, Protocol
 
-from stanchion.readings.shell.command import READS, WRITES, Command
-from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.inline import LANGUAGES
+from stanchion.readings.shell.options import Sorted
+from stanchion.readings.shell.redirections import READS, WRITES
+from stanchion.readings.shell.word_lists import listed
 
 Found = tuple[list[str], list[str], list[str], list[str]]
 """Reads, writes, deletes, sends."""
@@ -14,16 +17,40 @@ Found = tuple[list[str], list[str], list[str], list[str]]
 READERS: Final = listed(
     "cat tac head tail less more nl od xxd hexdump strings wc sort uniq cut paste comm diff cmp md5sum "
     "sha1sum sha256sum base64 base32 file stat rev fold gzip bzip2 xz zcat zless bat view grep egrep "
-    "fgrep zgrep rg ag awk gawk sed jq yq python python3 perl ruby node source . openssl gpg split tar "
+    "fgrep zgrep rg ag awk gawk sed jq yq python python3 perl ruby node source . gpg split tar "
     "zip 7z rar column pr tsort ls readlink"
 )
 PATTERN_FIRST: Final = listed("grep egrep fgrep zgrep rg ag awk gawk mawk sed jq yq")
+IN_PLACE: Final = listed("sed perl ruby")
+"""Programs that change the files they read, where `-i` says so."""
 DELETERS: Final = listed("rm rmdir unlink shred trash srm wipe del erase rd")
 MAKERS: Final = listed("touch mkdir tee chmod chown chgrp truncate chattr setfacl mkfifo mknod setcap")
 HOSTS: Final = listed("curl wget http https xh nc ncat netcat telnet socat ssh ftp sftp tftp lftp dig nslookup host")
 
 
-def effects_of(command: Command) -> tuple[tuple[str, ...], ...]:
+class Said(Protocol):
+    """A command, as far as it tells what it does: its words, sorted, and its redirections."""
+
+    @property
+    def argv(self) -> tuple[str, ...]: ...
+
+    @property
+    def opens(self) -> tuple[tuple[str, str], ...]: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def sorted(self) -> Sorted: ...
+
+    @property
+    def flags(self) -> frozenset[str]: ...
+
+    @property
+    def operands(self) -> tuple[str, ...]: ...
+
+
+def effects_of(command: Said) -> tuple[tuple[str, ...], ...]:
     """What a command reads, writes, deletes and sends to."""
     found: Found = ([], [], [], [])
     for op, target in command.opens:
@@ -40,21 +67,29 @@ def effects_of(command: Command) -> tuple[tuple[str, ...], ...]:
     return tuple([tuple(each) for each in found])
 
 
-def _plain(command: Command, found: Found) -> None:
+def _plain(command: Said, found: Found) -> None:
     name, operands = command.name, command.operands
     if name in DELETERS:
         found[2].extend(operands)
     elif name in MAKERS:
         found[1].extend(operands[1:] if name in ("chmod", "chown", "chgrp") else operands)
     elif name in READERS:
-        files = operands[1:] if name in PATTERN_FIRST and not command.flags & {"-e", "-f"} else operands
-        into = found[1] if name == "sed" and command.flags & {"-i", "--in-place"} else found[0]
+        files = operands[1:] if _begins_with_code(command) else operands
+        into = found[1] if name in IN_PLACE and command.flags & {"-i", "--in-place"} else found[0]
         into.extend([file for file in files if file != "-"])
     elif name in HOSTS:
         found[3].extend([each for each in operands if not each.isdigit()][:4])
 
 
-def _copy(command: Command, found: Found) -> None:
+def _begins_with_code(command: Said) -> bool:
+    """Whether the first operand is a pattern or a program, and so no file."""
+    if command.name in PATTERN_FIRST:
+        return not command.flags & {"-e", "-f"}
+    language = LANGUAGES.get(command.name)
+    return language is not None and any(option in command.flags for option in language.options)
+
+
+def _copy(command: Said, found: Found) -> None:
     operands, values = command.operands, dict(command.sorted.values)
     into = values.get("-t", values.get("--target-directory"))
     sources = operands if into is not None else operands[:-1]
@@ -65,7 +100,7 @@ def _copy(command: Command, found: Found) -> None:
         found[2].extend(sources)
 
 
-def _disk_dump(command: Command, found: Found) -> None:
+def _disk_dump(command: Said, found: Found) -> None:
     for word in command.argv[1:]:
         if word.startswith("if="):
             found[0].append(word[3:])
@@ -76,7 +111,7 @@ def _disk_dump(command: Command, found: Found) -> None:
 DATA: Final = frozenset({"-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form"})
 
 
-def _curl(command: Command, found: Found) -> None:
+def _curl(command: Said, found: Found) -> None:
     found[3].extend(command.operands)
     for flag, value in command.sorted.values:
         if flag in DATA and "@" in value:
@@ -93,7 +128,7 @@ def _curl(command: Command, found: Found) -> None:
         found[1].extend([each.rstrip("/").rpartition("/")[2] for each in command.operands])
 
 
-def _wget(command: Command, found: Found) -> None:
+def _wget(command: Said, found: Found) -> None:
     found[3].extend(command.operands)
     given = dict(command.sorted.values)
     for flag, value in given.items():
@@ -103,7 +138,7 @@ def _wget(command: Command, found: Found) -> None:
             found[1].append(value)
 
 
-def _remote_copy(command: Command, found: Found) -> None:
+def _remote_copy(command: Said, found: Found) -> None:
     operands = command.operands
     for at, word in enumerate(operands):
         if is_remote(word):
@@ -122,9 +157,10 @@ def is_remote(word: str) -> bool:
     return bool(colon) and "/" not in head and len(head) > 1
 
 
-def _find(command: Command, found: Found) -> None:
+def _find(command: Said, found: Found) -> None:
     roots = find_roots(command.argv)
     found[0].extend(roots)
+    found[0].extend([f"{roots[0].rstrip('/')}/{name}" for name in found_names(command.argv)])
     if "-delete" in command.argv:
         found[2].extend(roots)
 
@@ -141,13 +177,19 @@ def find_roots(argv: tuple[str, ...]) -> list[str]:
     return roots if roots else ["."]
 
 
-def _link(command: Command, found: Found) -> None:
+def found_names(argv: tuple[str, ...]) -> list[str]:
+    """The names that a `find` looks for."""
+    wanted = ("-name", "-iname", "-path", "-ipath", "-wholename")
+    return [value for flag, value in pairwise(argv) if flag in wanted][:8]
+
+
+def _link(command: Said, found: Found) -> None:
     operands = command.operands
     found[1].extend(operands[-1:])
     found[0].extend(operands[:-1])
 
 
-def _archive(command: Command, found: Found) -> None:
+def _archive(command: Said, found: Found) -> None:
     args = command.argv[1:]
     mode = args[0].lstrip("-") if args else ""
     creates = "c" in mode or bool(command.flags & {"-c", "--create", "-r", "-u"})
@@ -163,7 +205,49 @@ def _archive(command: Command, found: Found) -> None:
         found[1].append(given.get("-C", given.get("--directory", ".")))
 
 
-SPECIAL: Final[dict[str, Callable[[Command, Found], None]]] = {
+def _unzip(command: Said, found: Found) -> None:
+    into = next((after for word, after in pairwise(command.argv) if word == "-d"), ".")
+    found[0].extend(command.operands[:1])
+    found[1].append(into)
+
+
+def _openssl(command: Said, found: Found) -> None:
+    """What makes a key or a certificate writes it: only `-in` and its like are read."""
+    words = command.argv
+    for flag, value in pairwise(words):
+        if flag in ("-out", "-keyout", "-writerand"):
+            found[1].append(value)
+        elif flag in ("-in", "-inkey", "-key", "-CAkey", "-signkey", "-kfile", "-certfile", "-config", "-pass"):
+            found[0].append(value.removeprefix("file:"))
+
+
+def _ssh_keygen(command: Said, found: Found) -> None:
+    """What makes a key writes it, what shows a fingerprint looks at it; the rest reads or changes the key."""
+    words = command.argv
+    files = [value for flag, value in pairwise(words) if flag[:1] == "-" and flag[-1:] == "f"]
+    if any(word[:2] in ("-y", "-p", "-e", "-i", "-c") for word in words[1:]):
+        found[0].extend(files)
+
+
+def _packed(command: Said, found: Found) -> None:
+    """`zip`, `7z`: the first operand is the archive, those behind it go in."""
+    operands = command.operands if command.name == "zip" else command.operands[1:]  # `7z a archive file`
+    found[1].extend(operands[:1])
+    found[0].extend([word for word in operands[1:] if word != "-"])
+
+
+def _encrypted(command: Said, found: Found) -> None:
+    """`gpg`, `age`: from one file to another."""
+    args = command.argv[1:]
+    for flag, value in pairwise(args):
+        if flag in ("-o", "--output"):
+            found[1].append(value)
+    found[0].extend([word for word in command.operands[-1:] if word not in found[1] and word != "-"])
+
+
+SPECIAL: Final[dict[str, Callable[[Said, Found], None]]] = {
     "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _curl, "wget": _wget, "scp": _remote_copy,
-    "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive,
+    "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive, "zip": _packed, "7z": _packed, "7za": _packed,
+    "unzip": _unzip, "openssl": _openssl, "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted,
+    "age": _encrypted,
 }  # fmt: skip

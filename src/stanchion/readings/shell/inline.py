@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from typing import Final, NamedTuple
+from typing import Final
 
+from stanchion.kernel.regex import regex
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.escapes import unescape
 from stanchion.readings.shell.limits import Meter
-from stanchion.readings.shell.listing import listed
+from stanchion.readings.shell.word_lists import listed
 
 
 class Language(NamedTuple):
@@ -20,6 +22,7 @@ class Language(NamedTuple):
 
 PYTHON: Final = Language(("-c",))
 E_CODE: Final = Language(("-e", "-E", "--eval", "-p", "--print"))
+POWERSHELL: Final = Language(("-command", "-c", "/c", "/command"))
 LANGUAGES: Final[dict[str, Language]] = {
     **dict.fromkeys(listed("python python2 python3 pypy pypy3 python3.10 python3.11 python3.12 ipython"), PYTHON),
     **dict.fromkeys(listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript"), E_CODE),
@@ -30,19 +33,32 @@ LANGUAGES: Final[dict[str, Language]] = {
     "expect": Language(("-c",)),
     "gdb": Language(("-ex", "--eval-command")),
     "vim": Language(("-c", "--cmd")),
-    "powershell": Language(("-command", "-Command", "-c", "-enc", "-EncodedCommand")),
-    "pwsh": Language(("-command", "-Command", "-c", "-enc", "-EncodedCommand")),
+    "powershell": POWERSHELL,
+    "pwsh": POWERSHELL,
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), Language((), True)),
 }  # fmt: skip
 
-CALLS: Final = re.compile(
+
+def clustered(word: str, options: tuple[str, ...]) -> bool:
+    """Whether short options stand together, the last of which takes code: `-ne`."""
+    return (
+        len(word) in (3, 4, 5)
+        and word[0] == "-"
+        and word[1].isalpha()
+        and f"-{word[-1]}" in options
+        and word not in options
+        and word[1] != "-"
+    )
+
+
+CALLS: Final = regex(
     r"(?:\b(?:os|subprocess|sp|child_process|pty|commands|Kernel|IO|Open3|shutil|fs|FileUtils|File|Dir|io|Deno|process)"
     r"(?:\)|\"\)|'\))?\s*(?:\.|::)\s*)?"
     r"\b(system|popen[234]?|exec[lv]?p?e?|execSync|execFile(?:Sync)?|spawn[lv]?p?e?|spawnSync|run|call|check_call|"
     r"check_output|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|rmtree|remove|unlink(?:Sync)?|"
     r"rm_rf|rm_r|remove_dir|removedirs|rmSync|rmdirSync|rm|capture2e?|execute|b64decode)\b\s*\(?\s*(?=[\[\"'(`])"
 )
-BACKQUOTES: Final = re.compile(r"`([^`]*)`|%x[\(\{]([^)}]*)[\)\}]")
+BACKQUOTES: Final = regex(r"`([^`]*)`|%x[\(\{]([^)}]*)[\)\}]")
 DELETERS: Final = frozenset(
     {
         "rmtree",
@@ -61,20 +77,24 @@ DELETERS: Final = frozenset(
 RECURSIVE: Final = frozenset({"rmtree", "rm_rf", "rm_r", "removedirs", "remove_dir", "rmSync", "rmdirSync"})
 SOCKET: Final = ("socket", "TCPSocket", "Socket", "fsockopen", "net.", "TCPClient", "/inet/tcp", "/dev/tcp")
 CONNECTS: Final = ("connect", "TCPSocket", "fsockopen", "TCPClient", "/inet/tcp", "/dev/tcp", "INET")
-EMPTIES: Final = re.compile(
+EMPTIES: Final = regex(
     r"\.(?:clear\w+|delete(?:Index|By|Many|Objects?|Collection|Database|_all|_many)|dropDatabase|dropCollection|drop_all|"
     r"destroy_all|flush(?:all|db|All|Db)|drop_database)\("
 )
+SPELLED: Final = regex(
+    r"(?s)(?:sprintf\(\s*\"%c\"|fromCharCode).*\b(?:system|exec\w*|spawn\w*)\(\s*[A-Za-z_$]\w*\s*[,)]"
+)
+"""A text that is spelled by the numbers of its letters and then runs."""
 ATTACHED: Final = (
     "dup2", "pty.spawn", "/bin/sh", "/bin/bash", "cmd.exe", "exec(", "popen", "system", "iex ", "IEX", '"sh"', "'sh'",
     "spawn(", "subprocess", "getline",
 )  # fmt: skip
 
 
-XOR: Final = re.compile(r"\s*print\s*'((?:[^'\\]|\\.)*)'\s*\^\s*'((?:[^'\\]|\\.)*)'\s*;?\s*", re.DOTALL)
+XOR: Final = regex(r"\s*print\s*'((?:[^'\\]|\\.)*)'\s*\^\s*'((?:[^'\\]|\\.)*)'\s*;?\s*", re.DOTALL)
 
 
-_PERL: Final = re.compile(r"\\(['\\])")
+_PERL: Final = regex(r"\\(['\\])")
 
 
 class Found(NamedTuple):
@@ -91,6 +111,10 @@ def found_in(code: str, meter: Meter, depth: int = 0) -> Found:
     meter.step(1 + len(code) // 16)
     if _any(SOCKET, code) and _any(CONNECTS, code) and _any(ATTACHED, code):
         found.marks.add("reverse")
+    if "%c" in code or "fromCharCode" in code:
+        spelled = SPELLED.search(code)
+        if spelled is not None:
+            found.marks.add("hidden")
     if EMPTIES.search(code):
         found.marks.add("deletes")
     lowered = code[:512].lower()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
-from stanchion.readings.shell.listing import listed
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.word_lists import listed
 
 AWS: Final = listed("--profile --region --endpoint-url --output --query --color --cli-read-timeout --ca-bundle")
 KUBE: Final = listed(
@@ -104,6 +105,13 @@ VALUED: Final[dict[str, frozenset[str]]] = {
 }
 """Options that take the next word as their value, by command; a long option with `=` carries it."""
 
+SLASHED: Final = listed(
+    "del erase rd rmdir robocopy xcopy copy move format cipher schtasks bitsadmin reg shutdown net takeown icacls "
+    "diskpart bcdedit wbadmin vssadmin attrib taskkill wmic sc"
+)
+"""Programs of Windows, whose options begin with a slash."""
+SLASH: Final = 12
+"""How long such an option may be; more is a path."""
 NONE: Final[frozenset[str]] = frozenset()
 
 
@@ -125,7 +133,12 @@ def sort(name: str, args: tuple[str, ...]) -> Sorted:
     while at < count:
         arg = args[at]
         at += 1
-        if arg[:1] != "-" or arg == "-":
+        if arg[:1] == "/" and name in SLASHED and len(arg) <= SLASH and "/" not in arg[1:]:
+            flag, colon, value = arg.partition(":")
+            flags.add(flag.lower())
+            if colon:
+                values.append((flag.lower(), value))
+        elif arg[:1] != "-" or arg == "-":
             operands.append(arg)
         elif arg == "--":
             operands += args[at:]

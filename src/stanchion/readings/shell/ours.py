@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
-from stanchion.readings.shell.listing import listed
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.word_lists import listed
 
 Reach = Literal["", "doubt", "danger"]
 """How surely something reaches for what only a person may do."""
@@ -40,10 +41,10 @@ MARK: Final = f":{NAME}…"
 ALONE: Final = listed("resume operators broker approve grant trust")
 """First words that say enough by themselves."""
 
-_LOOSE: Final = re.compile(r"[^\w./@\[\]~$%*?{}-]+")
-_MODULE: Final = re.compile(r"-[A-Za-z]*m(.*)", re.DOTALL)
-_SPELLED: Final = re.compile(r"stanchion(?:\.(?:exe|cmd|bat|py|pyz))?(?:\[[^\]]*\])?(?:(?:@|==|>=|~=).*)?")
-_LIVE: Final = re.compile(r"[*?\[]")
+_LOOSE: Final = regex(r"[^\w./@\[\]~$%*?{}-]+")
+_MODULE: Final = regex(r"-[A-Za-z]*m(.*)", re.DOTALL)
+_SPELLED: Final = regex(r"stanchion(?:\.(?:exe|cmd|bat|py|pyz))?(?:\[[^\]]*\])?(?:(?:@|==|>=|~=).*)?")
+_LIVE: Final = regex(r"[*?\[]")
 _INSIDE: Final = ("/stanchion/__main__.py", "/stanchion/cli/main.py", "/stanchion/cli/__init__.py")
 
 

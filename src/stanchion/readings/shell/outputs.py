@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-import bz2
 import hashlib
 import zlib
 from base64 import b64decode
@@ -12,10 +11,10 @@ from typing import Final
 
 from stanchion.readings.shell.escapes import unescape
 from stanchion.readings.shell.limits import MAX_MADE, Meter
-from stanchion.readings.shell.listing import listed
-from stanchion.readings.shell.matching import fits, pieces
-from stanchion.readings.shell.opening import Open, joined, like
 from stanchion.readings.shell.options import sort
+from stanchion.readings.shell.partly_known import Open, joined, like
+from stanchion.readings.shell.patterns import fits, pieces
+from stanchion.readings.shell.word_lists import listed
 
 Made = str | None
 """What is printed; None where that is not known."""
@@ -168,6 +167,8 @@ def _gzip(args: tuple[str, ...], text: str) -> Made:
 
 
 def _bunzip2(_args: tuple[str, ...], text: str) -> Made:
+    import bz2
+
     return as_text(bz2.BZ2Decompressor().decompress(as_bytes(text), MAX_MADE))
 
 

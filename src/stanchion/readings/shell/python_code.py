@@ -6,9 +6,10 @@ import ast
 import binascii
 from codecs import decode
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from stanchion.readings.shell.listing import listed
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.word_lists import listed
 
 LONGEST: Final = 65_536
 DEEPEST: Final = 40
@@ -78,7 +79,7 @@ def python_code(code: str) -> Code | None:
     if len(code) > LONGEST:
         return None
     try:
-        reader = _Reader()
+        reader = Values()
         reader.read(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -92,7 +93,7 @@ def python_code(code: str) -> Code | None:
     )
 
 
-class _Reader:
+class Values:
     def __init__(self) -> None:
         self.modules: set[str] = set()
         self.names: set[str] = set()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.shell.limits import Meter
-from stanchion.readings.shell.reading import RESERVED
-from stanchion.readings.shell.spelling import LIVE
+from stanchion.readings.shell.parse import RESERVED
+from stanchion.readings.shell.quoted import LIVE
 from stanchion.readings.shell.tree import Item, Node, Pipe, Redirect, Script, Simple, Text, Word
 
 LONGEST: Final = 512
@@ -16,7 +17,7 @@ LONGEST: Final = 512
 Joint = Literal[";", "&", "&&", "||"]
 JOINTS: Final[dict[str, Joint]] = {";": ";", "&": "&", "&&": "&&", "||": "||"}
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = regex(
     r"""\ *(?:
     ([A-Za-z0-9_./:,@%+^*?~-][A-Za-z0-9_./:,@%+=^*?~\[\]-]*+)(?=[ ;|&]|\Z)
     |'([^']*)'(?=[ ;|&]|\Z)

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.inline import LANGUAGES, found_in, printed_by
-from stanchion.readings.shell.listing import listed
-from stanchion.readings.shell.opening import Open, joined, origin_of
+from stanchion.readings.shell.inline import clustered
 from stanchion.readings.shell.options import VALUED
 from stanchion.readings.shell.ours import names_us, stand_in
 from stanchion.readings.shell.outputs import printf
-from stanchion.readings.shell.unfolding import unfolds
+from stanchion.readings.shell.partly_known import Open, joined, origin_of
+from stanchion.readings.shell.patterns import fits, pieces
+from stanchion.readings.shell.unfold import unfolds
+from stanchion.readings.shell.word_lists import listed
 from stanchion.readings.shell.wrappers import Prefix, inner_of
 
 if TYPE_CHECKING:
-    from stanchion.readings.shell.keeping import Call
-    from stanchion.readings.shell.walking import Walker
+    from stanchion.readings.shell.kept import Call
+    from stanchion.readings.shell.script import Walker
 
 SHELLS: Final = ("sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh", "csh", "tcsh")
 
@@ -27,7 +28,7 @@ SHELLS: Final = ("sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mk
 @unfolds(*SHELLS)
 def _shell(walker: Walker, call: Call) -> str:
     name = call.argv[0].rpartition("/")[2].lower()
-    args = call.argv[1:]
+    args = tuple([_wrote(walker, word) for word in call.argv[1:]])
     files = [walker.files[word] for word in args if word in walker.files]
     if files:
         walker.emit(msgspec.structs.replace(call, given=files[0]), frozenset({"script"}))
@@ -41,6 +42,12 @@ def _shell(walker: Walker, call: Call) -> str:
             break
         if not word.startswith("--") and "c" in word[1:]:
             return _text(walker, call, f"{name} -c", args[at] if at < len(args) else "", args[at + 1 :])
+        if (
+            word in ("--rcfile", "--init-file")
+            and at < len(args)
+            and (script := walker.files.get(args[at])) is not None
+        ):
+            _text(walker, call, f"{name} {word}", script, ())
         if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
             at += 1
     if at < len(args) and args[at] not in ("-", "/dev/stdin"):
@@ -53,12 +60,20 @@ def _shell(walker: Walker, call: Call) -> str:
     return _text(walker, call, name, call.given, ())
 
 
+def _wrote(walker: Walker, word: str) -> str:
+    """The file that the text wrote and that a pattern fits, or the word itself."""
+    if not walker.files or not any(char in word for char in "*?[") or " " in word:
+        return word
+    pattern = pieces(word.removeprefix("./"))
+    return next((path for path in walker.files if fits(pattern, path, walker.meter)), word)
+
+
 def _text(walker: Walker, call: Call, via: str, text: str, given: tuple[str, ...]) -> str:
     """Follow a text in a shell of its own; one that is not known at all is left to the rules."""
     if isinstance(text, Open) and text.origin and (not text or text.startswith("$(")):
         return walker.unknown(call)
     env, cwd = walker.words.env, walker.cwd
-    walker.words.env = {**env, "@": list(given[1:]), "0": given[0] if given else "bash"}
+    walker.words.env = {**env, **dict(call.settings), "@": list(given[1:]), "0": given[0] if given else "bash"}
     printed = walker.under(via, lambda: walker.text(text))
     walker.words.env, walker.cwd = env, cwd
     return printed
@@ -76,9 +91,11 @@ def _eval(walker: Walker, call: Call) -> str:
 
 @unfolds("source", ".")
 def _source(walker: Walker, call: Call) -> str:
-    path = call.argv[1] if len(call.argv) > 1 else ""
-    walker.emit(msgspec.structs.replace(call, given=walker.files.get(path, call.given)))
-    script = walker.files.get(path) if path != "/dev/stdin" else call.given
+    path = _wrote(walker, call.argv[1]) if len(call.argv) > 1 else ""
+    held = walker.files.get(path)
+    marks = frozenset({"script"}) if held is not None else frozenset()
+    walker.emit(msgspec.structs.replace(call, given=held if held is not None else call.given), marks)
+    script = held if path != "/dev/stdin" else call.given
     if script is None or (isinstance(script, Open) and script.startswith("$(")):
         return ""
     return walker.under("source", lambda: walker.text(script))
@@ -106,13 +123,26 @@ def _alias(walker: Walker, call: Call) -> str:
 @unfolds("export", "declare", "typeset", "local", "readonly")
 def _declare(walker: Walker, call: Call) -> str | None:
     settings = []
+    named = any(word[:1] == "-" and "n" in word for word in call.argv[1:])
     for word in call.argv[1:]:
         name, equals, value = word.partition("=")
-        if equals and name.rstrip("+").isidentifier():
+        if named and equals and name.isidentifier() and value.isidentifier() and name != value:
+            walker.words.refs[name] = value
+        elif equals and name.rstrip("+").isidentifier():
             walker.words.env[name.rstrip("+")] = Open(value) if isinstance(word, Open) else value
             settings.append((name.rstrip("+"), value))
     walker.emit(msgspec.structs.replace(call, settings=(*call.settings, *settings)))
     return "" if settings else walker.unknown(call)
+
+
+@unfolds("printenv")
+def _printenv(walker: Walker, call: Call) -> str | None:
+    """What variables that the text set hold; of others nothing is known."""
+    values = [walker.words.env.get(word) for word in call.argv[1:] if word[:1] != "-"]
+    if not values or not all(isinstance(value, str) for value in values):
+        return None
+    walker.emit(call)
+    return joined([each for value in values for each in (str(value) if not isinstance(value, Open) else value, "\n")])
 
 
 @unfolds("unset")
@@ -211,14 +241,15 @@ def _ssh(walker: Walker, call: Call) -> str:
         text = call.given
     else:
         return walker.unknown(call)
-    return _text(walker, call, f"ssh {words[0]}", text, ())
+    _text(walker, call, f"ssh {words[0]}", text, ())
+    return walker.unknown(call)
 
 
 @unfolds("su", "runuser", "script", "flock", "watch", "vagrant", "sg", "ssh-agent", "start-stop-daemon", "wsl", "cmd")
 def _option_c(walker: Walker, call: Call) -> str | None:
     name, args = call.argv[0].rpartition("/")[2].lower(), call.argv[1:]
     for at, word in enumerate(args[:-1]):
-        if word in ("-c", "--command", "/c", "/C") or _clustered(word, ("-c",)):
+        if word in ("-c", "--command", "/c", "/C") or clustered(word, ("-c",)):
             walker.emit(call)
             return walker.under(f"{name} -c", partial(walker.text, args[at + 1]), name in ("su", "runuser"))
     if name == "watch":
@@ -289,51 +320,3 @@ def _container(walker: Walker, call: Call) -> str | None:
     printed = walker.under(via, lambda: walker.run(follow))
     walker.cwd = cwd
     return printed
-
-
-@unfolds(*LANGUAGES)
-def _language(walker: Walker, call: Call) -> str | None:
-    name = call.argv[0].rpartition("/")[2].lower().removesuffix(".exe")
-    language = LANGUAGES[name]
-    args = call.argv[1:]
-    codes = [args[at + 1] for at, word in enumerate(args[:-1]) if word in language.options]
-    codes += [word[2:] for word in args if len(word) > 3 and word[:2] in language.options and not word.startswith("--")]
-    clusters = [at for at, word in enumerate(args[:-1]) if _clustered(word, language.options)]
-    codes += [args[at + 1] for at in clusters]
-    operands = [word for word in args if not word.startswith("-")]
-    if language.program and not codes and operands:
-        codes = [operands[0]]
-    elif not codes and call.given is not None and (not operands or args[-1:] == ("-",)):
-        codes = [call.given]
-    elif not codes and operands and operands[0] in walker.files:
-        codes = [walker.files[operands[0]]]
-    marks: set[str] = set()
-    texts: list[str] = []
-    argvs: list[tuple[str, ...]] = []
-    for code in codes:
-        found = found_in(code, walker.meter)
-        marks |= found.marks
-        texts += found.texts
-        argvs += found.argvs
-    walker.emit(call, frozenset(marks))
-    if len(codes) == 1 and (printed := printed_by(codes[0])) is not None:
-        return printed
-    via = f"{name} {language.options[0]}" if language.options else name
-    for text in texts[:64]:
-        walker.under(via, partial(walker.text, text))
-    for argv in argvs[:64]:
-        follow = msgspec.structs.replace(call, argv=argv, given=None, opens=(), settings=())
-        walker.under(via, partial(walker.run, follow))
-    return walker.unknown(call)
-
-
-def _clustered(word: str, options: tuple[str, ...]) -> bool:
-    """Whether short options stand together, the last of which takes code: `-ne`."""
-    return (
-        len(word) in (3, 4, 5)
-        and word[0] == "-"
-        and word[1].isalpha()
-        and f"-{word[-1]}" in options
-        and word not in options
-        and word[1] != "-"
-    )

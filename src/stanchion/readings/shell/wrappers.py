@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from stanchion.readings.shell.effects import find_roots
-from stanchion.readings.shell.listing import listed
-from stanchion.readings.shell.opening import Open, joined, like, origin_of
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.effects import find_roots, found_names
 from stanchion.readings.shell.ours import names_us, stand_in, takes
-from stanchion.readings.shell.unfolding import unfolds
+from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
+from stanchion.readings.shell.unfold import EMBEDDED, unfolds
+from stanchion.readings.shell.word_lists import listed
 
 if TYPE_CHECKING:
-    from stanchion.readings.shell.keeping import Call
-    from stanchion.readings.shell.walking import Walker
+    from stanchion.readings.shell.kept import Call
+    from stanchion.readings.shell.script import Walker
 
 
 class Prefix(NamedTuple):
@@ -218,7 +219,10 @@ def _parallel(walker: Walker, call: Call) -> str:
     walker.emit(call)
     command, _, values = _parted(inner, ":::")
     if not command:
-        return walker.under("parallel", lambda: walker.text(call.given if call.given is not None else ""))
+        lines = values if values else [call.given] if call.given is not None else []
+        for line in lines[:64]:
+            walker.under("parallel", partial(walker.text, line))
+        return walker.unknown(call)
     for value in values[:64] or [_unknown(call.given)]:
         text = " ".join(command)
         made = text.replace("{}", value) if "{}" in text else f"{text} {value}"
@@ -250,7 +254,8 @@ def _find(walker: Walker, call: Call) -> str:
                 end += 1
             inner = argv[at + 1 : end]
             for root in roots[:8]:
-                made = Open(f"{root.rstrip('/')}/**" if root != "/" else "/**")
+                names = tuple([f"<{root.rstrip('/')}/{name}" for name in found_names(argv)])
+                made = Open(f"{root.rstrip('/')}/**" if root != "/" else "/**", names)
                 filled = tuple([_put(word, "{}", made) for word in inner])
                 looked = (*argv[1:at], *argv[end:])
                 follows = [filled] if filled and filled[0] != made else []
@@ -259,7 +264,23 @@ def _find(walker: Walker, call: Call) -> str:
                     follows.append(tuple([_put(word, "{}", found) for word in inner]))
                 for each in follows:
                     follow = msgspec.structs.replace(call, argv=each, opens=())
+                    before, walker.embedded = walker.embedded, EMBEDDED
                     walker.under("find -exec", partial(walker.run, follow))
+                    walker.embedded = before
             at = end
         at += 1
     return walker.unknown(call)
+
+
+LOADERS: Final = (
+    "ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-linux-armhf.so.3",
+    "ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1", "ld64.so.2",
+)  # fmt: skip
+
+
+@unfolds(*LOADERS)
+def _loader(walker: Walker, call: Call) -> str:
+    inner, _ = inner_of(_prefix("--preload --library-path --argv0 --audit"), call.argv[1:])
+    walker.emit(call)
+    follow = msgspec.structs.replace(call, argv=inner)
+    return walker.under("loader", lambda: walker.run(follow)) if inner else ""

@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from stanchion.readings.sql.lexing import NAME, TEXT, Piece
+from stanchion.kernel.regex import regex
+from stanchion.readings.sql.functions import FILES, ONE_SESSION
+from stanchion.readings.sql.lexer import NAME, NUMBER, TEXT, Piece
 from stanchion.readings.sql.listed import listed
+from stanchion.readings.sql.settings import PROTECTING, RIGHTS
 
+_DATA: Final = regex(
+    r"(?i)(?:\./)?[\w*][\w .*?=@{},/-]*\.(?:csv|tsv|parquet|json|jsonl|ndjson|arrow|xlsx)(?:\.(?:gz|zst))?"
+)
 CHANGING: Final = listed(
     """
     DELETE INSERT UPDATE MERGE DROP TRUNCATE ALTER CREATE GRANT REVOKE INTO EXEC SHUTDOWN RECONFIGURE OUTFILE
@@ -56,9 +62,59 @@ def spelled(piece: Piece) -> list[str]:
     return [token.text.upper() if word == NAME else word for token, word in zip(piece.tokens, piece.words, strict=True)]
 
 
-def reads_file(words: list[str]) -> bool:
-    """Whether it has a text where a table belongs: a file to some databases."""
-    return any(word in ("FROM", "JOIN") and after == TEXT for word, after in pairwise(words))
+def reads_file(piece: Piece) -> bool:
+    """Whether it has a text where a table belongs, a file to some databases, that is no data of the project's."""
+    return any(
+        word in ("FROM", "JOIN") and after == TEXT and not _is_data(str(token.text))
+        for (word, after), token in zip(pairwise(piece.words), piece.tokens[1:], strict=False)
+    )
+
+
+def is_narrow(name: str, piece: Piece) -> bool:
+    """Whether every call of a function that reaches further reaches what is near: data of the project's, or one query
+    that is named by its number."""
+    if name not in FILES and name not in ONE_SESSION:
+        return False
+    for called, at in calls_at(piece):
+        if called != name:
+            continue
+        given = piece.words[at + 1 : at + 2]
+        data = name in FILES and _all_data(piece, at + 1)
+        if not data and not (given == [NUMBER] and name in ONE_SESSION and piece.words[at + 2 : at + 3] == [")"]):
+            return False
+    return True
+
+
+def unprotects(piece: Piece) -> bool:
+    """Whether a function sets what protects data, or who one is."""
+    return any(
+        name.rpartition(".")[2] == "set_config"
+        and piece.words[at + 1 : at + 2] == [TEXT]
+        and str(piece.tokens[at + 1].text).upper() in PROTECTING | RIGHTS
+        for name, at in calls_at(piece)
+    )
+
+
+def _all_data(piece: Piece, at: int) -> bool:
+    """Whether a text here, or every one of a list of texts, is a file with data."""
+    words = piece.words
+    if words[at : at + 1] != ["["]:
+        return words[at : at + 1] == [TEXT] and _is_data(str(piece.tokens[at].text))
+    end = words.index("]", at) if "]" in words[at:] else at
+    items = [place for place in range(at + 1, end) if words[place] != ","]
+    return bool(items) and all(words[place] == TEXT and _is_data(str(piece.tokens[place].text)) for place in items)
+
+
+def copies_data(piece: Piece) -> bool:
+    """Whether a COPY writes a file with data, in the folder that is worked in or below."""
+    words = piece.words
+    to = len(words) - 1 - words[::-1].index("TO") if "TO" in words else len(words)
+    return words[to + 1 : to + 2] == [TEXT] and _is_data(str(piece.tokens[to + 1].text))
+
+
+def _is_data(path: str) -> bool:
+    """Whether a file is one with rows, in the folder that is worked in or below."""
+    return _DATA.fullmatch(path) is not None and ".." not in path
 
 
 def _dotted(tokens: list[Any], words: list[str], last: int) -> str:

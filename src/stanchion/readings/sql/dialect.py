@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import Final, Literal, get_args
 
+from stanchion.kernel.regex import regex
+
 DialectName = Literal[
     "bigquery",
     "clickhouse",
@@ -70,7 +72,7 @@ _SAID: Final[dict[str, DialectName]] = {
 
 PRODUCTS: Final = frozenset(_SAID)
 
-_WORD: Final = re.compile(
+_WORD: Final = regex(
     r"(?i:postgresql|postgres|mysql|mariadb|bigquery|sqlite|duckdb|clickhouse|sqlserver)|[A-Z]+(?![a-z])|[A-Z]?[a-z]+[0-9]?|[0-9]+"
 )
 
@@ -86,3 +88,26 @@ def dialect_said_by(tool: str) -> DialectName | None:
     """The dialect that a tool's name says, if it says exactly one."""
     said = {_SAID[word] for word in (*words_of(tool), tool.lower()) if word in _SAID}
     return said.pop() if len(said) == 1 else None
+
+
+_BEGINNINGS: Final[tuple[tuple[DialectName, re.Pattern[str]], ...]] = (
+    (
+        "tsql",
+        regex(
+            r"(?i)\s*(?:declare\s+@|begin\s+(?:try|tran)\b|if\s+(?:not\s+)?(?:exists\s*\(|object_id\s*\()|if\s+@"
+            r"|set\s+(?:nocount|xact_abort|identity_insert)\b|exec\s+(?:sys\.)?sp_|create\s+table\s+#\w)"
+        ),
+    ),
+    (
+        "postgres",
+        regex(
+            r"(?i)\s*(?:do\s+\$|create\s+(?:or\s+replace\s+)?(?:function|procedure)\b[^'\"`#]*?"
+            r"\b(?:returns\s+(?:trigger|void|setof)\b|as\s+\$))"
+        ),
+    ),
+)
+
+
+def dialect_begun_by(text: str) -> DialectName | None:
+    """The dialect that a text is in by how its first statement begins: no other server gets beyond that."""
+    return next((dialect for dialect, begins in _BEGINNINGS if begins.match(text)), None)

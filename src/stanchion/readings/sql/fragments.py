@@ -12,13 +12,14 @@ from functools import cache, lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.sql.places import begins_as_sql
 
 MAX_CHARS: Final = 2_048
 MAX_LINES: Final = 8
 """Longer texts are documents; nobody pastes them into a query."""
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = regex(
     r"""(?xi)
     (?P<space>\s+|/\*(?!M?!)(?:[^*]|\*(?!/))*+\*/|/\*M?![0-9]*|\*/)
   | (?P<comment>--[\s+-]*+$|--[ \t]|--$|\#\s*$|\#[^\S\n]*(?=\n)|/\*|;%00|;?\x00)
@@ -36,6 +37,8 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 
+_QUOTED: Final = regex(r"\s*\w+['\"]")
+
 _WORDS: Final = {
     "U": "union intersect except",
     "a": "all distinct distinctrow",
@@ -50,7 +53,7 @@ _WORDS: Final = {
 }
 _KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
-_PROBES: Final = re.compile(
+_PROBES: Final = regex(
     r"(?i)(?:sleep|benchmark|pg_sleep|extractvalue|updatexml|load_file|utl_\w+\.\w+|dbms_\w+\.\w+|xp_\w+|substr|"
     r"substring|substring_index|ascii|mid|ord|char|chr|version|user|database|current_user|system_user|md5|sha1|hex|"
     r"unhex|concat|concat_ws|group_concat|cast|convert|json_keys|elt|exp|floor|rand|if|iif|ifnull|count|length|"
@@ -65,7 +68,10 @@ _QUERY: Final = r"[a1]*(?:[-+*(svfp]|n?1|n[,F(oc).;])"
 
 _SHAPES: Final = (
     (rf"Ua*\(*E(?:{_QUERY}|F|1|$)|[1)sq]Ua*\(*E", "a second query behind UNION"),
-    (r"(?:o\(*|[,&l]\(+|^\(+|\(\()E[an1]*(?:[-+*(1svfp]|n[,F(o])", "a query inside the value"),
+    (
+        r"(?:o\(*|[,&l]\(+|^\(+|\(\()E[an1]*(?:[-+*(1svfp]|n[,F(o])|[nfp]\(+Ea*p\(|^[1sq)]+l+p\(1|^p\([^?]*p\(1\)",
+        "a query inside the value",
+    ),
     (rf"^[^T]{{0,12}};+(?:Tw|Tn?F|Tp|Tnw|Tns|Tv|T$|Tc|E{_QUERY})", "a second statement"),
     (rf"^(?:{_BEHIND}|)&{_OPERAND}(?:\(.*\))?\)*(?:o|ll?[1s(p&])", "a condition that is added"),
     (rf"^{_BEHIND}[-+*/b|]*v?&+(?:[1s]\)*(?:c|[-+*/b|]|l)|o|ls|p)|^q\)*&+[1s]$", "a condition that is added"),
@@ -119,10 +125,15 @@ def _word(token: str, called: bool) -> str:
     return "n"
 
 
+def _is_statement(text: str) -> bool:
+    """Whether a value is a statement by itself: `export' OR …` begins with a word, and leaves a quote behind it."""
+    return begins_as_sql(text) and _QUOTED.match(text) is None
+
+
 @lru_cache(256)
 def shape_of(text: str) -> str:
     """What a value would do to a query it is pasted into; empty where it has no such shape."""
-    if not 2 < len(text) <= MAX_CHARS or text.count("\n") > MAX_LINES or begins_as_sql(text):
+    if not 2 < len(text) <= MAX_CHARS or text.count("\n") > MAX_LINES or _is_statement(text):
         return ""
     value = unquote(text) if "%" in text else text
     rows = [_row(value, False)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.sql.calls import CHANGING
 from stanchion.readings.sql.dialect import PRODUCTS, words_of
 from stanchion.readings.sql.verbs import BEYOND, KNOWN, OBJECTS, RIGHTS
@@ -17,6 +18,9 @@ SAYING: Final = frozenset({"sql", "sql_query", "sql_text", "sql_statement", "sql
 USUAL: Final = frozenset({"query", "queries", "sql", "sqls", "statement", "statements", "stmt", "script"}) | SAYING
 """Arguments that are SQL where the tool's name says so."""
 
+SURELY: Final = frozenset({"plsql", "tsql", "pgsql", "sql_code", "block", "batch", "ddl", "dml", "q"})
+"""Arguments that are SQL as well where nothing else is run."""
+
 SURE: Final = PRODUCTS | {"sql"}
 TOOLS: Final = SURE | {"db", "database", "databases", "warehouse", "query", "execute", "exec"}
 """Words in the names of tools that run SQL for sure, and of those that may."""
@@ -26,50 +30,50 @@ CARRYING: Final = frozenset(
 )
 """Words in the names of tools that look for a text or keep it, and run nothing."""
 
-_FIRST: Final = re.compile(r"(?:\s|(?:--|#)[^\n]*\n|/\*(?!M?!)(?s:.)*?\*/|[(;])*+([A-Za-z_]+|/\*M?!)")
+_FIRST: Final = regex(r"(?:\s|(?:--|#)[^\n]*\n|/\*(?!M?!)(?s:.)*?\*/|[(;])*+([A-Za-z_]+|/\*M?!)")
 
 _PARTNERS: Final = {
-    "SELECT": re.compile(r"(?i)\bfrom\b|^\W*select\W*(?:[0-9'\"*@(]|[\w.\"`&\\\[\]]+\s*(?:/\*[^/]*\*/\s*)?\()"),
-    "WITH": re.compile(r"(?i)\bas\s*(?:not\s+materialized\s*|materialized\s*)?\("),
-    "UPDATE": re.compile(r"(?i)\bset\b"),
-    "DELETE": re.compile(r"(?i)\bfrom\b"),
-    "INSERT": re.compile(r"(?i)\b(?:into|overwrite)\b"),
-    "SHOW": re.compile(r"(?i)^\W*show\s+\w+\s*(?:;|$|from|in|like)"),
-    "USE": re.compile(r"(?i)^\W*use\s+\S+\s*;?\s*$"),
+    "SELECT": regex(r"(?i)\bfrom\b|^\W*select\W*(?:[0-9'\"*@(]|[\w.\"`&\\\[\]]+\s*(?:/\*[^/]*\*/\s*)?\()"),
+    "WITH": regex(r"(?i)\bas\s*(?:not\s+materialized\s*|materialized\s*)?\("),
+    "UPDATE": regex(r"(?i)\bset\b"),
+    "DELETE": regex(r"(?i)\bfrom\b"),
+    "INSERT": regex(r"(?i)\b(?:into|overwrite)\b"),
+    "SHOW": regex(r"(?i)^\W*show\s+\w+\s*(?:;|$|from|in|like)"),
+    "USE": regex(r"(?i)^\W*use\s+\S+\s*;?\s*$"),
 }
 """What else a text has that begins with a word of everyday language."""
 
-_THINGS: Final = re.compile(
+_THINGS: Final = regex(
     rf"(?i)\b(?:{'|'.join(sorted(OBJECTS | RIGHTS | BEYOND))}|tables|transaction|slave|replica|master|logs)\b"
 )
-_LATER: Final = re.compile(
+_LATER: Final = regex(
     r"(?i);\s*(?:(?:drop|alter|create|truncate|grant|revoke)\s+\w|delete\s+from\b|insert\s+into\b|update\s+\S+\s+set\b)"
 )
 """A statement behind something else: some tools go on where the first one fails."""
 
-_CHANGE: Final = re.compile(
+_CHANGE: Final = regex(
     r"(?i)\b(?:(?:drop|create|alter|truncate)\s+(?:or\s+replace\s+)?(?:table|view|index|database|schema|user|role|login"
     r"|procedure|function|trigger|sequence)|delete\s+from|insert\s+into|merge\s+into|update\s+\S+\s+set"
     r"|exec(?:ute)?\s+(?:xp_|sp_|\(|as\b|immediate\b))"
 )
 """Words that change something, wherever they stand."""
-_BLOCK: Final = re.compile(r"(?i)\W*(?:if|while|begin|declare|label|delimiter|go|use|print)\b")
+_BLOCK: Final = regex(r"(?i)\W*(?:if|while|begin|declare|label|delimiter|go|use|print)\b")
 """How texts begin in which a statement may stand further on."""
-_SENTENCE: Final = re.compile(r"\s*[\w\"'(][^;=@$#\\`|{}\[\]<>:*]*")
+_SENTENCE: Final = regex(r"\s*[\w\"'(][^;=@$#\\`|{}\[\]<>:*]*")
 """How a sentence is written."""
-_WORD: Final = re.compile(r"[A-Za-z_]+")
+_WORD: Final = regex(r"[A-Za-z_]+")
 
 _ALSO: Final = {
     **dict.fromkeys(("DROP", "CREATE", "ALTER"), _THINGS),
-    **dict.fromkeys(("GRANT", "REVOKE", "DENY"), re.compile(r"(?i)\b(?:on|to|from)\b")),
-    "TRUNCATE": re.compile(r"(?i)^\W*truncate\s+(?:table\s+)?[\w.\"`\[\]]+\s*(?:[,;]|$|cascade|restart)"),
-    "EXPLAIN": re.compile(r"(?i)\b(?:select|insert|update|delete|merge|replace|with|values)\b"),
+    **dict.fromkeys(("GRANT", "REVOKE", "DENY"), regex(r"(?i)\b(?:on|to|from)\b")),
+    "TRUNCATE": regex(r"(?i)^\W*truncate\s+(?:table\s+)?[\w.\"`\[\]]+\s*(?:[,;]|$|cascade|restart)"),
+    "EXPLAIN": regex(r"(?i)\b(?:select|insert|update|delete|merge|replace|with|values)\b"),
 }
-_ANY: Final = re.compile(rf"[\"'`=;(@$0-9]|^\W*\w+\W*$|{_THINGS.pattern[4:]}", re.IGNORECASE)
+_ANY: Final = regex(rf"[\"'`=;(@$0-9]|^\W*\w+\W*$|{_THINGS.pattern[4:]}", re.IGNORECASE)
 """The same for a tool that may run something else, too."""
 
 
-class Place(NamedTuple):
+class Argument(NamedTuple):
     """An argument's name, and what is in it."""
 
     name: str
@@ -80,6 +84,13 @@ class Place(NamedTuple):
 def runs_sql(tool: str) -> bool:
     """Whether a tool's name says that it may run SQL."""
     return not TOOLS.isdisjoint(words_of(tool)) or tool.lower() in PRODUCTS
+
+
+@lru_cache(1024)
+def runs_cells(tool: str) -> bool:
+    """Whether a tool's name says that it runs cells of a notebook."""
+    words = words_of(tool)
+    return "cell" in words or ("notebook" in words and not {"run", "execute", "exec"}.isdisjoint(words))
 
 
 @lru_cache(1024)
@@ -143,39 +154,39 @@ def _begins_in_capitals(text: str) -> bool:
     return first is not None and len(first[1]) > 3 and first[1].isupper()
 
 
-def values_named(args: dict[str, Any], wanted: frozenset[str]) -> Sequence[Place]:
+def values_named(args: dict[str, Any], wanted: frozenset[str]) -> Sequence[Argument]:
     """The values of these names, at any depth; a list of them gives its items one by one."""
-    found: list[Place] = []
-    waiting: list[Place] = []
+    found: list[Argument] = []
+    waiting: list[Argument] = []
     for name, value in args.items():
         if isinstance(value, dict | list):
-            waiting.append(Place(name if name.lower() in wanted else "", value))
+            waiting.append(Argument(name if name.lower() in wanted else "", value))
         elif name.lower() in wanted:
-            found.append(Place(name, value))
+            found.append(Argument(name, value))
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, dict):
             for key, inner in value.items():
                 own = key if key.lower() in wanted or (name and key == "text") else ""
                 if isinstance(inner, dict | list):
-                    waiting.append(Place(own, inner))
+                    waiting.append(Argument(own, inner))
                 elif own:
-                    found.append(Place(own, inner))
+                    found.append(Argument(own, inner))
         elif isinstance(value, list):
-            waiting += [Place(name, inner) for inner in reversed(value)]
+            waiting += [Argument(name, inner) for inner in reversed(value)]
         elif name:
-            found.append(Place(name, value))
+            found.append(Argument(name, value))
     return found
 
 
-def texts_in(args: dict[str, Any]) -> Iterator[Place]:
+def texts_in(args: dict[str, Any]) -> Iterator[Argument]:
     """Every text of a call, each with the name of the argument that it is in."""
-    waiting: list[Place] = [Place(name, value) for name, value in args.items()]
+    waiting: list[Argument] = [Argument(name, value) for name, value in args.items()]
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, str):
-            yield Place(name, value)
+            yield Argument(name, value)
         elif isinstance(value, dict):
-            waiting += [Place(key, inner) for key, inner in value.items()]
+            waiting += [Argument(key, inner) for key, inner in value.items()]
         elif isinstance(value, list):
-            waiting += [Place(name, inner) for inner in value]
+            waiting += [Argument(name, inner) for inner in value]

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion.readings.sql.bounds import MANY_ROWS, replaces_all
 from stanchion.readings.sql.calls import calls_at, changing_words
+from stanchion.readings.sql.catalogs import changes_own, holds_more, holds_secrets, is_credential
 from stanchion.readings.sql.comments import Unread
-from stanchion.readings.sql.lexing import BREAKING, Piece, Reader
+from stanchion.readings.sql.lexer import BREAKING, NUMBER, Piece, Reader
 from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.pure import is_pure
-from stanchion.readings.sql.statement import HARMLESS, Does, Statement
+from stanchion.readings.sql.statement import HARMLESS, Does, Effect, Statement
 from stanchion.readings.sql.tables import named_tables, tables_after
-from stanchion.readings.sql.tree import look
+from stanchion.readings.sql.tree import Found, look
 from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, said_by
 
 if TYPE_CHECKING:
@@ -54,12 +56,16 @@ def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
         return Statement(does, verb, 1, tables_after(piece, "FROM", "JOIN"), tables, why=str(error))
     except (RecursionError, *BREAKING):
         return Statement(does, verb, why="it is too complicated to be read")
-    bounded = found.bounded or words[1:2] == ["TOP"]
+    bounded = (found.bounded or _is_topped(piece)) and not (first == "REPLACE" and replaces_all(tree))
     verb = written if written else found.verb
     made = Statement(
         max(found.does, does) if written else found.does, verb, 1, tuple(found.reads), tuple(found.writes), bounded,
-        calls=("nextval",) if found.numbers else (), unknown=(*found.unknown, *_called_tables(piece, found.reads)),
+        calls=("nextval",) if found.numbers else (), secrets=_secrets(found, tree),
+        effects=tuple([Effect(name, what) for name, what in found.burns.items()]),
+        unknown=(*found.unknown, *_called_tables(piece, found.reads)),
     )  # fmt: skip
+    if changes_own(made):
+        return msgspec.structs.replace(made, does=Does.PRIVILEGE, verb=f"{verb} of the server's own table")
     if not _is_whole(tree, bool(written)):
         return msgspec.structs.replace(made, does=Does.UNKNOWN, why="it is a value and no statement")
     if made.does in HARMLESS | {Does.UPKEEP} and changing_words(words):
@@ -67,6 +73,30 @@ def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
     if made.does is Does.UNKNOWN:
         return msgspec.structs.replace(made, why="it cannot be parsed")
     return made
+
+
+def _is_topped(piece: Piece) -> bool:
+    """Whether a T-SQL statement says how many rows it changes at the most, and that is no number beyond all."""
+    words = piece.words
+    number = 3 if words[2:3] == ["("] else 2
+    if words[1:2] != ["TOP"] or "PERCENT" in words[:6]:
+        return False
+    return words[number : number + 1] != [NUMBER] or float(piece.tokens[number].text) < MANY_ROWS
+
+
+def _secrets(found: Found, tree: Any) -> tuple[str, ...]:
+    """Tables that hold passwords and keys, where those are read, and columns that do."""
+    held = [name for name in found.reads if holds_secrets(name) and (not holds_more(name) or _reads_keys(tree))]
+    return (*held, *found.secrets)
+
+
+def _reads_keys(tree: Any) -> bool:
+    """Whether a statement reads whole rows, or a column with passwords or keys."""
+    from sqlglot import exp
+
+    if any(is_credential(column.name.lower()) for column in tree.find_all(exp.Column)):
+        return True
+    return any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
 
 
 def _called_tables(piece: Piece, reads: Collection[str]) -> list[str]:
@@ -101,6 +131,28 @@ def _insert_for(tokens: list[Token]) -> list[Token]:
 
     first = tokens[0]
     return [Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end), *tokens[1:]]
+
+
+def mutating(piece: Piece) -> Piece | None:
+    """An `ALTER TABLE … DELETE WHERE …` or `… UPDATE … WHERE …` of ClickHouse's as the statement that it is; none where
+    it is none."""
+    from sqlglot import Token, TokenType
+
+    words = piece.words
+    at = next((at for at, word in enumerate(words[:16]) if word in ("DELETE", "UPDATE") and at > 2), 0)
+    if words[1:2] != ["TABLE"] or not at or "WHERE" not in words[at:]:
+        return None
+    table = 2 + words[2:at].index("ON") if "ON" in words[2:at] else at
+    end = words.index("SETTINGS") if "SETTINGS" in words else len(words)
+    here = piece.tokens[at]
+    if words[at] == "DELETE":
+        first = [here, Token(TokenType.FROM, "FROM", here.line, here.col, here.start, here.end)]
+        rest, spoken = piece.tokens[at + 1 : end], ["DELETE", "FROM", *words[2:table], *words[at + 1 : end]]
+    else:
+        first = [here]
+        rest = [Token(TokenType.SET, "SET", here.line, here.col, here.start, here.end), *piece.tokens[at + 1 : end]]
+        spoken = ["UPDATE", *words[2:table], "SET", *words[at + 1 : end]]
+    return Piece([*first, *piece.tokens[2:table], *rest], spoken)
 
 
 def shown(word: str) -> str:

@@ -6,6 +6,10 @@ from collections.abc import Callable
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from stanchion.readings.sql.always import always, complete, value_of
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
@@ -14,96 +18,156 @@ _COMPARING: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }  # fmt: skip
 
 
-def picks(condition: Any, negated: bool = False) -> bool:
-    """Whether a condition picks rows by what is in them, or picks none at all. What is no condition picks nothing."""
+class Target(msgspec.Struct, frozen=True):
+    """The table whose rows are picked: the names that its columns go by, its name without a schema, and the names of
+    other sources that hold every row of it. Without names every column is its own."""
+
+    names: frozenset[str] = frozenset()
+    table: str = ""
+    whole: frozenset[str] = frozenset()
+
+    def owns(self, column: exp.Expr) -> bool:
+        """Whether a column may be one of the target's; one without a table may be."""
+        table = str(column.args["table"].name).lower() if column.args.get("table") is not None else ""
+        return not table or not self.names or table in self.names
+
+
+ANY: Final = Target()
+
+
+def picks(condition: Any, target: Target = ANY, negated: bool = False) -> bool:
+    """Whether a condition picks rows of the target by what is in them, or picks none at all. What is no condition picks
+    nothing."""
     from sqlglot import exp
 
     if not isinstance(condition, exp.Expr):
         return False
     if isinstance(condition, exp.Paren | exp.Where):
-        return picks(condition.this, negated)
+        return picks(condition.this, target, negated)
     if isinstance(condition, exp.Not):
-        return picks(condition.this, not negated)
+        return picks(condition.this, target, not negated)
     if isinstance(condition, exp.And | exp.Or):
         parts = list(condition.flatten())
         if isinstance(condition, exp.Or) != negated:
-            return all(picks(part, negated) for part in parts) and not _complementary(parts)
-        return any(picks(part, negated) for part in parts)
-    known = constant(condition)
+            return all(picks(part, target, negated) for part in parts) and not complete(parts)
+        return any(picks(part, target, negated) for part in parts)
+    known = constant(condition, target)
     if known is not None:
         return (known is not bool(condition.args.get("negate"))) is negated
-    return _looks_at_rows(condition)
+    return _looks_at_rows(condition, target)
 
 
-def constant(condition: exp.Expr) -> bool | None:
+def constant(condition: exp.Expr, target: Target = ANY) -> bool | None:
     """What a condition is for every row, where that is plain to see; a NOT in it is left to the caller."""
     from sqlglot import exp
 
     if isinstance(condition, exp.Boolean):
         return bool(condition.this)
     if isinstance(condition, exp.Literal):
-        value = _value(condition)
+        value = value_of(condition)
         return bool(value) if isinstance(value, float) else None
     compare = _COMPARING.get(condition.key)
     if compare is not None:
         left, right = condition.this, condition.expression
-        if left == right:
+        if left == right or (condition.key == "eq" and _same_row(left, right, target)):
             return compare(0, 0)
-        values = _value(left), _value(right)
+        values = [_folded(value_of(side)) for side in (left, right)]
         if None not in values and type(values[0]) is type(values[1]):
             return compare(*values)
-    if isinstance(condition, exp.Like | exp.ILike):
-        pattern = condition.expression
-        if isinstance(pattern, exp.Literal) and pattern.is_string and pattern.this and not pattern.this.strip("%"):
-            return True
-    return None
+    anyone = condition.args.get("expression") if isinstance(condition, exp.EQ) else None
+    if isinstance(anyone, exp.Any) and _is_own_column(condition.this, anyone.this, target):
+        return True
+    if isinstance(condition, exp.In) and _is_own_column(condition.this, condition.args.get("query"), target):
+        return True
+    return always(condition, target.table)
 
 
-def _value(node: Any) -> float | str | None:
+def _folded(value: float | str | None) -> float | str | None:
+    """A value as servers compare it that do not tell small letters from capitals."""
+    return value.casefold() if isinstance(value, str) else value
+
+
+def _same_row(left: Any, right: Any, target: Target) -> bool:
+    """Whether two columns are the same one, of the target and of something that holds all of its rows."""
     from sqlglot import exp
 
-    if isinstance(node, exp.Paren):
-        return _value(node.this)
-    if isinstance(node, exp.Neg):
-        value = _value(node.this)
-        return -value if isinstance(value, float) else None
-    if isinstance(node, exp.Boolean):
-        return float(bool(node.this))
-    if not isinstance(node, exp.Literal):
-        return None
-    if node.is_string:
-        return str(node.this)
-    try:
-        return float(node.this)
-    except ValueError:
-        return None
+    if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)) or left.name.lower() != right.name.lower():
+        return False
+    tables = {left.table.lower(), right.table.lower()}
+    return bool(tables & target.whole) and bool(tables & target.names) and tables <= target.whole | target.names
 
 
-def _complementary(parts: list[exp.Expr]) -> bool:
-    """Whether some part is the opposite of another: one of the two is always true."""
+def _is_own_column(column: Any, query: Any, target: Target) -> bool:
+    """Whether a column is looked for among all rows of its own table."""
     from sqlglot import exp
 
-    opposites: set[Any] = {part.this for part in parts if isinstance(part, exp.Not)}
-    opposites |= {_sides(part) for part in parts if part.args.get("negate")}
-    return any(part in opposites or (not part.args.get("negate") and _sides(part) in opposites) for part in parts)
+    query = query.this if isinstance(query, exp.Subquery | exp.Paren) else query
+    if not isinstance(column, exp.Column) or not isinstance(query, exp.Select):
+        return False
+    given = query.expressions[0] if len(query.expressions) == 1 else None
+    same = isinstance(given, exp.Column) and given.name.lower() == column.name.lower()
+    return same and holds_all(query, target.table)
 
 
-def _sides(part: exp.Expr) -> tuple[str, Any, Any]:
-    return part.key, part.args.get("this"), part.args.get("expression")
+def holds_all(query: Any, table: str) -> bool:
+    """Whether a query gives every row of a table."""
+    from sqlglot import exp
+
+    if not table or not isinstance(query, exp.Select):
+        return False
+    source = query.args.get("from_")
+    if source is None or not isinstance(source.this, exp.Table) or source.this.name.lower() != table:
+        return False
+    if any(query.args.get(part) for part in ("joins", "limit", "offset", "having", "group", "qualify", "sample")):
+        return False
+    where = query.args.get("where")
+    return where is None or not picks(where, Target(frozenset(), table))
 
 
-def _looks_at_rows(condition: exp.Expr) -> bool:
-    """Whether there is a column in it outside of queries of its own, or a query that picks by one."""
+def _looks_at_rows(condition: exp.Expr, target: Target) -> bool:
+    """Whether there is a column of the target's in it outside of queries of its own, or a query that picks by one."""
     from sqlglot import exp
 
     waiting: list[exp.Expr] = [condition]
     while waiting:
         node = waiting.pop()
         if isinstance(node, exp.Column):
-            return True
-        if isinstance(node, exp.Select):
-            if picks(node.args.get("where")):
+            if target.owns(node):
                 return True
-            continue
-        waiting += node.iter_expressions()
+        elif isinstance(node, exp.Select):
+            if _is_about(node, target):
+                return True
+        else:
+            waiting += node.iter_expressions()
     return False
+
+
+def _is_about(query: exp.Select, target: Target) -> bool:
+    """Whether a query inside a condition asks about the row that is looked at: its condition names a column of the
+    target's, or compares a column without a table with another one."""
+    from sqlglot import exp
+
+    where = query.args.get("where")
+    if where is None:
+        return False
+    sources = [table for table in query.find_all(exp.Table) if table.parent_select is query]
+    again = {(each.alias if each.alias else each.name).lower() for each in sources if each.name.lower() == target.table}
+    inner = msgspec.structs.replace(target, whole=target.whole | (again - target.names))
+    if not picks(where, inner):
+        return False
+    if not target.names:
+        return True
+    columns = list(where.find_all(exp.Column))
+    return any(
+        column.table.lower() in target.names - again
+        or (not column.table and isinstance(column.parent, exp.Binary) and _beside(column))
+        for column in columns
+    )
+
+
+def _beside(column: exp.Expr) -> bool:
+    """Whether a column is compared with another one."""
+    from sqlglot import exp
+
+    parent = column.parent
+    return parent is not None and all(isinstance(side, exp.Column) for side in (parent.this, parent.expression))

@@ -40,8 +40,9 @@ class Statement(msgspec.Struct, frozen=True):
 
     `verb` is how it is called in messages. `reads` and `writes` are tables by the names the text has for them, in
     small letters. `bounded` is false where an UPDATE or DELETE picks no rows. `calls` are all functions and procedures
-    that it calls, `effects` those that do more than compute, `unknown` those of which nobody knows. `why` says why it
-    is unclear, and is empty where it is not.
+    that it calls, `effects` those that do more than compute, `unknown` those of which nobody knows. `secrets` are
+    tables and columns with passwords and keys that it gives out. `why` says why it is unclear, and is empty where it
+    is not.
     """
 
     does: Does
@@ -53,6 +54,7 @@ class Statement(msgspec.Struct, frozen=True):
     calls: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     unknown: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
     why: str = ""
 
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion.readings.sql.bounds import inserts_bounded, is_bounded, merges_bounded
+from stanchion.readings.sql.burns import LOOKED_AT, burning
+from stanchion.readings.sql.credentials import given_out
 from stanchion.readings.sql.pure import is_pure
-from stanchion.readings.sql.rows import picks
 from stanchion.readings.sql.statement import Does
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Found(msgspec.Struct):
     bounded: bool = True
     unknown: dict[str, None] = {}
     numbers: bool = False
+    burns: dict[str, str] = {}
+    secrets: dict[str, None] = {}
 
     def note(self, does: Does, verb: str) -> None:
         """Something of this severity is in the tree."""
@@ -62,6 +66,8 @@ def look(tree: exp.Expr) -> Found:
     waiting: list[tuple[exp.Expr, Scope]] = [(tree, None)]
     while waiting:
         node, scope = waiting.pop()
+        if node.key in LOOKED_AT:
+            _weigh(node, found)
         if node.key in _NOTED:
             _note(node, scope, found)
         elif node.key in _CALLED:
@@ -70,11 +76,23 @@ def look(tree: exp.Expr) -> Found:
             found.numbers = True
         within = node.args.get("with_")
         if isinstance(within, exp.With):
+            _weigh(within, found)
             scope = _enter(within, scope, waiting)
         for child in node.iter_expressions():
             if child is not within:
                 waiting.append((child, scope))
     return found
+
+
+def _weigh(node: exp.Expr, found: Found) -> None:
+    """Keep what burns, and what gives out passwords and keys."""
+    from sqlglot import exp
+
+    burns = burning(node)
+    if burns is not None:
+        found.burns[burns[0]] = burns[1]
+    if isinstance(node, exp.Select) and (column := given_out(node)):
+        found.secrets[column] = None
 
 
 def _note(node: exp.Expr, scope: Scope, found: Found) -> None:
@@ -159,47 +177,8 @@ def _change(node: exp.Expr, found: Found, does: Does, verb: str) -> None:
             found.writes[name] = None
             found.reads.pop(name, None)
     if isinstance(node, exp.Update | exp.Delete):
-        found.bounded = found.bounded and (isinstance(node.parent, exp.When) or _is_bounded(node))
+        found.bounded = found.bounded and (isinstance(node.parent, exp.When) or is_bounded(node))
     elif isinstance(node, exp.Insert):
-        found.bounded = found.bounded and not node.args.get("overwrite")
+        found.bounded = found.bounded and inserts_bounded(node)
     elif isinstance(node, exp.Merge):
-        found.bounded = found.bounded and all(_picks_when(when, node) for when in node.find_all(exp.When))
-
-
-def _picks_when(when: exp.When, merge: exp.Expr) -> bool:
-    """Whether one branch of a MERGE adds rows, or picks those that it changes."""
-    from sqlglot import exp
-
-    if isinstance(when.args.get("then"), exp.Insert) or picks(when.args.get("condition")):
-        return True
-    return not when.args.get("source") and (bool(merge.args.get("using_cond")) or picks(merge.args.get("on")))
-
-
-def _is_bounded(node: exp.Expr) -> bool:
-    """Whether an UPDATE or DELETE picks rows: by its condition, by a limit, or by what it is joined with."""
-    from sqlglot import exp
-
-    if node.args.get("limit") is not None or picks(node.args.get("where")):
-        return True
-    target = node.this
-    if not isinstance(target, exp.Table):
-        return False
-    sources = [target]
-    source = node.args.get("from_")
-    if source is not None:
-        sources.append(source.this)
-    own = {target.name.lower(), target.alias.lower()} - {""}
-    for each in sources:
-        for join in each.args.get("joins") or ():
-            if join.side or join.kind.upper() in ("CROSS", "OUTER"):
-                continue
-            condition = join.args.get("on")
-            if join.args.get("using") or (picks(condition) and own & _tables_in(condition)):
-                return True
-    return False
-
-
-def _tables_in(condition: exp.Expr) -> set[str]:
-    from sqlglot import exp
-
-    return {column.table.lower() for column in condition.find_all(exp.Column)}
+        found.bounded = found.bounded and merges_bounded(node)

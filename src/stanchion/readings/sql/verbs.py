@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
+from stanchion.readings.sql.lexer import NUMBER, TEXT
 from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.settings import reset_by, set_by
 from stanchion.readings.sql.statement import Does
@@ -28,16 +29,16 @@ WRITING: Final = {
 }
 
 _SIMPLE: Final[dict[Does, str]] = {
-    Does.READ: "SHOW HELP DESC DESCRIBE FETCH MOVE CLOSE PRINT",
+    Does.READ: "SHOW HELP DESC DESCRIBE FETCH MOVE CLOSE PRINT LIST LS SUMMARIZE PIVOT UNPIVOT",
     Does.TRANSACTION: "END ABORT SAVEPOINT RELEASE",
     Does.SESSION: "DEALLOCATE",
     Does.UPKEEP: """
-        ANALYZE ANALYSE VACUUM REINDEX CLUSTER REFRESH CHECKPOINT OPTIMIZE REPAIR CHECK CHECKSUM FLUSH CACHE UNCACHE
+        ANALYZE ANALYSE REINDEX CLUSTER REFRESH CHECKPOINT OPTIMIZE REPAIR CHECK CHECKSUM FLUSH CACHE UNCACHE
         LOCK UNLOCK LISTEN UNLISTEN NOTIFY MSCK HANDLER""",
     Does.CALL: "CALL",
     Does.DDL: "COMMENT UNDROP",
     Does.ADMIN: """
-        LOAD ATTACH DETACH BACKUP RESTORE KILL SHUTDOWN RESTART INSTALL UNINSTALL IMPORT EXPORT UNLOAD PUT GET REMOVE
+        LOAD ATTACH DETACH BACKUP RESTORE SHUTDOWN RESTART INSTALL UNINSTALL IMPORT EXPORT UNLOAD PUT GET REMOVE
         CHANGE STOP BINLOG DBCC RECONFIGURE BULK SYSTEM DUMP CLONE ADD""",
     Does.PRIVILEGE: "GRANT REVOKE DENY REASSIGN SECURITY REVERT",
     Does.DESTRUCTIVE: "TRUNCATE PURGE",
@@ -50,14 +51,14 @@ OBJECTS: Final = listed(
     """
     TABLE VIEW INDEX DATABASE SCHEMA SEQUENCE TRIGGER FUNCTION PROCEDURE TYPE DOMAIN EVENT RULE COLUMN SYNONYM MACRO
     PACKAGE AGGREGATE COLLATION CAST OPERATOR STATISTICS CATALOG WAREHOUSE TASK STREAM PIPE MODEL DICTIONARY NAMESPACE
-    KEYSPACE CONSTRAINT CONVERSION PARTITION ROUTINE TRANSFORM SHARE VOLUME CLUSTER
+    KEYSPACE CONSTRAINT CONVERSION PARTITION ROUTINE TRANSFORM VOLUME CLUSTER
     """
 )
-RIGHTS: Final = listed("USER ROLE LOGIN GROUP POLICY CREDENTIAL PRIVILEGES OWNED PROFILE")
+RIGHTS: Final = listed("USER ROLE LOGIN GROUP POLICY CREDENTIAL PRIVILEGES OWNED PROFILE SHARE")
 BEYOND: Final = listed(
     """
     EXTENSION LANGUAGE SERVER SUBSCRIPTION PUBLICATION ASSEMBLY WRAPPER LIBRARY DIRECTORY LINK TABLESPACE SYSTEM
-    STAGE INTEGRATION SECRET PLUGIN INSTANCE
+    STAGE INTEGRATION SECRET PLUGIN INSTANCE ACCOUNT
     """
 )
 """What can be made, changed and dropped: things of the schema, things that say who may do what, and things that reach
@@ -71,6 +72,40 @@ ASKING_PRAGMAS: Final = listed(
     """
 )
 """Pragmas that only answer, also with something in brackets."""
+
+UNPROTECTED: Final = listed(
+    "RECOVERY NOARCHIVELOG FLASHBACK OFFLINE SINGLE_USER TRUSTWORTHY ENCRYPTION DISMOUNT RESETLOGS DB_CHAINING"
+)
+"""What is said of a database whose protection, or whose service, is changed."""
+
+UNGUARDED: Final = frozenset(
+    {
+        ("OWNER", "TO"), ("LEVEL", "SECURITY"), ("DISABLE", "TRIGGER"), ("DISABLE", "RULE"), ("NOCHECK", "CONSTRAINT"),
+        ("SYSTEM_VERSIONING", "="), ("NO", "FORCE"), ("DISABLE", "CONSTRAINT"), ("SECURITY", "DEFINER"),
+    }
+)  # fmt: skip
+"""Pairs of words by which an ALTER changes who may do what, or takes off what guards a table."""
+
+TUNING_PRAGMAS: Final = listed(
+    """
+    BUSY_TIMEOUT CACHE_SIZE CACHE_SPILL TEMP_STORE MMAP_SIZE THREADS CASE_SENSITIVE_LIKE ANALYSIS_LIMIT OPTIMIZE
+    RECURSIVE_TRIGGERS AUTOMATIC_INDEX FULL_COLUMN_NAMES SHORT_COLUMN_NAMES REVERSE_UNORDERED_SELECTS DEFER_FOREIGN_KEYS
+    CELL_SIZE_CHECK MEMORY_LIMIT
+    """
+)
+"""Pragmas that mean nothing to others."""
+KEEPING_PRAGMAS: Final = listed(
+    "USER_VERSION APPLICATION_ID WAL_CHECKPOINT INCREMENTAL_VACUUM AUTO_VACUUM SHRINK_MEMORY"
+)
+"""Pragmas that tidy up, or number a schema."""
+_SAFE_VALUES: Final = {
+    "JOURNAL_MODE": listed("WAL"),
+    "SYNCHRONOUS": listed("NORMAL FULL EXTRA 1 2 3"),
+    "FOREIGN_KEYS": listed("ON TRUE YES 1"),
+    "SECURE_DELETE": listed("ON TRUE YES 1 FAST"),
+    "TRUSTED_SCHEMA": listed("OFF FALSE NO 0"),
+}
+"""Values of pragmas that protect, with which they do."""
 
 KEPT: Final = frozenset({"NOT", "DEFAULT", "IDENTITY", "EXPRESSION"})
 """What an ALTER may drop without dropping data."""
@@ -119,11 +154,25 @@ def _create(words: list[str]) -> Verdict:
     verb = f"CREATE {made}".strip()
     if made in RIGHTS:
         return Does.PRIVILEGE, verb
+    if made == "TABLE" and "EXTERNAL" in words[1:4]:
+        return Does.ADMIN, "CREATE EXTERNAL TABLE"
     if made in BEYOND or (made in ("FUNCTION", "PROCEDURE", "AGGREGATE") and _is_untrusted(words)):
         return Does.ADMIN, verb
-    if words[1:3] == ["OR", "REPLACE"] and made in ("TABLE", "SCHEMA", "DATABASE"):
+    servers = made == "TRIGGER" and (("ON", "ALL") in pairwise(words) or "LOGON" in words)
+    if servers or words[1:3] == ["EVENT", "TRIGGER"]:
+        return Does.ADMIN, "CREATE TRIGGER of the server"
+    if made in ("FUNCTION", "PROCEDURE") and _lends_rights(words):
+        return Does.PRIVILEGE, f"{verb} with the rights of its owner"
+    temporary = not {"TEMP", "TEMPORARY"}.isdisjoint(words[3:5])
+    if words[1:3] == ["OR", "REPLACE"] and made in ("TABLE", "SCHEMA", "DATABASE") and not temporary:
         return Does.DESTRUCTIVE, f"CREATE OR REPLACE {made}"
     return Does.DDL, verb
+
+
+def _lends_rights(words: list[str]) -> bool:
+    """Whether a function runs with its owner's rights, and by names that its caller may give a meaning to."""
+    pairs = set(pairwise(words))
+    return ("SECURITY", "DEFINER") in pairs and ("SET", "SEARCH_PATH") not in pairs
 
 
 def _is_untrusted(words: list[str]) -> bool:
@@ -150,10 +199,16 @@ def _alter(words: list[str]) -> Verdict:
         return Does.PRIVILEGE, verb
     if made in BEYOND:
         return Does.ADMIN, verb
+    if words[-2:-1] == ["USING"] and words[-1] in (TEXT, NUMBER, "NULL"):
+        return Does.DESTRUCTIVE, f"{verb} USING a constant"
+    if made == "DATABASE" and not UNPROTECTED.isdisjoint(words):
+        return Does.ADMIN, f"{verb} {min(UNPROTECTED.intersection(words))}"
+    if words[-3:] == ["ROW", "LEVEL", "SECURITY"] and words[-4] in ("ENABLE", "FORCE") and words[-5] != "NO":
+        return Does.DDL, f"{verb} {words[-4]} ROW LEVEL SECURITY"
     for before, word, after in zip(words, words[1:], [*words[2:], ""], strict=False):
         if (word == "DROP" and after not in KEPT) or (word in ("TRUNCATE", "DELETE", "DISCARD") and before != "ON"):
             return Does.DESTRUCTIVE, f"{verb} {word}"
-        if (word, after) in (("OWNER", "TO"), ("LEVEL", "SECURITY"), ("DISABLE", "TRIGGER")):
+        if (word, after) in UNGUARDED:
             return Does.PRIVILEGE, f"{verb} {word} {after}"
     return Does.DDL, verb
 
@@ -200,8 +255,25 @@ def _discard(words: list[str]) -> Verdict:
 
 def _pragma(words: list[str]) -> Verdict:
     name = words[3] if words[2:3] == ["."] and len(words) > 3 else (words[1] if len(words) > 1 else "")
-    asks = name in ASKING_PRAGMAS and "=" not in words
-    return (Does.READ if asks else Does.ADMIN), f"PRAGMA {name}".strip()
+    verb = f"PRAGMA {name}".strip()
+    given = [word for word in words[words.index(name) + 1 :] if word not in ("=", "(", ")")] if name else []
+    if name in ASKING_PRAGMAS and "=" not in words:
+        return Does.READ, verb
+    if name in TUNING_PRAGMAS:
+        return Does.SESSION, verb
+    if name in _SAFE_VALUES and given and given[0] in _SAFE_VALUES[name]:
+        return Does.UPKEEP, verb
+    if name in KEEPING_PRAGMAS:
+        return (Does.UPKEEP if given or name in _ACTING else Does.READ), verb
+    return (Does.READ if not given and name in _SAFE_VALUES else Does.ADMIN), verb
+
+
+_ACTING: Final = listed("WAL_CHECKPOINT INCREMENTAL_VACUUM SHRINK_MEMORY")
+"""Pragmas that do something without a value."""
+
+
+def _vacuum(words: list[str]) -> Verdict:
+    return (Does.ADMIN, "VACUUM INTO") if "INTO" in words else (Does.UPKEEP, "VACUUM")
 
 
 def _copy(words: list[str]) -> Verdict:
@@ -228,6 +300,8 @@ _RULES: Final[dict[str, Callable[[list[str]], Verdict | None]]] = {
     "DISCARD": _discard,
     "PRAGMA": _pragma,
     "COPY": _copy,
+    "VACUUM": _vacuum,
+    "KILL": lambda words: (Does.UPKEEP if words[1:] == ["QUERY", NUMBER] else Does.ADMIN, "KILL"),
 }
 
 KNOWN: Final = (

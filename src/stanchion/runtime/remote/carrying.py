@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.drivers import Flow
-from stanchion.runtime.effects import Invoke
+from stanchion.runtime.deciding.undos import MAX_UNDO
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.needs import Invoke
 from stanchion.runtime.errors import Refused, ToolFailed
 from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
 from stanchion.runtime.remote.faults import MOST_TEXT, told
@@ -17,15 +17,11 @@ from stanchion.runtime.remote.link import Conversation
 from stanchion.runtime.remote.messages import Call, Done, Fault, Go, Outcome, Raised, Refusal, Withheld
 from stanchion.runtime.remote.replies import misfit
 from stanchion.runtime.remote.sharing import sent, shared
-from stanchion.runtime.streamed import is_stream
-from stanchion.runtime.undoing import MAX_UNDO
 from stanchion.runtime.values import Read, arguments, read, restored
+from stanchion.runtime.values.streams import is_stream
 
 if TYPE_CHECKING:
-    from stanchion.runtime.tool import Tool
-
-Undo = Callable[[], Invoke]
-"""What undoes one call, with its own arguments."""
+    from stanchion.runtime.calling.tool import Tool
 
 
 class Undos:
@@ -44,7 +40,7 @@ class Undos:
         """Undo a call; gives what came of it."""
         undo = self._known.pop(request, None)
         if undo is None:
-            return Outcome(fault=Fault("LookupError", text="nobody here knows how to undo it"))
+            return Outcome(fault=Fault("LookupError", text="no way to undo it is known here"))
         try:
             yield undo
         except Exception as error:  # noqa: BLE001 - whatever an undo raises, the broker is told
@@ -121,5 +117,5 @@ class Carried:
                 unread = Fault(outcome.fault.name, outcome.fault.bases, " " * MOST_TEXT)
                 return (yield from talk.say(Outcome(fault=unread)))
         except BrokerLost as lost:
-            why = f"`{self._tool.name}` has run, and what came of it could not be judged: {lost}"
+            why = f"`{self._tool.name}` has run, and its outcome could not be judged: {lost}"
         raise Refused(unjudged(why, Stage.TOOL_RESULT)) from None

@@ -15,7 +15,7 @@ from stanchion.runtime.errors import StanchionError
 CODES: Final = declare(
     {
         "kernel.broker_lost": Words(
-            "the broker cannot be asked: {}; nobody has judged this, so it is refused",
+            "the broker cannot be reached: {}; the action was not judged, so it is refused",
             "wait until the broker is back, then try again",
         ),
     }

@@ -38,7 +38,7 @@ def size_in(head: bytes, limit: int = MAX_FRAME) -> int:
     """How long the message is that these four bytes announce; `BadFrame` where it is too long."""
     size = int.from_bytes(head, "big")
     if not 0 < size <= limit:
-        raise BadFrame(f"a message of {size:,} bytes is announced, and one has 1 to {limit:,}")
+        raise BadFrame(f"a message of {size:,} bytes is announced, and a message has 1 to {limit:,}")
     return size
 
 
@@ -47,7 +47,7 @@ def unpacked(body: bytes, decoder: msgspec.msgpack.Decoder[Any]) -> Any:
     try:
         return decoder.decode(body)
     except (ValueError, RecursionError, OverflowError, msgspec.MsgspecError) as error:
-        raise BadFrame(f"it is no message: {error}") from None
+        raise BadFrame(f"it is not a message: {error}") from None
 
 
 def exchanged(frame: bytes) -> Frames:

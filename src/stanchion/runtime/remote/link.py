@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from stanchion.locks import Lock
-from stanchion.runtime.drivers import Flow, T
-from stanchion.runtime.effects import Invoke, Turn
+from stanchion.runtime.driving.flow import Flow, T
+from stanchion.runtime.driving.needs import Invoke, Turn
 from stanchion.runtime.remote.errors import BrokerLost
 from stanchion.runtime.remote.messages import LOST, Sorry
 from stanchion.runtime.remote.wire import Wire, connected
@@ -55,7 +55,7 @@ class Link:
         """Begin a session where there is none: at first, when the broker was restarted, and in a forked process, which
         is a client of its own and whose connections are its parent's."""
         if self._closed:
-            raise BrokerLost("this shield is closed: load another")
+            raise BrokerLost("this shield is closed: load another one")
         if self._pid != os.getpid():
             self._anchor, self._idle, self._pid = None, [], os.getpid()
         if self._anchor is not None and self._anchor.is_closed():

@@ -7,10 +7,10 @@ from typing import Any, Final
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
+from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.errors import Refused, StateError
 from stanchion.runtime.remote.errors import unjudged
 from stanchion.runtime.remote.messages import ENDED, Misused, Refusal, Sorry
-from stanchion.runtime.reports import BadEvent
 
 MISUSES: Final[dict[str, type[Exception]]] = {
     "BadEvent": BadEvent,

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+from stanchion.kernel.actions import NAMES, Action
+from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.at_work import awork, work
-from stanchion.runtime.drivers import Flow, drive
+from stanchion.runtime.calling.at_work import awork, work
+from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
+from stanchion.runtime.calling.report_fields import given
+from stanchion.runtime.calling.report_methods import Reporting
+from stanchion.runtime.calling.reports import BadEvent
+from stanchion.runtime.calling.tool import Shape, Tool
+from stanchion.runtime.deciding.hosts import able
+from stanchion.runtime.deciding.twins import twins
+from stanchion.runtime.deciding.undos import Undone
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.remote import messages
 from stanchion.runtime.remote.carrying import Carried, Undos
 from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
+from stanchion.runtime.remote.far import Far
 from stanchion.runtime.remote.faults import told
 from stanchion.runtime.remote.framing import BadFrame
 from stanchion.runtime.remote.link import Conversation, conversed
 from stanchion.runtime.remote.messages import Began, Begin, Call, Decided, Done, End, Go, Notices, Report, Resume
 from stanchion.runtime.remote.replies import misfit, refused
 from stanchion.runtime.remote.sharing import sent
-from stanchion.runtime.reporting import Reporting
-from stanchion.runtime.reports import BadEvent
-from stanchion.runtime.tool import Shape, Tool
-from stanchion.runtime.twins import twins
-from stanchion.runtime.undoing import Undone
 from stanchion.runtime.values import arguments, read
 
 if TYPE_CHECKING:
-    from stanchion.runtime.remote.shield import RemoteShield
+    from stanchion.runtime.calling.thread_pool import RunThreads
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _open: ContextVar[tuple[RemoteRun, ...]] = ContextVar("stanchion_remote_runs", default=())
 
@@ -43,21 +53,23 @@ class Afar:
     """Stands where a run in this process has its desk: that one is the broker's."""
 
     def __getattr__(self, name: str) -> Any:
-        raise NotThroughBroker(f"`{name}` is in the broker's hands: report what happens with the methods of the run")
+        raise NotThroughBroker(f"`{name}` belongs to the broker: report what happens with the methods of the run")
 
 
 class RemoteRun(Reporting):
     """One agent's work on one task, judged by a broker. Made by `shield.run(...)`."""
 
-    def __init__(self, shield: RemoteShield, began: Began, boot: str) -> None:
+    def __init__(self, shield: Far, began: Began, boot: str, can: tuple[Action, ...] = EVERY_ACTION) -> None:
         far: Any = Afar()
         super().__init__(far)
         self._shield, self._began, self._boot = shield, began, boot
+        self.can = can
+        """What its host can carry out."""
         self._undos = Undos()
         self._tokens: list[Token[tuple[RemoteRun, ...]]] = []
 
     @property
-    def shield(self) -> RemoteShield:
+    def shield(self) -> Any:
         """The shield that the run is under."""
         return self._shield
 
@@ -127,16 +139,31 @@ class RemoteRun(Reporting):
             return error.decision
         raise error
 
-    def _judge(self, stage: Stage | str, /, **fields: Any) -> Flow[Decision]:
-        """Judge an event of any stage, given the fields its stage has; an `error` may be the exception itself."""
-        return self._reported(Stage(stage), fields)
+    def _report(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
+        return self._reported(stage, fields)
 
-    def _check(self, /, tool: str, args: dict[str, Any], **usage: Any) -> Flow[Decision]:
+    def _check(
+        self,
+        /,
+        tool: str,
+        args: dict[str, Any],
+        *,
+        tokens: int | None = None,
+        cost_usd: float | None = None,
+        api_calls: int | None = None,
+        duration_s: float | None = None,
+    ) -> Flow[Decision]:
         """Judge a tool call that the host will run itself; report what came of it with `result` or `error`."""
+        usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
         return self._reported(Stage.TOOL_CALL, {"tool": tool, "args": args, **usage})
 
     check, acheck = twins(_check)
-    judge, ajudge = twins(_judge)
+
+    @overload
+    def call(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def call(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
     def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """Call a tool: judged by the broker, run here, its result judged by the broker. Returns the tool's own result.
@@ -146,24 +173,63 @@ class RemoteRun(Reporting):
         known = self._tool(tool)
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
-        return work(self._desk, known.name, self._called(known, args, kwargs))
+        return work(self._desk, known.name, self.called(known, args, kwargs))
+
+    @overload
+    async def acall(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    async def acall(self, tool: Callable[P, Coroutine[Any, Any, R]], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    @overload
+    async def acall(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
     async def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for async code: await it. Sync tools run in a thread."""
         known = self._tool(tool)
-        return await awork(self._desk, known.name, self._called(known, args, kwargs), at_once=True)
+        return await awork(self._desk, known.name, self.called(known, args, kwargs), at_once=True)
+
+    @overload
+    def call_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def call_once(self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
 
     def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for something that happens once: `key` names it in its task, or in a run without one."""
         known = self._tool(tool)
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
-        return work(self._desk, known.name, self._called(known, args, kwargs, _key(key)))
+        return work(self._desk, known.name, self.called(known, args, kwargs, _key(key)))
+
+    @overload
+    async def acall_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    async def acall_once(self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
 
     async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call_once` for async code."""
         known = self._tool(tool)
-        return await awork(self._desk, known.name, self._called(known, args, kwargs, _key(key)), at_once=True)
+        return await awork(self._desk, known.name, self.called(known, args, kwargs, _key(key)), at_once=True)
+
+    def bind(self, fn: Callable[P, R]) -> Callable[P, R]:
+        """The same function, in this run wherever it is called: `threading.Thread(target=run.bind(work))`,
+        `pool.submit(run.bind(work))`. Threads of your own begin without a run, and `@shield.tool` raises `NoRun` there.
+        """
+        from stanchion.runtime.calling.bound import bound
+
+        return bound(_open, self, fn)
+
+    def thread_pool(self, max_workers: int | None = None, name: str = "stanchion-run") -> RunThreads:
+        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else in this one.
+
+        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What is still at work when
+        the run is closed goes on, and is refused its next step.
+        """
+        from stanchion.runtime.calling.thread_pool import RunThreads
+
+        return RunThreads(_open, self, max_workers, name)
 
     def _tool(self, tool: Callable[..., Any] | Tool) -> Tool:
         known = self._shield.tool_of(tool)
@@ -173,7 +239,12 @@ class RemoteRun(Reporting):
             )
         return known
 
-    def _called(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str = "") -> Flow[Any]:
+    def called(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str = "") -> Flow[Any]:
+        """A call as a flow: judged by the broker, run here."""
+        flow = self._carried(tool, args, kwargs, key)
+        return answered_in_text(flow) if tool.refusal == TEXT else flow
+
+    def _carried(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str) -> Flow[Any]:
         carried = Carried(self._undos, tool, args, kwargs)
 
         def talk(conversation: Conversation) -> Flow[Any]:
@@ -224,10 +295,11 @@ class RemoteRun(Reporting):
         role: str | None = None,
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
-        can: Iterable[Any] | None = None,
+        can: Iterable[Action | str] | None = None,
     ) -> Flow[RemoteRun]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this run's budgets."""
-        about = begin_fields(agent, task, role, deadline_s, tools, can)
+        own = None if can is None else able(can)
+        about = begin_fields(agent, task, role, deadline_s, tools, own)
 
         def make() -> Begin:
             named = self._named()
@@ -237,7 +309,7 @@ class RemoteRun(Reporting):
         reply = yield from self._simply(make)
         if not isinstance(reply, Began):
             raise misfit(reply)
-        child = RemoteRun(self._shield, reply, self._boot)
+        child = RemoteRun(self._shield, reply, self._boot, self.can if own is None else own)
         child._undos = self._undos
         return child
 
@@ -291,7 +363,7 @@ class RemoteRun(Reporting):
 
 def _key(key: str) -> str:
     if not key or not isinstance(key, str):
-        raise ValueError(f"the key is `{key}`: give a text that names the one thing that is to happen")
+        raise ValueError(f"the key is `{key}`: give a text that identifies what must happen only once")
     return key
 
 
@@ -310,9 +382,6 @@ def begin_fields(
     can: Iterable[Any] | None,
 ) -> dict[str, Any]:
     """What a run begins with, as a broker is told it; raises `ValueError` for what makes no sense."""
-    from stanchion.kernel.actions import NAMES
-    from stanchion.runtime.hosts import able
-
     return {
         "agent": agent,
         "task": task,

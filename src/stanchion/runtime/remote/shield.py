@@ -5,22 +5,32 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal, TypeVar, Unpack, overload
 
-from stanchion.runtime.drivers import Flow, drive
-from stanchion.runtime.errors import NoRun, Refused
-from stanchion.runtime.places import BROKER
+from stanchion.kernel.actions import Action, RiskName
+from stanchion.kernel.chain import EVERY_ACTION
+from stanchion.runtime.calling.refusal_text import RAISE, Refusal
+from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.calling.tool_options import TextTool, ToolOptions
+from stanchion.runtime.calling.toolbox import Toolbox
+from stanchion.runtime.calling.wrapped import wrapped
+from stanchion.runtime.deciding.hosts import able
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.errors import Refused, no_run
+from stanchion.runtime.keywords import spelled
 from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
 from stanchion.runtime.remote.framing import BadFrame
 from stanchion.runtime.remote.link import Link, conversed
 from stanchion.runtime.remote.messages import Answer, Began, Begin, Done, Tighten
 from stanchion.runtime.remote.replies import misfit
 from stanchion.runtime.remote.run import RemoteRun, begin_fields, open_remote_runs
-from stanchion.runtime.tool import Tool
-from stanchion.runtime.toolbox import Toolbox
-from stanchion.runtime.wrapping import wrapped
+from stanchion.runtime.standing.places import BROKER
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
+@spelled
 class RemoteShield:
     """Has a broker judge what agents do: it holds policy, state and trail, and an agent cannot reach them.
 
@@ -30,7 +40,7 @@ class RemoteShield:
 
     def __init__(self, path: str) -> None:
         if not os.path.isabs(path):
-            raise ValueError(f"`{BROKER}{path}` names no broker: write `{BROKER}/absolute/path/of/its.sock`")
+            raise ValueError(f"`{BROKER}{path}` does not name a broker: write `{BROKER}/absolute/path/of/its.sock`")
         self.link = Link(path)
         try:
             self.link.back(self.link.wire())
@@ -49,39 +59,56 @@ class RemoteShield:
         agent: str = "",
         task: str = "",
         *,
+        id: str | None = None,
         role: str | None = None,
+        tenant: str | None = None,
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
-        can: Iterable[Any] | None = None,
+        can: Iterable[Action | str] | None = None,
         parent: RemoteRun | None = None,
-        **fixed: Any,
     ) -> RemoteRun:
-        """Begin a run. The broker gives it its id and its tenant. Raises `Refused` where the broker cannot be asked."""
-        for name in fixed:
-            raise NotThroughBroker(f"`{name}` of a run is the broker's to say: leave it out")
+        """Begin a run. The broker gives it its `id` and its `tenant`: `NotThroughBroker` where one is named. Raises
+        `Refused` where the broker cannot be asked."""
+        for name, said in (("id", id), ("tenant", tenant)):
+            if said is not None:
+                raise NotThroughBroker(f"`{name}` of a run is set by the broker: leave it out")
         if parent is not None:
             return parent.spawn(agent, task, role=role, deadline_s=deadline_s, tools=tools, can=can)
-        about = begin_fields(agent, task, role, deadline_s, tools, can)
+        host = EVERY_ACTION if can is None else able(can)
+        about = begin_fields(agent, task, role, deadline_s, tools, None if can is None else host)
         reply, boot = self._asked(Begin(self.new_id(), **about))
         if not isinstance(reply, Began):
             raise misfit(reply)
-        return RemoteRun(self, reply, boot)
+        return RemoteRun(self, reply, boot, host)
 
-    def tool(
+    @overload
+    def tool(self, fn: F, /) -> F: ...
+
+    @overload
+    def tool(self, *, refusal: Literal["raise"] = "raise", **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+
+    @overload
+    def tool(self, *, refusal: Literal["text"], **options: Unpack[ToolOptions]) -> TextTool: ...
+
+    def tool(  # type: ignore[misc] # mypy does not see that unpacked options are the named ones
         self,
         fn: Callable[..., Any] | None = None,
         /,
         *,
         name: str | None = None,
-        risk: str | None = None,
+        risk: RiskName | None = None,
         undo: Callable[..., Any] | None = None,
         timeout_s: float | None = None,
         once: bool = False,
+        refusal: Refusal = RAISE,
     ) -> Any:
-        """Put every call of a function under the shield: the same function to look at, judged whenever it is called."""
+        """Put every call of a function under the shield: the same function to look at, judged whenever it is called.
+
+        With `refusal="text"` a refused call gives the words of the refusal in place of a result.
+        """
 
         def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
-            made = Tool(target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once)
+            made = Tool(target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once, refusal=refusal)
             self._toolbox.register(made)
             run_for: Any = self._run_for
             return wrapped(made, run_for)
@@ -92,7 +119,7 @@ class RemoteShield:
         for run in reversed(open_remote_runs()):
             if run.shield is self:
                 return run
-        raise NoRun(f"`{tool.name}` is shielded: call it inside `with shield.run(...):`")
+        raise no_run(tool.name, beside=bool(open_remote_runs()))
 
     def halt(self, why: str = "", scope: str = "") -> None:
         """Stop everything of one's tenant, or of a `scope` in it; only an operator lets it go on."""
@@ -105,7 +132,7 @@ class RemoteShield:
     def safe_mode(self, on: bool, why: str = "", scope: str = "") -> None:
         """Switch safe mode on; switching it off is an operator's."""
         if not on:
-            raise NotThroughBroker("safe mode is switched off by an operator, where the broker runs")
+            raise NotThroughBroker("only an operator can switch safe mode off, where the broker runs")
         self._tighten("safe_mode", scope, why)
 
     def answer(self, data: bytes) -> None:
@@ -133,7 +160,9 @@ class RemoteShield:
         raise Refused(unjudged(why)) from None
 
     def __getattr__(self, name: str) -> Any:
-        raise NotThroughBroker(f"there is no `shield.{name}` through a broker: an operator does it where that runs")
+        raise NotThroughBroker(
+            f"there is no `shield.{name}` through a broker: an operator does it where the broker runs"
+        )
 
     def close(self) -> None:
         """Hang up: runs that are still open end."""

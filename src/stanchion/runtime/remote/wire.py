@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Generator
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -18,8 +18,6 @@ CONNECT_S: Final = 10.0
 """How long a broker has to welcome a client."""
 
 _replies: Final = msgspec.msgpack.Decoder(Reply)
-
-T = TypeVar("T")
 
 
 class Wire:
@@ -68,7 +66,7 @@ class Wire:
         if isinstance(answer, Sorry):
             raise BrokerLost(answer.text)
         if not isinstance(answer, Welcome):
-            raise BrokerLost("what listens there is no broker")
+            raise BrokerLost("what listens there is not a broker")
         self.boot, self.session = answer.boot, answer.session
 
     def _understood(self, body: bytes) -> Any:
@@ -81,7 +79,7 @@ class Wire:
         self._sock.settimeout(timeout_s)
         given = b""
         try:
-            need = next(frames)
+            need = next(frames)  # no flow: it asks for bytes, and both drivers stand above a connection
             while True:
                 if isinstance(need, bytes):
                     # A broker that turns a client away says why first: that can still be read.
@@ -104,7 +102,7 @@ class Wire:
         while len(parts) < size:
             part = self._sock.recv(min(size - len(parts), 1 << 20))
             if not part:
-                raise BrokerLost("it has hung up")
+                raise BrokerLost("it closed the connection")
             parts += part
         return bytes(parts)
 
@@ -122,7 +120,7 @@ class Wire:
                     while len(given) < need:
                         part = await loop.sock_recv(self._sock, min(need - len(given), 1 << 20))
                         if not part:
-                            raise BrokerLost("it has hung up")
+                            raise BrokerLost("it closed the connection")
                         given += part
                 need = frames.send(bytes(given))
         except StopIteration as done:
@@ -144,5 +142,5 @@ def connected(path: str, session: bytes = b"") -> Wire:
     except BaseException as error:
         sock.close()
         if isinstance(error, OSError):
-            raise BrokerLost(f"nobody answers: {error.strerror or error}") from None
+            raise BrokerLost(f"no answer: {error.strerror or error}") from None
         raise

@@ -41,12 +41,12 @@ class BrokerPlace:
     def why_copy(self, uid: int | None) -> str:
         """Why a user could rewrite it: a broker of the same user keeps nothing from it."""
         if uid is None:
-            return "this system does not say whose the broker is"
+            return "this system does not say which user the broker runs as"
         with _Talk(self._path, self.name) as talk:
             whose = talk.uid()
         if uid == 0:
             return "root can rewrite what the broker keeps"
-        return f"the broker runs as user {uid}, whose the trail is" if uid == whose else ""
+        return f"the broker runs as user {uid}, who owns the trail" if uid == whose else ""
 
     def witness(self, uid: int | None) -> Witness:
         """All lines that the broker has written for this user."""
@@ -91,8 +91,8 @@ class _Talk:
             raise Unreachable(f"`{self._name}` does not answer: {lost}") from None
         if isinstance(reply, m.Done) and isinstance(reply.value, bytes):
             return reply.value
-        why = reply.text if isinstance(reply, m.Sorry | m.Misused) else "its answer is none"
-        raise Unreachable(f"`{self._name}` does not do it: {why}")
+        why = reply.text if isinstance(reply, m.Sorry | m.Misused) else "its answer is not valid"
+        raise Unreachable(f"`{self._name}` refused: {why}")
 
     def uid(self) -> int:
         """The user that the broker runs as: the kernel says so."""

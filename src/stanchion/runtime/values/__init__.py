@@ -4,7 +4,7 @@ Nothing of a foreign type runs while it is read: no property, `__str__`, `__iter
 read as a whole, and what cannot is said to be unread.
 """
 
+from stanchion.runtime.values.content import Read, Told, arguments, project, read, restored, taken
 from stanchion.runtime.values.form import Seen, Unreadable
-from stanchion.runtime.values.reading import Read, Told, arguments, project, read, restored, taken
 
 __all__ = ["Read", "Seen", "Told", "Unreadable", "arguments", "project", "read", "restored", "taken"]

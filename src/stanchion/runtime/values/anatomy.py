@@ -153,7 +153,7 @@ def held_in(value: Any) -> dict[str, Any]:
         return held
     state = state.copy()
     if not all(type(name) is str for name in state):
-        raise Unreadable("it has fields whose names are no plain texts")
+        raise Unreadable("it has fields whose names are not plain strings")
     return held | state
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.runtime.values.anatomy import (
     MISSING,
     beside,
@@ -24,7 +24,7 @@ from stanchion.runtime.values.texts import MAX_CHARS, text_leaf
 MAX_VALUES: Final = 200_000
 """How many values a value may be made of."""
 
-TEXTUAL: Final = re.compile(rb"[\x20-\x7e\t\r\n]{6}")
+TEXTUAL: Final = regex(rb"[\x20-\x7e\t\r\n]{6}")
 """So many letters in a row are a text, whatever stands around them."""
 SHOWS: Final = frozenset({"__buffer__", "__str__", "__repr__", "__iter__", "__getitem__", "__getattr__", "tolist"})
 
@@ -42,7 +42,7 @@ def key(name: Any) -> str:
         return bytes.decode(name, "utf-8", "backslashreplace")
     if kind is tuple and all(is_any(type(one), _SINGLE) for one in name):
         return ", ".join(map(str, name))
-    raise Unreadable(f"it has a key of type `{kind.__name__}`: use texts as keys")
+    raise Unreadable(f"it has a key of type `{kind.__name__}`: use strings as keys")
 
 
 def _dict_parts(value: Any) -> Parts:
@@ -125,7 +125,7 @@ def buffer_form(kind: type[Any]) -> Form | None:
 def _numbers(value: Any) -> Leaf:
     """What memory holds: a text where it is one, or has one in it, and numbers otherwise."""
     if type(value) is not memoryview and beside(value):
-        raise Unreadable("it is an array with fields of its own: give its numbers as a list")
+        raise Unreadable("it is a structured array: give its numbers as a list")
     with memoryview(value) as view:
         if view.nbytes > MAX_CHARS:
             raise Unreadable(f"it has more than {MAX_CHARS:,} bytes")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from stanchion.kernel.tuples import NamedTuple
 
 
 class Seen(IntEnum):

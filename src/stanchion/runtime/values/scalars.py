@@ -144,7 +144,7 @@ def _as_written(value: Any) -> Leaf:
     try:
         text = str(value)
     except ValueError:
-        raise Unreadable("it is a number of more digits than can be written") from None
+        raise Unreadable("it is a number with more digits than can be written") from None
     return Leaf(text if text.isascii() or encodable(text) else spelled_out(text), value)
 
 
@@ -156,7 +156,7 @@ def _moment(value: Any) -> Leaf:
     """A time of the day, in a zone of Python's own: others answer by code of their own."""
     zone = value.tzinfo
     if zone is not None and not (is_standard(type(zone)) and name_of(type(zone)) in _ZONES):
-        return Leaf({"$object": "datetime.datetime"}, value, "a time in a zone of its own kind", Seen.NOTHING)
+        return Leaf({"$object": "datetime.datetime"}, value, "a time with a custom time zone", Seen.NOTHING)
     told = value.isoformat()
     named = "" if zone is None else str(zone)
     return Leaf(told if named.startswith("UTC") or not named else f"{told} [{named}]", value)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import re
 from base64 import b64decode, b64encode
 from hashlib import sha256
 from typing import Any, Final
 
+from stanchion.kernel.regex import regex
 from stanchion.runtime.values.form import Leaf, Seen, Unreadable
 
 MAX_CHARS: Final = 16 * 1024 * 1024
@@ -43,8 +43,8 @@ _MEDIA: Final = (
 
 
 _HEADS: Final = frozenset([b64encode(head + bytes(3))[:3].decode() for head, _ in _MEDIA if len(head) > 2])
-_LETTERS: Final = re.compile(r"[A-Za-z0-9+/]{64}")
-_TEXTUAL: Final = re.compile(r"$|text/|application/(?:json|xml|javascript|[\w.-]+\+(?:json|xml))|image/svg\+xml")
+_LETTERS: Final = regex(r"[A-Za-z0-9+/]{64}")
+_TEXTUAL: Final = regex(r"$|text/|application/(?:json|xml|javascript|[\w.-]+\+(?:json|xml))|image/svg\+xml")
 
 
 def text_leaf(data: bytes, handed: Any) -> Leaf:
@@ -70,7 +70,7 @@ def encoding_of(data: bytes) -> str:
     return "" if "\0" in text else name
 
 
-UNKNOWN: Final = "data that is no text"
+UNKNOWN: Final = "data that is not text"
 
 
 def media(data: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import SKIPPED, Batch, Line, Reply, When
 from stanchion.stores.leasing.lease import Lease
-from stanchion.stores.leasing.parting import Terms
+from stanchion.stores.leasing.parts import Terms
 
 
 class Counter:

@@ -9,7 +9,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import BUCKETS, FOREVER, IDLE_S, Batch, Line, Settle, When
 from stanchion.kernel.units import Amounts, Unit
 from stanchion.stores.leasing.leased import lender_key, pool_key
-from stanchion.stores.leasing.parting import Terms
+from stanchion.stores.leasing.parts import Terms
 
 SHARE: Final = 8
 """A slice is at most this part of what is left of a counter, so that slices shrink near its end."""

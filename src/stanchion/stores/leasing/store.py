@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.locks import Lock
-from stanchion.stores.leasing.carrying import Carrying
-from stanchion.stores.leasing.knowing import Knowing
-from stanchion.stores.leasing.lending import Flow, Lending, T
+from stanchion.stores.leasing.carry import Carrying
+from stanchion.stores.leasing.known import Knowing
+from stanchion.stores.leasing.slices import Flow, Lending, T
 from stanchion.stores.protocol import Lasting, Store
 from stanchion.stores.seen import Hold, Seen
 
@@ -157,7 +157,8 @@ class LeasingStore:
 
 
 def _drive(flow: Flow[T], carry: Callable[[Batch], Reply]) -> T:
-    """Run a flow to its end in this thread."""
+    """Run a flow to its end in this thread. It needs nothing but batches, and a store knows no runtime whose drivers
+    could run it."""
     try:
         need = flow.send(None)
         while True:

@@ -58,7 +58,7 @@ class Address:
         text = rest = brief(said)
         for public in self._public:
             rest = rest.replace(f'"{public}"', "")
-        return "it gives no reason" if not text or any(secret in rest for secret in self._secrets) else text
+        return "no reason given" if not text or any(secret in rest for secret in self._secrets) else text
 
 
 def _unknown(url: str) -> str:

@@ -17,7 +17,7 @@ from stanchion.locks import Lock
 from stanchion.stores.postgres.circuit import Circuit
 from stanchion.stores.postgres.link import Link
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import PATIENT_S, Place, Queue, Room, ring, tell
+from stanchion.stores.queue import PATIENT_S, Queue, Room, Visit, ring, tell
 
 
 class Words:
@@ -49,18 +49,18 @@ class Pool:
         self._begin()
         _pools.add(self)
 
-    def enter(self, place: Place, finishes: bool = False) -> None:
+    def enter(self, place: Visit, finishes: bool = False) -> None:
         """Wait for a place in the calling thread. `Crowded` where none gets free in time, `StoreLost` at once where the
         server is known to be lost."""
         self._check()
         self.queue.take(place, finishes)
 
-    async def aenter(self, place: Place, finishes: bool = False) -> None:
+    async def aenter(self, place: Visit, finishes: bool = False) -> None:
         """The same for the running task."""
         self._check()
         await self.queue.atake(place, finishes)
 
-    def take(self, place: Place, until: float) -> Link:
+    def take(self, place: Visit, until: float) -> Link:
         """A connection for the calling thread; `StoreLost` where there is none until then."""
         link = self._at_once(place)
         if link is None:
@@ -72,7 +72,7 @@ class Pool:
             link = self._given(place)
         return link
 
-    async def atake(self, place: Place, until: float) -> Link:
+    async def atake(self, place: Visit, until: float) -> Link:
         """A connection for the running task."""
         link = self._at_once(place)
         if link is None:
@@ -88,13 +88,13 @@ class Pool:
             link = self._given(place)
         return link
 
-    def give(self, place: Place) -> None:
+    def give(self, place: Visit) -> None:
         """Give a connection back that is ready for the next statement."""
         link, place.link = place.link, None
         with self._lock:
             self._hand(link)
 
-    def drop(self, place: Place) -> None:
+    def drop(self, place: Visit) -> None:
         """Give a connection back that is no longer good."""
         link, place.link = place.link, None
         if link is not None:
@@ -107,7 +107,7 @@ class Pool:
                 lost = self._hopeless()
         self._turn_away(lost)
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: Visit) -> None:
         """Give up a place with whatever goes with it. To leave twice does no harm."""
         if place.over:
             return
@@ -147,7 +147,7 @@ class Pool:
         self._lock = Lock()
         self._circuit = Circuit(monotonic)
         self._idle = []
-        self._wanting: OrderedDict[Place, None] = OrderedDict()
+        self._wanting: OrderedDict[Visit, None] = OrderedDict()
         self._making: list[Thread] = []
         self.queue = Queue(self._size, self._room())
         self._owner = os.getpid()
@@ -165,7 +165,7 @@ class Pool:
         """How many connections are in use."""
         return sum([place.link is not None for place in list(self.queue.seated)])
 
-    def _at_once(self, place: Place) -> Link | None:
+    def _at_once(self, place: Visit) -> Link | None:
         with self._lock:
             if self._closed:
                 raise StoreLost(self._words.closed)
@@ -174,7 +174,7 @@ class Pool:
             link: Link | None = place.link
             return link
 
-    def _want(self, place: Place) -> None:
+    def _want(self, place: Visit) -> None:
         """Wait for a connection; `StoreLost` at once where the server is known to be lost and others are trying."""
         with self._lock:
             self._wanting[place] = None
@@ -183,7 +183,7 @@ class Pool:
             elif not self._grow() and self._circuit.is_open and not self._links():
                 raise StoreLost(self._circuit.reason)
 
-    def _given(self, place: Place) -> Link:
+    def _given(self, place: Visit) -> Link:
         """What somebody got by now."""
         with self._lock:
             self._wanting.pop(place, None)

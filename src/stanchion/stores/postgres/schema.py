@@ -47,7 +47,8 @@ def checked(schema: str) -> str:
     """The name of a schema; `StoreError` where it would have to be quoted."""
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
         raise StoreError(
-            f"the schema `{schema}` cannot be used: name it with at most 63 of a-z, 0-9 and _, not beginning with pg_"
+            f"the schema `{schema}` cannot be used: use at most 63 characters (a-z, 0-9 and _), and do not begin "
+            "with pg_"
         )
     return schema
 
@@ -84,18 +85,19 @@ class Schema:
             if complaint.code != "42501":
                 raise
             raise StoreError(
-                f"this role may not make or use {self._where} ({complaint.words}): grant it CREATE on the database, "
-                "or have an owner open the store once and grant it the schema, its tables and its sequence"
+                f"this role may not create or use {self._where} ({complaint.words}): grant it CREATE on the database, "
+                "or have an owner open the store once and grant this role rights on the schema, its tables and its "
+                "sequence"
             ) from None
 
     def check(self) -> None:
         """Make sure that the schema can be read as it is."""
         version = self.version()
         if version == 0:
-            raise StoreError(f"{self._where} is not there: name the one of a store")
+            raise StoreError(f"{self._where} does not exist: give the schema of a store")
         if version < len(self._migrations):
             raise StoreError(
-                f"{self._where} was made by an earlier Stanchion (version {version}, this one reads "
+                f"{self._where} was created by an earlier Stanchion (version {version}, this one reads "
                 f"{len(self._migrations)}): open it for writing once, which brings it up to date"
             )
         if self._ask(_MAY_READ) != [b"\1"]:
@@ -108,14 +110,14 @@ class Schema:
             if alike == b"\1":
                 raise StoreError(FORMER.format(self._where))
             if used == b"\1":
-                raise StoreError(f"{self._where} has tables of something else: name another schema")
+                raise StoreError(f"{self._where} has tables that are not Stanchion's: use another schema")
             return 0
         answer = self._link.wait(self._link.ask(_sent(_VERSION.format(schema=self._own)), [], []), self._until)
         version = wire.read_number(answer.get_value(0, 0) or b"")
         if version > len(self._migrations):
             raise StoreError(
-                f"{self._where} was made by a newer Stanchion (version {version}, this one knows "
-                f"{len(self._migrations)}): bring this Stanchion up to date, or name another schema"
+                f"{self._where} was created by a newer Stanchion (version {version}, this one knows "
+                f"{len(self._migrations)}): upgrade Stanchion, or use another schema"
             )
         return version
 

@@ -42,8 +42,8 @@ class PostgresStore:
             raise StoreError(f"timeout_s is `{timeout_s}` and pool_size `{pool_size}`: both must be above zero")
         try:
             from stanchion.stores.postgres.address import Address
-            from stanchion.stores.postgres.carrying import Carrying
-            from stanchion.stores.postgres.listing import Listing
+            from stanchion.stores.postgres.carry import Carrying
+            from stanchion.stores.postgres.contents import Listing
             from stanchion.stores.postgres.schema import checked
         except ImportError as error:
             raise StoreError(f"the PostgreSQL store needs psycopg ({error}): install the extra `postgres`") from error
@@ -107,4 +107,4 @@ class PostgresStore:
 
     def _check(self) -> None:
         if self._reading:
-            raise StoreLost(f"the store on `{self._name}` is open for reading only: nothing can be carried out")
+            raise StoreLost(f"the store on `{self._name}` is open read-only: nothing can be written")

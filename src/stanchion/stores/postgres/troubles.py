@@ -13,16 +13,17 @@ GONE: Final = frozenset({"57P01", "57P02", "57P03", "57P05", STANDBY})
 """Codes of what ends a connection: the server goes, comes, or is no longer the one that writes."""
 
 _SAYS: Final = {
-    "57014": "did not carry the batch out within {limit_s:g} s: see who else holds its cells (pg_locks), or try again",
-    STANDBY: "takes nothing to write, so it is a standby: name the server that writes in the URL",
+    "57014": "did not carry out the batch within {limit_s:g} s: find the session that holds the locks (pg_locks), "
+    "or try again",
+    STANDBY: "accepts no writes, so it is a standby: put the primary server into the URL",
     "42501": "does not let this role do that ({reason}): grant it the rights on the schema, its tables and functions",
-    "53100": "has a full disk: make room on it",
-    "53200": "has no memory left ({reason}): see to its memory and its max_locks_per_transaction",
-    "53300": "takes no more connections: raise its max_connections, or open stores with a smaller pool",
-    "28P01": "does not know this password: correct it in the URL, or in the file of passwords",
-    "28000": "does not let this role in ({reason}): correct the role in the URL, or the server's pg_hba.conf",
-    "3D000": "has no such database: make it, or name another one in the URL",
-    "ST002": "is behind a pool that changes settings ({reason}): let it keep sessions apart (session pooling)",
+    "53100": "has a full disk: free some space on it",
+    "53200": "has no memory left ({reason}): check its memory and its max_locks_per_transaction",
+    "53300": "accepts no more connections: raise its max_connections, or open stores with a smaller pool",
+    "28P01": "does not accept this password: correct it in the URL, or in the password file",
+    "28000": "does not let this role log in ({reason}): correct the role in the URL, or the server's pg_hba.conf",
+    "3D000": "has no such database: create it, or put another one into the URL",
+    "ST002": "is behind a connection pooler that changes settings ({reason}): set the pooler to session pooling",
 }
 _REFUSALS: Final = {
     r"password authentication failed|no password supplied": "28P01",
@@ -39,11 +40,11 @@ _UNWRITABLE: Final = frozenset({"22003", "22021", "22P05", "54000"})
 def explain(code: str, reason: str, server: str, limit_s: float) -> str:
     """What the server complained of, and what to do about it."""
     if code in _CHANGED:
-        says = "has no longer the tables that this store was opened with ({reason}): open it again"
+        says = "no longer has the tables that this store was opened with ({reason}): open it again"
     elif code in _UNWRITABLE:
-        says = "cannot hold what the batch has ({reason}): use other names, or smaller amounts"
+        says = "cannot store the values of the batch ({reason}): use other names, or smaller amounts"
     else:
-        says = _SAYS.get(code, "failed ({reason}, code {code}): see its log")
+        says = _SAYS.get(code, "failed ({reason}, code {code}): look at its log")
     return f"the PostgreSQL server `{server}` " + says.format(reason=reason, code=code, limit_s=limit_s)
 
 
@@ -57,19 +58,25 @@ def explain_refusal(reason: str, server: str) -> str:
 
 def late(server: str, limit_s: float) -> str:
     """What to say where no answer came in time."""
-    return f"the PostgreSQL server `{server}` did not answer within {limit_s:g} s: see that it runs and can be reached"
+    return (
+        f"the PostgreSQL server `{server}` did not answer within {limit_s:g} s: check that it is running and can "
+        "be reached"
+    )
 
 
 def unreached(server: str, reason: str) -> str:
     """What to say where there is no connection."""
-    return f"the PostgreSQL server `{server}` cannot be reached ({reason}): see that it runs and takes connections"
+    return (
+        f"the PostgreSQL server `{server}` cannot be reached ({reason}): check that it is running and accepts "
+        "connections"
+    )
 
 
 def busy(server: str, limit_s: float) -> str:
     """What to say where there are connections, and the server gives no further one in time."""
     return (
         f"the PostgreSQL server `{server}` gave no further connection within {limit_s:g} s: raise its max_connections, "
-        "open the store with a smaller pool_size, or see what slows the server down"
+        "open the store with a smaller pool_size, or find out what slows the server down"
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.stores.protocol import StoreError
 
 PLAIN: Final = ("redis", "valkey")
@@ -22,8 +22,8 @@ UNREADABLE: Final = (
     "with `%23` for `#`, `%2F` for `/`, `%3F` for `?` and `%40` for `@` in a user's name or a password"
 )
 
-_NAME: Final = re.compile("[a-z_]+")
-_PREFIX: Final = re.compile(r"[A-Za-z0-9_.]+")
+_NAME: Final = regex("[a-z_]+")
+_PREFIX: Final = regex(r"[A-Za-z0-9_.]+")
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ def parse(url: str) -> Address:
     except ValueError:
         raise StoreError(UNREADABLE.format(scheme=scheme)) from None
     if scheme not in (*PLAIN, *SECURE, LOCAL):
-        raise StoreError(f"`{scheme}:` is no URL of a Redis store: write {SHAPES}")
+        raise StoreError(f"`{scheme}:` does not begin the URL of a Redis store: write {SHAPES}")
     if split.fragment:
         raise StoreError(UNREADABLE.format(scheme=scheme))
     given = _place(scheme, split, port)
@@ -69,7 +69,7 @@ def parse(url: str) -> Address:
             raise StoreError(UNREADABLE.format(scheme=scheme))
         if option is None:
             known = ", ".join(f"`{name}`" for name in OPTIONS)
-            raise StoreError(f"`{given['name']}` has the option `{key}`, which is none: use {known}")
+            raise StoreError(f"`{given['name']}` has the unknown option `{key}`: use {known}")
         field, read, wants = option
         try:
             given[field] = read(text)
@@ -89,11 +89,13 @@ def _place(scheme: str, split: SplitResult, port: int | None) -> dict[str, Any]:
     if scheme == LOCAL:
         given |= {"path": path, "name": f"unix://{path}"}
         if not path.startswith("/") or split.hostname:
-            raise StoreError("the `unix:` URL of the store names no absolute path: write `unix:///path/of/the.sock`")
+            raise StoreError(
+                "the `unix:` URL of the store does not have an absolute path: write `unix:///path/of/the.sock`"
+            )
         return given
     host = split.hostname if split.hostname is not None else ""
     if not host:
-        raise StoreError(f"the `{scheme}:` URL of the store names no host: write {SHAPES}")
+        raise StoreError(f"the `{scheme}:` URL of the store does not have a host: write {SHAPES}")
     shown = f"[{host}]" if ":" in host else host
     number = PORT if port is None else port
     given |= {"host": host, "port": number, "tls": scheme in SECURE, "name": f"{scheme}://{shown}:{number}"}

@@ -9,7 +9,7 @@ import time
 from typing import Any, Final
 
 from stanchion.locks import Lock
-from stanchion.stores.queue import Place, Queue
+from stanchion.stores.queue import Queue, Visit
 from stanchion.stores.redis.link import CUT, Link
 from stanchion.stores.redis.pool import Pool
 from stanchion.stores.redis.stream import Stream
@@ -49,7 +49,7 @@ class Loops:
         own = self._owns.get(loop)
         if own is None:
             own = self._enter(loop)
-        place = Place()
+        place = Visit()
         try:
             try:
                 reply = await self._ask(own, place, data, count, finishes)
@@ -72,7 +72,7 @@ class Loops:
         self._owns: dict[Loop, Own] = {}
         self._lock = Lock()
 
-    async def _ask(self, own: Own, place: Place, data: bytes, count: int, finishes: bool) -> Any:
+    async def _ask(self, own: Own, place: Visit, data: bytes, count: int, finishes: bool) -> Any:
         pool = self._pool
         rest = pool.rest
         if rest.why:

@@ -8,12 +8,12 @@ import time
 from typing import Any, Final
 
 from stanchion.kernel.state import StoreLost
-from stanchion.stores.queue import MOST, PATIENCE_S, Place, Queue, Room
+from stanchion.stores.queue import MOST, PATIENCE_S, Queue, Room, Visit
 from stanchion.stores.redis import troubles
 from stanchion.stores.redis.address import Address
-from stanchion.stores.redis.connecting import connect
+from stanchion.stores.redis.connections import connect
 from stanchion.stores.redis.link import CHUNK, CUT, Link
-from stanchion.stores.redis.resting import Rest
+from stanchion.stores.redis.rest import Rest
 
 
 class Pool:
@@ -39,7 +39,7 @@ class Pool:
         """
         if self._pid != os.getpid():
             self._begin()
-        place, queue = Place(), self.queue
+        place, queue = Visit(), self.queue
         try:
             try:
                 reply = self._ask(place, data, count, finishes)
@@ -93,7 +93,7 @@ class Pool:
         self.rest.failed(why)
         self.room.turn_away(why)
 
-    def _ask(self, place: Place, data: bytes, count: int, finishes: bool) -> Any:
+    def _ask(self, place: Visit, data: bytes, count: int, finishes: bool) -> Any:
         rest = self.rest
         if rest.why:
             rest.check(self.timeout_s)
@@ -117,7 +117,7 @@ class Pool:
         self._give_back(place)
         return reply
 
-    def _ask_another(self, place: Place, data: bytes, count: int, deadline: float) -> Any:
+    def _ask_another(self, place: Visit, data: bytes, count: int, deadline: float) -> Any:
         """The same on a connection that is new."""
         place.link = link = self.connect(deadline)
         try:
@@ -127,7 +127,7 @@ class Pool:
         self._give_back(place)
         return reply
 
-    def _give_back(self, place: Place) -> None:
+    def _give_back(self, place: Visit) -> None:
         """Keep a connection that is ready for the next command."""
         if self.rest.why:
             self.rest.worked()
@@ -138,7 +138,7 @@ class Pool:
             self.let_go()
 
 
-def _leave(queue: Queue, place: Place) -> None:
+def _leave(queue: Queue, place: Visit) -> None:
     """Leave; a connection that was not given back is in the middle of something, and of no use."""
     link = place.link
     if link is not None:

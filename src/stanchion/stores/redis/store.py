@@ -11,10 +11,10 @@ from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room, finishes
 from stanchion.stores.redis import troubles
 from stanchion.stores.redis.address import Address, check_prefix, parse
+from stanchion.stores.redis.contents import Listing
 from stanchion.stores.redis.keys import Keys
 from stanchion.stores.redis.link import command
-from stanchion.stores.redis.listing import Listing
-from stanchion.stores.redis.packing import SERVER_TIME, UNWRITABLE, Packing, stale_reply, unpack_reply
+from stanchion.stores.redis.packed import SERVER_TIME, UNWRITABLE, Packing, stale_reply, unpack_reply
 from stanchion.stores.redis.pool import Pool
 from stanchion.stores.redis.script import Script, source
 from stanchion.stores.seen import Hold, Seen
@@ -56,7 +56,10 @@ class RedisStore:
         address = parse(url)
         timeout_s = timeout_s if address.timeout_s is None else address.timeout_s
         if not timeout_s > 0 or connections < 1 or remember_s < 1:
-            raise StoreError("`timeout_s`, `connections` and `remember_s` of a store must be above 0: leave them out")
+            raise StoreError(
+                "`timeout_s`, `connections` and `remember_s` of a store must be above 0: correct them, or leave "
+                "them out"
+            )
         self._replicas = wait_replicas if address.wait_replicas is None else address.wait_replicas
         self._wait = _wait(self._replicas, timeout_s) if self._replicas else b""
         self._answers = 2 if self._replicas else 1
@@ -140,7 +143,10 @@ class RedisStore:
         try:
             packed = self._packing.pack(batch, now, whole)
         except UNWRITABLE as error:
-            says = f"batch {batch.id!a} has what no server can hold ({error}): use other names, or smaller amounts"
+            says = (
+                f"batch {batch.id!a} has values that the server cannot store ({error}): use other names, or "
+                "smaller amounts"
+            )
             raise StoreLost(says) from error
         return packed + self._wait if self._wait else packed
 

@@ -6,33 +6,34 @@ import re
 import socket
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.stores.redis.address import Address
 
 _ANSWERS: Final = {
     "NOAUTH": "asks for a password: put it into the URL, as in `redis://:password@host`",
     "WRONGPASS": "does not accept the user or the password: correct the URL",
-    "NOPERM": "does not let this user do what a store does ({rest}): give the user these commands and keys",
-    "LOADING": "is still loading its data: try again when it has",
-    "READONLY": "is a replica, which cannot be written: name the primary, or wait for the failover to end",
-    "MASTERDOWN": "is a replica whose primary cannot be reached: name the primary, or wait for the failover to end",
+    "NOPERM": "does not let this user do what a store needs ({rest}): allow the user these commands and keys",
+    "LOADING": "is still loading its data: try again when it is done",
+    "READONLY": "is a replica, which accepts no writes: use the primary, or wait for the failover to end",
+    "MASTERDOWN": "is a replica whose primary cannot be reached: use the primary, or wait for the failover to end",
     "OOM": "has no memory left: raise `maxmemory`, or free some",
-    "MISCONF": "cannot write to its disk and so takes no writes: look after its disk and its log",
+    "MISCONF": "cannot write to its disk and so accepts no writes: check its disk and its log",
     "BUSY": "is busy with a script that does not end: end it with `SCRIPT KILL`, or wait",
     "NOREPLICAS": "has fewer replicas than its `min-replicas-to-write` asks for: bring them back",
     "CLUSTERDOWN": "says that its cluster is down: bring its nodes back",
     "TRYAGAIN": "is moving these keys to another node of its cluster: try again",
     "ASK": "is moving these keys to another node of its cluster: try again",
-    "MOVED": "has these keys on another node of its cluster: name a proxy or an address that finds the right node",
+    "MOVED": "has these keys on another node of its cluster: use the address of a proxy that finds the right node",
     "CROSSSLOT": "has the keys of this batch on several nodes: give all keys of a tenant its hash tag, by `state.key`",
     "INEXACT": "cannot count `{rest}` exactly up to 2^53: begin another counter",
 }
 
-_WRAPPED: Final = re.compile(r"^ERR Error running script .*@user_script: ?\d+: -(.*)", re.DOTALL)
+_WRAPPED: Final = regex(r"^ERR Error running script .*@user_script: ?\d+: -(.*)", re.DOTALL)
 
 _WHY: Final = {
-    ConnectionRefusedError: "nobody listens there: start the server, or correct the URL",
+    ConnectionRefusedError: "nothing listens there: start the server, or correct the URL",
     FileNotFoundError: "there is no such socket: start the server, or correct the URL",
-    PermissionError: "this user may not open it: let it, or use another socket",
+    PermissionError: "this user may not open it: give the user access, or use another socket",
 }
 
 
@@ -50,7 +51,7 @@ def answered(address: Address, text: str) -> str:
     code, _, rest = text.partition(" ")
     says = _ANSWERS.get(code)
     if says is None:
-        return f"`{address.name}` answered `{text[:300]}`: look at the server and its log"
+        return f"`{address.name}` answered `{text[:300]}`: check the server and its log"
     return f"`{address.name}` " + says.format(rest=rest[:300])
 
 
@@ -60,20 +61,22 @@ def refused(address: Address, text: str) -> str:
     if code in _ANSWERS:
         return answered(address, code)
     if "DB index" in text:
-        return f"`{address.name}` has no database with that number: name another one"
+        return f"`{address.name}` has no database with that number: use another one"
     if "AUTH" in text:
-        return f"`{address.name}` wants no password, or another kind of one: correct the URL"
-    return f"`{address.name}` does not accept the greeting (`{code[:20]}`): look at the server and its log"
+        return f"`{address.name}` expects no password, or another kind of login: correct the URL"
+    return f"`{address.name}` does not accept the greeting (`{code[:20]}`): check the server and its log"
 
 
 def uncopied(name: str, replicas: int) -> str:
     """What to say where too few replicas have a batch that was carried out."""
-    return f"fewer than {replicas} replicas of `{name}` have the batch in time: bring them back, then send it again"
+    return (
+        f"fewer than {replicas} replicas of `{name}` confirmed the batch in time: bring them back, then send it again"
+    )
 
 
 def late(name: str, timeout_s: float) -> str:
     """What to say where an answer does not come in time."""
-    return f"`{name}` did not answer within {timeout_s:g} s: look at the server's load and the network"
+    return f"`{name}` did not answer within {timeout_s:g} s: check the server's load and the network"
 
 
 def closed(name: str) -> str:
@@ -86,8 +89,8 @@ def no_certificates(name: str, error: BaseException) -> str:
     why = getattr(error, "strerror", None)
     said = type(error).__name__ if why is None else why
     return (
-        f"the certificates for `{name}` cannot be read ({said}): name PEM files by `ssl_ca_certs`, `ssl_certfile` and "
-        "`ssl_keyfile`"
+        f"the certificates for `{name}` cannot be read ({said}): give PEM files with `ssl_ca_certs`, "
+        "`ssl_certfile` and `ssl_keyfile`"
     )
 
 
@@ -99,16 +102,16 @@ def unreached(name: str, error: BaseException, timeout_s: float) -> str:
         if isinstance(error, kind):
             return f"`{name}` cannot be reached, {says}"
     if isinstance(error, socket.gaierror):
-        return f"`{name}` cannot be reached, its host is not known: correct the URL, or look at the name server"
+        return f"`{name}` cannot be reached, its host is not known: correct the URL, or check DNS"
     if isinstance(error, EOFError | ConnectionError):
-        return f"`{name}` cut the connection: look at the server and the network"
+        return f"`{name}` closed the connection: check the server and the network"
     said = getattr(error, "verify_message", "")
     if said:
-        return f"`{name}` has a certificate that is not trusted ({said}): name its CA by `ssl_ca_certs`"
+        return f"`{name}` has a certificate that is not trusted ({said}): give its CA with `ssl_ca_certs`"
     if isinstance(error, OSError) and type(error).__module__ == "ssl":
         return (
             f"`{name}` does not speak TLS as expected ({getattr(error, 'reason', '')}): check the port and the scheme"
         )
     why = getattr(error, "strerror", None)
     said = type(error).__name__ if why is None else why
-    return f"`{name}` cannot be reached ({said}): look at the server and the network"
+    return f"`{name}` cannot be reached ({said}): check the server and the network"

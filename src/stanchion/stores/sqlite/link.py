@@ -13,16 +13,17 @@ from typing import Any, Final
 from stanchion.kernel.state import StoreLost
 from stanchion.locks import Attempt, Lock
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.sqlite import forking, siblings
+from stanchion.stores.sqlite import forks as forking, siblings
 from stanchion.stores.sqlite.cache import Cache
-from stanchion.stores.sqlite.keeping import Names, are_open, hold, leave_log
+from stanchion.stores.sqlite.files import Names, are_open, hold, leave_log
 from stanchion.stores.sqlite.troubles import explain, is_busy, locked
-from stanchion.stores.sqlite.waiting import patiently
+from stanchion.stores.sqlite.wait import patiently
 
 Connect = Callable[[Path, float], sqlite3.Connection]
 
 REMOVED: Final = (
-    "files of `{path}` were removed while something else in this process has it open: close that, or end this process"
+    "files of `{path}` were removed while this process still has the store open elsewhere: close that store, or "
+    "end this process"
 )
 
 
@@ -63,7 +64,7 @@ class Link:
                 raise StoreLost(str(error)) from error
         assert self.cursor is not None
         if self._owner != os.getpid():
-            raise StoreLost(f"`{self.path}` was opened before this process was forked off: open it in the child")
+            raise StoreLost(f"`{self.path}` was opened before this process was forked: open it in the child")
         return self.cursor
 
     def begin(self, wait_s: float) -> bool:

@@ -53,11 +53,11 @@ def check(db: sqlite3.Connection, path: Path, migrations: tuple[Migration, ...] 
     if mark == FORMER_ID:
         raise StoreError(FORMER.format(f"`{path}`"))
     if mark != APPLICATION_ID and (mark or version or tables):
-        raise StoreError(f"`{path}` is a database of something else: name another file")
+        raise StoreError(f"`{path}` is a database that is not Stanchion's: use another file")
     if version > len(migrations):
         raise StoreError(
             f"`{path}` was written by a newer Stanchion (version {version} of the file, this one knows "
-            f"{len(migrations)}): bring this Stanchion up to date, or name another file"
+            f"{len(migrations)}): upgrade Stanchion, or use another file"
         )
     return version
 

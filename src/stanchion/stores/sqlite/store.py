@@ -14,13 +14,13 @@ from stanchion.kernel.carry import carry_out
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.seen import Hold, Seen
-from stanchion.stores.sqlite import listing, rows
+from stanchion.stores.sqlite import contents as listing, rows
 from stanchion.stores.sqlite.cache import Cache
-from stanchion.stores.sqlite.connecting import connect, connect_reading
+from stanchion.stores.sqlite.connections import connect, connect_reading
 from stanchion.stores.sqlite.link import Link
-from stanchion.stores.sqlite.tidying import Tidying
 from stanchion.stores.sqlite.troubles import explain, locked
-from stanchion.stores.sqlite.writing import tell_time, write, write_changes
+from stanchion.stores.sqlite.upkeep import Tidying
+from stanchion.stores.sqlite.writes import tell_time, write, write_changes
 
 TROUBLES: Final = (sqlite3.Error, msgspec.MsgspecError)
 UNWRITABLE: Final = (OverflowError, UnicodeEncodeError)
@@ -110,7 +110,7 @@ class SqliteStore:
         """Carry a batch out in one transaction; `None` where others are writing for longer than that."""
         link = self._link
         if self._reading:
-            raise StoreLost(f"`{link.path}` is open for reading only: nothing can be carried out")
+            raise StoreLost(f"`{link.path}` is open read-only: nothing can be written")
         try:
             if not link.begin(wait_s):
                 return None
@@ -122,7 +122,10 @@ class SqliteStore:
             raise StoreLost(explain(error, link.path, link.busy_s)) from error
         except UNWRITABLE as error:
             link.undo()
-            says = f"batch {batch.id!a} has what no file can hold ({error}): use other names, or smaller amounts"
+            says = (
+                f"batch {batch.id!a} has values that the file cannot store ({error}): use other names, or smaller "
+                "amounts"
+            )
             raise StoreLost(says) from error
 
     def _in_transaction(self, link: Link, cursor: sqlite3.Cursor, batch: Batch, now: int) -> Reply:

@@ -12,18 +12,16 @@ BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQL
 """Codes of what passes when another process lets go."""
 
 CLOSED: Final = "`{path}` cannot be opened: let this user read and write the file and its folder"
-NOT_ONE: Final = "`{path}` is no SQLite database: name another file, or move this one away"
+NOT_ONE: Final = "`{path}` is not an SQLite database: use another file, or move this one away"
 
 _SAYS: Final = {
-    sqlite3.SQLITE_FULL: "the disk of `{path}` is full: make room on it",
-    sqlite3.SQLITE_CORRUPT: (
-        "`{path}` is damaged ({error}): put a copy of it in its place, or move it away to begin with nothing"
-    ),
+    sqlite3.SQLITE_FULL: "the disk of `{path}` is full: free some space on it",
+    sqlite3.SQLITE_CORRUPT: ("`{path}` is damaged ({error}): restore a copy of it, or move it away to start empty"),
     sqlite3.SQLITE_NOTADB: NOT_ONE,
     sqlite3.SQLITE_READONLY: "`{path}` cannot be written: let this user write the file and its folder",
     sqlite3.SQLITE_CANTOPEN: CLOSED,
     sqlite3.SQLITE_PERM: CLOSED,
-    sqlite3.SQLITE_IOERR: "the disk of `{path}` failed ({name}): look after the disk and the space left on it",
+    sqlite3.SQLITE_IOERR: "the disk of `{path}` failed ({name}): check the disk and the free space on it",
 }
 
 
@@ -40,7 +38,7 @@ def is_busy(error: BaseException) -> bool:
 
 def locked(path: Path, busy_s: float) -> str:
     """What to say where others did not let go in time."""
-    return f"`{path}` is locked by someone else for more than {busy_s:g} s: end whoever holds it, or try again"
+    return f"`{path}` was locked by another process for more than {busy_s:g} s: end that process, or try again"
 
 
 def explain(error: BaseException, path: Path, busy_s: float) -> str:
@@ -52,5 +50,5 @@ def explain(error: BaseException, path: Path, busy_s: float) -> str:
     if isinstance(error, msgspec.MsgspecError):
         return _SAYS[sqlite3.SQLITE_CORRUPT].format(path=path, error=error)
     name = getattr(error, "sqlite_errorname", type(error).__name__)
-    says = _SAYS.get(code(error), "`{path}` cannot be used ({name}: {error}): look at the file, or name another one")
+    says = _SAYS.get(code(error), "`{path}` cannot be used ({name}: {error}): check the file, or use another one")
     return says.format(path=path, name=name, error=error)

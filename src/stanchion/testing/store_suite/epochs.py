@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import Any
 
 from stanchion.kernel.epoch import IDS, MARKS, Epoch, expectation
-from stanchion.kernel.remembering import begin, learn, mark
+from stanchion.kernel.epoch_change import begin, learn, mark
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import EPOCH, IDLE_S, Batch, Line, Records, Reply, key
 from stanchion.testing.store_suite.desk import Desk, case, same

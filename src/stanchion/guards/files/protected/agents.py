@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.files.protected.rule import CHANGES, Protected, Shown
+from stanchion.guards.files.protected.names import ending, words_of
+from stanchion.guards.files.protected.rule import CHANGES, Held, Protected, Shown, Use
+from stanchion.guards.files.protected.seat import Seat
+from stanchion.readings.shell.word_lists import listed
 
 RULES: Final = (
     Protected(
@@ -42,25 +45,48 @@ RULES: Final = (
             "/etc/stanchion/keys/**",
         ),
     ),
-    Protected(
-        "what Python runs before any program",
-        (
-            "**/site-packages/*.pth",
-            "**/dist-packages/*.pth",
-            "**/site-packages/sitecustomize.py",
-            "**/site-packages/usercustomize.py",
-            "**/dist-packages/sitecustomize.py",
-            "**/dist-packages/usercustomize.py",
-        ),
-        CHANGES,
-    ),
-    Protected("a hook", ("**/.git/hooks/**", "**/.git/config", "**/.git/info/attributes"), CHANGES),
-    Protected(
-        "a setting of an agent's host",
-        ("**/.claude/settings*.json", "**/.claude/hooks/**", "**/.codex/config.toml", "**/.cursor/mcp.json"),
-        CHANGES,
-    ),
 )
+
+AGENTS: Final = listed(
+    """
+    claude codex cursor gemini continue windsurf roo roocode cline aider openhands kiro zed junie goose opencode
+    amazonq copilot augment trae qodo tabnine cody codeium crush amp
+    """
+)
+"""Agents and their hosts, by the folder or file that has their name behind a dot."""
+RULING: Final = listed(
+    """
+    settings config configuration hooks hook permissions mcp servers conf allow trust policy policies
+    """
+)
+"""Words of what says to a host what its agent may do and what it runs."""
+RECORDS: Final = listed(
+    "transcript transcripts session sessions history rollout rollouts conversation conversations log logs"
+)
+"""Words of what tells afterwards what an agent did."""
+HELD: Final = Held("a setting of an agent's host", asks=True)
+RECORD: Final = Held("the record of what an agent did", asks=True)
+
+
+def held(seat: Seat, use: Use) -> Held | None:
+    """What says to an agent's host what the agent may do; its notes and commands are work like any other."""
+    if use == "read" or not seat.all:
+        return None
+    name = seat.all[-1]
+    if (
+        "mcp" in words_of(name) and ending(name) in ("json", "toml", "yaml", "yml")
+    ) or name == "claude_desktop_config.json":
+        return HELD
+    at = next(
+        (at for at, part in enumerate(seat.all) if part[:1] == "." and not AGENTS.isdisjoint(words_of(part)[:1])), -1
+    )
+    if at < 0:
+        return None
+    words = {word for part in seat.all[at:] for word in words_of(part)}
+    if seat.sure and seat.is_home and (ending(name) == "jsonl" or not RECORDS.isdisjoint(words)):
+        return RECORD
+    return HELD if not RULING.isdisjoint(words) and ending(name) not in ("md", "mdc", "txt") else None
+
 
 HITS: Final[Shown] = (
     ("stanchion.yaml", "write"),
@@ -78,19 +104,21 @@ HITS: Final[Shown] = (
     ("~/.config/stanchion/trusted.json", "write"),
     ("/var/lib/stanchion/epochs/1", "delete"),
     (".venv/lib/python3.11/site-packages/stanchion/__init__.py", "write"),
-    (".venv/lib/python3.11/site-packages/zz.pth", "write"),
-    ("~/.local/lib/python3.11/site-packages/usercustomize.py", "write"),
-    (".git/hooks/pre-commit", "write"),
-    ("app/.git/config", "write"),
     (".claude/settings.local.json", "write"),
+    (".gemini/settings.json", "write"),
+    ("~/.codex/config.toml", "write"),
+    (".claude/hooks/guard.sh", "delete"),
+    (".vscode/mcp.json", "write"),
+    (".kiro/settings/permissions.yaml", "write"),
+    (".aider.conf.yml", "write"),
+    ("~/.claude/projects/-home-ada-shop/5f1d.jsonl", "write"),
+    ("/home/ada/.codex/sessions/2026/01/02/rollout-5f1d.jsonl", "delete"),
+    ("~/.gemini/history/shop", "delete"),
+    ("~/.config/goose/sessions/20260102_1.jsonl", "write"),
+    ("/Users/ada/.continue/logs/core.log", "write"),
 )
 MISSES: Final[Shown] = (
     ("stanchion.yaml", "read"),
-    (".git/config", "read"),
-    (".venv/lib/python3.11/site-packages/zz.pth", "read"),
-    ("weights/model.pth", "write"),
-    (".gitignore", "write"),
-    ("hooks/pre-commit", "write"),
     ("src/stanchion/trail.py", "write"),
     ("stanchion/README.md", "write"),
     (".venv/lib/python3.11/site-packages/stanchion/__init__.py", "read"),
@@ -98,4 +126,11 @@ MISSES: Final[Shown] = (
     ("~/.config/git/config", "read"),
     (".github/workflows/ci.yml", "write"),
     (".claude/commands/review.md", "write"),
+    (".cursor/rules/react.mdc", "write"),
+    (".claude/settings.json", "read"),
+    ("src/cursor/settings.json", "write"),
+    (".github/copilot-instructions.md", "write"),
+    ("~/.claude/projects/-home-ada-shop/memory/notes.md", "write"),
+    ("~/.claude/projects/-home-ada-shop/5f1d.jsonl", "read"),
+    (".claude/logs/run.log", "delete"),
 )

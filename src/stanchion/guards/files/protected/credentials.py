@@ -1,45 +1,190 @@
-"""Passwords and tokens that programs keep for their users."""
+"""Credentials that tools keep for people: by whose folder it is, and by what a file is called."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.files.protected.rule import Protected, Shown, homes
+from stanchion.guards.files.protected.names import ending, is_code, says_credential, says_credential_of_tool, words_of
+from stanchion.guards.files.protected.rule import Held, Protected, Shown, Use
+from stanchion.guards.files.protected.seat import Seat
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.word_lists import listed
 
 RULES: Final = (
-    Protected(
-        "credentials of a cloud",
-        (
-            "**/.aws/credentials*", "**/.aws/sso/**", "**/.azure/**", "**/.config/gcloud/**",
-            "**/gcloud/credentials.db", "**/.kube/**", "kubeconfig", "**/.docker/config.json", "**/.oci/**",
-            "**/.terraform.d/credentials*",
-            "**/.config/gh/hosts.yml", "**/.config/doctl/**", "service-account*.json", "service_account*.json",
-            "credentials.json", "client_secret*.json", "application_default_credentials.json", ".vault-token",
-        ),
-    ),
-    Protected(
-        "a file of passwords",
-        (
-            ".netrc", "_netrc", ".pgpass", ".my.cnf", ".git-credentials", ".pypirc", ".htpasswd", ".dockercfg",
-            ".s3cfg", ".boto", "unattend.xml", "sysprep.xml", "sysprep.inf", *homes(".npmrc", ".cargo/credentials*"),
-        ),
-    ),
-    Protected(
-        "a history of commands",
-        (
-            ".bash_history", ".zsh_history", ".sh_history", ".mysql_history", ".psql_history", ".python_history",
-            "ConsoleHost_history.txt",
-        ),
-    ),
-    Protected(
-        "what a browser keeps",
-        (
-            "Login Data", "**/Chrome/**/Cookies", "**/Chromium/**/Cookies", "**/google-chrome/**/Cookies",
-            "**/.mozilla/**/cookies.sqlite", "**/Firefox/**/cookies.sqlite", "**/.mozilla/**/logins.json",
-            "**/Firefox/**/logins.json", "**/.mozilla/**/key4.db", "**/Firefox/**/key4.db",
-        ),
-    ),
-)  # fmt: skip
+    Protected("a file of passwords", ("unattend.xml", "sysprep.xml", "sysprep.inf", "_netrc", "ntuser.dat")),
+)
+
+_CLOUD: Final = regex(
+    r"service[-_]account.*\.json\Z|credentials\.(?:json|db|ya?ml|csv)\Z|client_secret.*\.json\Z|kubeconfig(?:\.ya?ml)?\Z"
+    r"|application_default_credentials\.json\Z|gha-creds-.*\.json\Z"
+)
+"""Names that clouds give the files by which they are signed in to, wherever these are put."""
+SIGNED_IN: Final = listed(
+    """
+    aws azure gcloud kube docker oci doctl gh glab hub heroku fly vercel netlify railway supabase firebase rclone
+    s3cfg boto minio mc databricks databrickscfg snowflake snowsql terraformrc vault bitwarden keepassxc keepass
+    lastpass 1password op ngrok ngrok2 cloudflared tailscale openvpn openvpn3 wireguard nordvpn protonvpn
+    expressvpn anyconnect msmtp msmtprc msmtp mutt muttrc neomutt fetchmailrc getmail mbsyncrc isync offlineimaprc
+    thunderbird evolution mail outlook discord slack signal telegram element whatsapp skype teams keybase mozilla
+    firefox chrome chromium brave bravesoftware edge opera vivaldi safari librewolf bitcoin electrum ethereum
+    solana exodus monero metamask ledger dogecoin litecoin filezilla winscp dbeaver dbeaverdata pgadmin rediscli
+    netrc pgpass mylogin git-credentials huggingface kaggle wandb openai anthropic replicate modal jfrog pulumi
+    argocd consul nomad linode hcloud scw ibmcloud bluemix aliyun tccli exoscale civo vultr digitalocean
+    cloudfoundry cf okta saml2aws granted chamber influxdbv2 planetscale turso neon fastly akamai edgerc
+    sentryclirc circleci travis buildkite jenkins cargo-credentials remmina rdp freerdp vnc teamviewer anydesk
+    nextcloud dropbox onedrive keychain authy kwalletd cookies sqldeveloper datagrip mongorc mongodb cassandra
+    cqlshrc subversion curlrc wgetrc httpie insomnia postman imapfilter aerc himalaya gajim pidgin purple weechat
+    helm cisco vpn irssi hexchat zoom plex transmission rtorrent pypirc npmrc yarnrc s3cmd b2 restic borg duplicity
+    """
+)
+"""Tools whose own folder or file signs people in somewhere, whatever their files are called."""
+_LONG: Final = tuple([name for name in SIGNED_IN if len(name) > 6])
+"""Those that are known even where another word is grown onto them: `telegramdesktop`."""
+REGISTRIES: Final = listed(
+    """
+    m2 gradle nuget bundle pip composer conan poetry ivy2 sbt conda condarc gem yarn hex
+    """
+)
+REGISTRY_FILES: Final = listed(
+    """
+    settings.xml settings-security.xml gradle.properties nuget.config config pip.conf config.toml config.json
+    .condarc
+    """
+)
+"""Settings of package managers in which their users sign in."""
+OF_CODE: Final = listed(
+    """
+    git gitconfig gitignore gitattributes vim vimrc nvim emacs emacs.d zed code vscode helix npm npx node nvm fnm
+    volta pyenv rbenv rustup cargo go m2 gradle jupyter ipython matplotlib conda mamba virtualenvs tmux screen
+    htop fish starship bat fontconfig fonts icons themes applications systemd autostart man ruff black mypy pytest
+    flake8 pylint yapf eslint prettier clang clangd gdb gdbinit lldb inputrc dircolors viminfo lesshst ansible
+    asdf mise sdkman jdks android direnv pre-commit deno bun yarn pnpm hunspell texlive texmf r julia mix hex
+    stack cabal ghcup opam dotnet nuget vagrant.d bashrc bash_profile bash_login bash_logout bash_aliases profile
+    zshrc zshenv zprofile zlogin zsh oh-my-zsh tool-versions claude codex cursor gemini continue aider stanchion
+    pip pipx uv poetry editorconfig ripgreprc ctags lua luarocks microsoft windowsapps programs packages python
+    ruby perl5 cpan gem bundle ivy2 sbt config kde.org trash dev java jetbrains xcode developer cocoapods spm
+    swiftpm homebrew dconf mimeapps.list user-dirs.dirs gtk pulse
+    """
+)
+"""Tools of which what is not called a credential is none."""
+SEEN: Final = listed(
+    """
+    cache caches log logs completion completions plugin plugins extension extensions bin registry repository docs
+    doc themes schemas locale fonts licenses cli-plugins site-packages node_modules pkg toolchains src packages
+    """
+)
+"""Folders of a tool with what it fetched or made, none of it anybody's credential."""
+ASIDE: Final = listed("completion completions plugin plugins extensions bin log logs themes schemas locale docs")
+"""Folders with none even of a tool that signs in; its caches hold what it signed in with."""
+HISTORIES: Final = ("_history", "consolehost_history.txt", ".histfile", "lesshst")
+NAMED: Final = listed(
+    """
+    .netrc .pgpass .my.cnf .mylogin.cnf .git-credentials .pypirc .htpasswd .dockercfg .s3cfg .boto .vault-token
+    .databrickscfg .terraformrc .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc .rediscli_auth .sentryclirc .edgerc
+    .credentials .passwd
+    """
+)
+"""Files that sign in wherever they are."""
+DATA: Final = listed(
+    """
+    conf cfg ini json json5 jsonc yaml yml toml xml properties db sqlite sqlite3 dat plist env kdbx tdb ldb config
+    ovpn
+    """
+)
+PERSONAL: Final = listed(
+    """
+    documents desktop downloads dropbox onedrive notes backup backups keys secrets private icloud drive box
+    nextcloud personal
+    """
+)
+"""Words of folders in which people keep what is theirs."""
+TICKETS: Final = ("krb5cc_", "x509up_u")
+"""How the names of tickets begin, which lie in folders for temporary files."""
+PROFILES: Final = listed("ovpn pcf nmconnection remmina rdg psk mobileconfig")
+"""Endings of what signs in to a network or another computer."""
+PAPERS: Final = listed("txt rtf doc docx odt pages xls xlsx xlsm ods numbers csv tsv pdf one kdbx zip 7z")
+"""Endings of what people write for themselves."""
+USUAL: Final = frozenset({"config", "config.json", "hosts.yml", "credentials.db", "rclone.conf"})
+OPEN: Final = frozenset(
+    {("aws", "config"), ("docker", "daemon.json"), ("kube", "kubectx"), ("gcloud", "active_config")}
+)
+
+CLOUD: Final = Held("credentials of a cloud")
+TOOL: Final = Held("credentials of a tool")
+MAIL: Final = Held("somebody's mail", asks=True)
+PERSON: Final = Held("somebody's passwords")
+HISTORY: Final = Held("a history of commands")
+SETTINGS: Final = Held("what another program keeps for its user", asks=True)
+
+
+def held(seat: Seat, use: Use) -> Held | None:
+    """Credentials, by three questions: whose folder it is, what the file is called, and what is known of the tool."""
+    name = seat.name if seat.inner else f".{seat.tool}"
+    if name.endswith(HISTORIES) or (name == "history" and seat.tool and use == "read"):
+        return HISTORY
+    if name in NAMED or name.startswith(TICKETS):
+        return TOOL
+    if use != "write" and _CLOUD.match(name):
+        return CLOUD
+    if name[:1] == "." and says_credential(name):
+        return TOOL
+    if seat.area == "cache":
+        return TOOL if seat.sure and len(seat.inner) == 2 and says_credential(name) else None
+    if seat.area in ("plain", "settings", "data") and seat.sure and ending(name) in PROFILES:
+        return TOOL
+    if seat.area == "plain":
+        if seat.inner[:1] in (("mail",), ("maildir",)):
+            return MAIL
+        return PERSON if says_credential(name) and _is_personal(seat.inner[:-1], name) else None
+    if not seat.is_home or seat.area in ("cache", "programs", "libraries"):
+        return None
+    return _of_tool(seat, use)
+
+
+def _is_personal(folders: tuple[str, ...], name: str) -> bool:
+    """Whether a file is among a person's own papers: in such folders only, or a paper somewhere below one."""
+    if all(not PERSONAL.isdisjoint(words_of(folder)) for folder in folders):
+        return True
+    return not PERSONAL.isdisjoint(words_of(folders[0])) and ending(name) in PAPERS
+
+
+def _of_tool(seat: Seat, use: Use) -> Held | None:
+    tool, inner = seat.tool, seat.inner
+    if not seat.sure:
+        # A project may have such a folder too: there the file itself must say that it signs in.
+        said = bool(inner) and (says_credential_of_tool(seat.name) or (seat.name in USUAL and _signs_in(seat)))
+        return TOOL if said and use != "write" else None
+    if (tool, inner[-1] if inner else "") in OPEN or seat.name.endswith(".pub"):
+        return None
+    folders = {word for part in inner[:-1] for word in words_of(part)}
+    seen = not SEEN.isdisjoint(folders)
+    if _signs_in(seat):
+        return None if not ASIDE.isdisjoint(folders) and "storage" not in folders else TOOL
+    if seen or is_code(seat.name):
+        return None
+    if any(says_credential_of_tool(part) for part in inner) or (not inner and says_credential(tool)):
+        return TOOL
+    if tool in REGISTRIES and seat.name in REGISTRY_FILES:
+        return TOOL if use != "write" else None
+    kept = ending(seat.name) in DATA or (inner == () and seat.area == "settings")
+    return SETTINGS if use == "read" and kept and keeps_for_its_user(seat) else None
+
+
+def keeps_for_its_user(seat: Seat) -> bool:
+    """Whether a folder is that of a tool of which nothing is known."""
+    return seat.sure and seat.tool != "" and OF_CODE.isdisjoint({seat.tool, *words_of(seat.tool)})
+
+
+def _signs_in(seat: Seat) -> bool:
+    """Whether the tool, or the one that its maker's folder holds, signs in."""
+    for part in (seat.tool, *seat.inner[:2]) if seat.area == "data" else (seat.tool, *seat.inner[:1]):
+        words = words_of(part)
+        if part in SIGNED_IN or part.removeprefix(".") in SIGNED_IN or (words and not SIGNED_IN.isdisjoint(words)):
+            return True
+        if any(word.startswith(_LONG) for word in words):
+            return True
+    return False
+
 
 HITS: Final[Shown] = (
     ("~/.aws/credentials", "read"),
@@ -54,6 +199,22 @@ HITS: Final[Shown] = (
     ("~/Library/Application Support/Google/Chrome/Default/Cookies", "read"),
     ("~/.mozilla/firefox/x.default/logins.json", "read"),
     ("C:/unattend.xml", "read"),
+    ("~/.config/hcloud/cli.toml", "read"),
+    ("/Users/ada/Library/Application Support/Slack/storage/root-state.json", "read"),
+    ("C:/Users/ada/AppData/Roaming/FileZilla/sitemanager.xml", "read"),
+    ("~/.config/newtool/access_token", "read"),
+    ("%APPDATA%/acme/session.json", "read"),
+    ("~/.acme/auth.json", "read"),
+    ("~/.m2/settings.xml", "read"),
+    ("/home/ada/.config/someclient/config.yaml", "read"),
+    ("/home/ci/agent/.credentials", "read"),
+    ("~/Documents/passwords.txt", "read"),
+    ("C:/Users/ada/OneDrive - Acme/Private/Passwords 2026.xlsx", "read"),
+    ("/Users/ada/iCloud Drive/House/wallet seed and passphrase.docx", "read"),
+    ("~/Dropbox/Family/Bank/logins.csv", "read"),
+    ("/run/user/1000/containers/auth.json", "read"),
+    ("~/.local/share/TelegramDesktop/tdata", "read"),
+    ("~/AppData/Roaming/ThunderbirdPortable/profile/key4.db", "read"),
 )
 MISSES: Final[Shown] = (
     ("~/.aws/config", "read"),
@@ -64,4 +225,13 @@ MISSES: Final[Shown] = (
     ("kube/deployment.yaml", "write"),
     ("docker/config.json", "write"),
     ("bash_history.md", "read"),
+    ("~/.config/git/ignore", "read"),
+    ("/home/ada/.m2/repository/org/x/1.0/x-1.0.pom", "read"),
+    ("~/.cargo/registry/src/index/serde-1.0/src/lib.rs", "read"),
+    ("~/.npm/_logs/2026-01-01-debug-0.log", "read"),
+    ("~/.config/nvim/init.lua", "read"),
+    ("app/models/password_reset_token.rb", "read"),
+    ("/home/ada/project/src/auth/session.json", "read"),
+    ("/home/ada/.nuget/packages/acme.identity/1.0.0/lib/net8.0/Acme.Identity.xml", "read"),
+    ("~/Documents/shop/data/password_resets.json", "read"),
 )

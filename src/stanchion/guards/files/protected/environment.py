@@ -1,35 +1,61 @@
-"""Files of settings that hold secrets."""
+"""Settings of a project that hold secrets."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.files.protected.rule import Protected, Shown
+from stanchion.guards.files.protected.names import ending, words_of
+from stanchion.guards.files.protected.rule import Held, Protected, Shown, Use
+from stanchion.guards.files.protected.seat import Seat
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.word_lists import listed
 
-RULES: Final = (
-    Protected(
-        "settings with secrets",
-        (".env", ".env.*", ".envrc", "secrets.yaml", "secrets.yml", "secrets.toml", "secrets.json", ".secrets"),
-        fine=(".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", ".env.schema", ".env.d.ts"),
-    ),
+RULES: Final[tuple[Protected, ...]] = ()
+_SETTINGS: Final = regex(
+    r"\.env(?:rc)?(?:[._-].*)?\Z|[\w-]+\.env\Z|\.secrets?\Z|\.?secrets?\.(?:ya?ml|toml|json|env|ini|properties)\Z"
 )
+_KINDS: Final = listed(
+    """
+    prod production live stage staging dev development local secret secrets app server web
+    """
+)
+HELD: Final = Held("settings with secrets")
+LOST: Final = Held("settings with secrets", asks=True)
+
+
+def held(seat: Seat, use: Use) -> Held | None:
+    """Settings in which a project keeps its secrets: whoever sets it up writes them, its program reads them."""
+    name = seat.name if seat.inner else f".{seat.tool}" if seat.tool else ""
+    if use == "write" or _SETTINGS.match(name) is None or name.endswith(".d.ts"):
+        return None
+    if name[0] != "." and ending(name) == "env" and _KINDS.isdisjoint(words_of(name)):
+        return None
+    return None if ending(name) in ("vault", "gpg", "age", "enc", "sops") else LOST if use == "delete" else HELD
+
 
 HITS: Final[Shown] = (
     (".env", "read"),
-    ("/srv/app/.env", "write"),
+    ("/srv/app/.env", "read"),
     (".env.local", "read"),
     (".ENV", "read"),
     (".env.production", "delete"),
     ("config/.envrc", "read"),
     ("deploy/secrets.yaml", "read"),
+    ("deploy/prod.env", "read"),
+    ("services/api/.env-staging", "read"),
 )
 MISSES: Final[Shown] = (
     (".env.example", "read"),
     (".env.sample", "write"),
     (".env.template", "write"),
+    (".env.test", "read"),
+    ("tests/e2e/.env", "read"),
+    (".env", "write"),
     ("src/env.py", "read"),
     ("environment.yml", "write"),
     ("autoscaler.env", "read"),
     ("docs/secrets.md", "write"),
     (".environment", "read"),
+    ("k8s/external-secret.yaml", "read"),
+    ("secrets.enc", "read"),
 )

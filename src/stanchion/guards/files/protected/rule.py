@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -13,18 +13,20 @@ CHANGES: Final[tuple[Use, ...]] = ("write", "delete")
 
 
 class Protected(msgspec.Struct, frozen=True, gc=False):
-    """Files that are protected: globs, how they may not be used, and names among them that are fine."""
+    """Files that are protected: globs, how they may not be used, and whether a person is asked instead."""
 
     what: str
     globs: tuple[str, ...]
     uses: tuple[Use, ...] = EVERY
-    fine: tuple[str, ...] = ()
+    asks: bool = False
+
+
+class Held(NamedTuple):
+    """Why a file is protected, and whether a person is asked instead of refusing."""
+
+    what: str
+    asks: bool = False
 
 
 Shown = tuple[tuple[str, Use], ...]
 """Paths and uses that show what a family of rules hits or misses."""
-
-
-def homes(*names: str) -> tuple[str, ...]:
-    """Globs of names in people's home folders, not of the same names elsewhere."""
-    return tuple([f"{home}/{name}" for home in ("~", "/root", "/home/*", "/Users/*", "?:/users/*") for name in names])

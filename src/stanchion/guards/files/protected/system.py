@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.files.protected.rule import CHANGES, Protected, Shown, homes
+from stanchion.guards.files.protected.names import ending, is_key_file, says_credential, words_of
+from stanchion.guards.files.protected.rule import CHANGES, Held, Protected, Shown, Use
+from stanchion.guards.files.protected.seat import Seat
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.word_lists import listed
 
 RULES: Final = (
     Protected(
@@ -25,6 +29,8 @@ RULES: Final = (
             "/etc/**", "/boot/**", "/bin/**", "/sbin/**", "/lib/**", "/lib32/**", "/lib64/**", "/usr/bin/**",
             "/usr/sbin/**", "/usr/lib/**", "/usr/libexec/**", "/sys/**", "/proc/**", "/System/**",
             "/Library/LaunchDaemons/**", "/Library/LaunchAgents/**", "/var/spool/cron/**", "/var/lib/systemd/**",
+            "/usr/share/**", "/usr/include/**", "/usr/local/etc/**", "/usr/local/sbin/**",
+            "/Library/**", "/Applications/**", "?:/ProgramData/**", "?:/Program Files (x86)/**", "/var/db/**",
             "?:/windows/**", "?:/boot.ini", "?:/bootmgr", "?:/Program Files/**",
         ),
         CHANGES,
@@ -37,15 +43,94 @@ RULES: Final = (
         ),
         CHANGES,
     ),
-    Protected(
-        "what starts by itself",
-        homes(
-            ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile",
-            ".config/autostart/**", ".config/systemd/user/**", "Library/LaunchAgents/**", ".config/fish/config.fish",
-        ),
-        CHANGES,
-    ),
 )  # fmt: skip
+
+CLOSED: Final = listed(
+    """
+    wireguard openvpn ipsec strongswan swanctl system-connections wpa_supplicant iwd ppp kubernetes rancher k3s
+    gitlab-runner debian.cnf letsencrypt secrets private sudoers keytabs opasswd bluetooth waagent user-data
+    dslocal user-data.txt machinekeys crypto cloud-init buildkite-agent
+    pgbouncer msmtprc wlansvc credstore samba sssd krb5kdc openldap freeradius tailscale vault
+    mail
+    """
+)
+"""Folders and files of the system that hold keys and passwords of networks, clusters, runners and people."""
+DATABASES: Final = listed(
+    """
+    mysql postgresql pgsql mongodb mongo redis docker containerd etcd jenkins couchdb elasticsearch ldap
+    """
+)
+"""Programs whose data below `/var/lib` is for themselves alone."""
+SITES: Final = (
+    ("var", "www"),
+    ("srv", "www"),
+    ("srv", "http"),
+    ("usr", "share", "nginx"),
+    ("inetpub",),
+    ("opt", "lampp"),
+)
+"""Where sites are served from."""
+SERVED: Final = frozenset([start[0] for start in SITES])
+_SITE: Final = regex(
+    r"(?:wp-config|config(?:uration)?(?:\.inc)?|(?:local|default\.)?settings(?:\.inc)?|database|db|parameters|env|secrets?"
+    r"|connect(?:ion)?)\.(?:php|ya?ml|py|rb)\Z|web\.config\Z|appsettings(?:\.\w+)?\.json\Z|tomcat-users\.xml\Z|local\.xml\Z"
+)
+"""Settings in which a site has the passwords of its database."""
+SITE: Final = Held("settings of a site that is served", asks=True)
+SIGNS: Final = frozenset({"shadow", "creds", "cred", "userlist", "htdigest"})
+PACKAGES: Final = (
+    ("dpkg",),
+    ("apt",),
+    ("rpm",),
+    ("dnf",),
+    ("pacman",),
+    ("snapd",),
+    ("command-not-found",),
+    ("mlocate",),
+)
+"""Programs below `/var/lib` that say what is installed and where it is."""
+LOGS: Final = Held("what is recorded about this system")
+CLOSED_TO: Final = Held("keys and passwords of the system")
+PROGRAM: Final = Held("a program that others find by its name", asks=True)
+MEMORY: Final = Held("the memory of a process")
+
+
+def held(seat: Seat, use: Use) -> Held | None:
+    """What the system keeps to itself: keys and passwords of any service, records, and the programs that all find."""
+    parts = seat.all
+    if use == "read" and parts[:1] and parts[0] in SERVED and _is_of_site(parts):
+        return SITE
+    if seat.area != "system" or not parts:
+        return None
+    if use == "read":
+        return _read(parts)
+    if parts[:2] == ("var", "log") or parts[:2] == ("private", "var"):
+        return LOGS
+    if parts[0] in ("usr", "opt") and not {"bin", "sbin"}.isdisjoint(parts[:-1]):
+        return PROGRAM
+    return CLOSED_TO if _read(parts) is not None else None
+
+
+def _is_of_site(parts: tuple[str, ...]) -> bool:
+    return any(parts[: len(start)] == start for start in SITES) and _SITE.match(parts[-1]) is not None
+
+
+def _read(parts: tuple[str, ...]) -> Held | None:
+    if parts[0] == "proc":
+        return MEMORY if parts[-1] in ("environ", "mem", "kcore") else None
+    if parts[0] in ("usr", "lib", "opt", "nix", "sys", "dev", "applications", "snap", "bin", "sbin"):
+        return CLOSED_TO if is_key_file(parts[-1]) and "share" not in parts else None
+    if parts[:2] == ("var", "lib") and not DATABASES.isdisjoint(parts[2:3]):
+        return CLOSED_TO
+    if not CLOSED.isdisjoint(parts) or is_key_file(parts[-1]):
+        return CLOSED_TO
+    last = parts[-1]
+    if says_credential(last) or not SIGNS.isdisjoint(words_of(last)):
+        return CLOSED_TO
+    if parts[:2] == ("var", "lib") and ending(last) in ("db", "sqlite", "sqlite3") and parts[2:3] not in PACKAGES:
+        return CLOSED_TO
+    return None
+
 
 HITS: Final[Shown] = (
     ("/etc/shadow", "read"),
@@ -59,9 +144,21 @@ HITS: Final[Shown] = (
     ("/etc", "delete"),
     ("/usr/bin/python3", "delete"),
     ("/dev/sda", "write"),
-    ("~/.bashrc", "write"),
-    ("/home/ada/.config/autostart/x.desktop", "write"),
+    ("/etc/wireguard/wg1.conf", "read"),
+    ("/etc/NetworkManager/system-connections/office.nmconnection", "read"),
+    ("/run/secrets/db_password", "read"),
+    ("/var/lib/mysql/mysql/user.MYD", "read"),
+    ("/etc/postfix/sasl_passwd", "read"),
+    ("/var/log/auth.log", "write"),
+    ("/opt/homebrew/bin/gh", "write"),
+    ("/usr/local/bin/tool", "write"),
+    ("C:/Windows/Panther/Unattend.xml", "read"),
     ("/private/etc/sudoers", "read"),
+    ("/var/www/shop/wp-config.php", "read"),
+    ("/srv/www/wiki/LocalSettings.php", "read"),
+    ("C:/inetpub/wwwroot/shop/web.config", "read"),
+    ("/var/www/html/app/config/parameters.yml", "read"),
+    ("/usr/share/nginx/html/blog/configuration.php", "read"),
 )
 MISSES: Final[Shown] = (
     ("/etc/passwd", "read"),
@@ -70,11 +167,15 @@ MISSES: Final[Shown] = (
     ("/dev/stderr", "write"),
     ("/dev/fd/63", "write"),
     ("/dev/shm/buffer", "write"),
-    ("/usr/local/bin/tool", "write"),
-    ("dotfiles/.bashrc", "write"),
     ("etc/shadow", "read"),
     ("/tmp/x", "delete"),
-    ("~/.bashrc", "read"),
+    ("/etc/nginx/mime.types", "read"),
+    ("/usr/include/openssl/evp.h", "read"),
+    ("/var/log/nginx/access.log", "read"),
+    ("/var/www/app/index.php", "write"),
+    ("/usr/share/ca-certificates/x.crt", "read"),
     ("/proc/cpuinfo", "read"),
     ("/usr/share/dict/words", "read"),
+    ("/var/www/shop/index.php", "read"),
+    ("wp-config.php", "read"),
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.pii.check_digits import date, digits, varied, weighed
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-PASSPORT: Final = re.compile(r"[MSRODG](?:\d{3}[A-Z]\d{4}|\d{8})")
-THAI: Final = re.compile(r"[1-9](?:[134][0-9]|[25][0-8]|[67][0-7]|[8][0-6]|[9][0-6])\d{10}")
+PASSPORT: Final = regex(r"[MSRODG](?:\d{3}[A-Z]\d{4}|\d{8})")
+THAI: Final = regex(r"[1-9](?:[134][0-9]|[25][0-8]|[67][0-7]|[8][0-6]|[9][0-6])\d{10}")
 
 
 def _singapore(text: str) -> bool:

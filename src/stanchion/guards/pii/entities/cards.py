@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.pii.check_digits import luhn, varied
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-ISSUERS: Final = re.compile(
+ISSUERS: Final = regex(
     r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|(?:222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}"
     r"|(?:6011|65\d\d|64[4-9]\d|62\d\d)\d{12,15}|35\d{14}(?:\d{3})?|(?:2131|1800)\d{11}"
     r"|3(?:0[0-59]|[689]\d)\d{11}|220[0-4]\d{12}"
 )
-MAESTRO: Final = re.compile(r"(?:5[0678]|6\d)\d{10}(?:\d|\d{3}|\d{5}|\d{6}|\d{7})?")
+MAESTRO: Final = regex(r"(?:5[0678]|6\d)\d{10}(?:\d|\d{3}|\d{5}|\d{6}|\d{7})?")
 
 
 def _card(number: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-DOMAIN: Final = re.compile(
+DOMAIN: Final = regex(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}(?:xn--[A-Za-z0-9-]{0,58}[A-Za-z0-9]|[A-Za-z]{2,24})"
 )
 

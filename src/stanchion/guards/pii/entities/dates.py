@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.pii.check_digits import date
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
 MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 NAMES: Final = frozenset(
@@ -14,7 +14,7 @@ NAMES: Final = frozenset(
     "sep sept oct nov dec".upper().split()
 )
 WORDS: Final = tuple(["A" * length for length in range(3, 10)])
-PARTS: Final = re.compile(r"(\d+)(?:ST|ND|RD|TH)?([A-Z]+)(\d{4})|([A-Z]+?)(\d{1,2})(?:ST|ND|RD|TH)?(\d{4})")
+PARTS: Final = regex(r"(\d+)(?:ST|ND|RD|TH)?([A-Z]+)(\d{4})|([A-Z]+?)(\d{1,2})(?:ST|ND|RD|TH)?(\d{4})")
 
 
 def _born(text: str) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.pii.check_digits import cross_sum, date, digits, mod11_10, varied, weighed
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-SERIAL: Final = re.compile(r"[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{7}\d")
-LICENCE: Final = re.compile(r"[A-Z]{2}\d{8}[0-9A-Z]|[0-9A-Z]\d{2}[0-9A-Z]{6}\d[0-9A-Z]")
-PLATE: Final = re.compile(r"[A-ZÄÖÜ]{1,3}[A-Z]{1,2}\d{1,4}[EH]?")
+SERIAL: Final = regex(r"[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{7}\d")
+LICENCE: Final = regex(r"[A-Z]{2}\d{8}[0-9A-Z]|[0-9A-Z]\d{2}[0-9A-Z]{6}\d[0-9A-Z]")
+PLATE: Final = regex(r"[A-ZÄÖÜ]{1,3}[A-Z]{1,2}\d{1,4}[EH]?")
 
 
 def _serial(text: str) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.pii.check_digits import varied, verhoeff
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-PASSPORT: Final = re.compile(r"[A-PR-WY][1-9]\d{5}[1-9]")
-GST: Final = re.compile(r"(?:0[1-9]|[12]\d|3[0-8]|97|99)[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]")
+PASSPORT: Final = regex(r"[A-PR-WY][1-9]\d{5}[1-9]")
+GST: Final = regex(r"(?:0[1-9]|[12]\d|3[0-8]|97|99)[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]")
 STATES: Final = frozenset(
     {
         "AN", "AP", "AR", "AS", "BH", "BR", "CG", "CH", "DD", "DL", "DN", "GA", "GJ", "HP", "HR", "JH", "JK", "KA",

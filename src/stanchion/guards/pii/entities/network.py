@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Sequence
 from string import hexdigits
 from typing import Final
 
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-RANGE: Final = re.compile(r"/(\d{1,3})(?!\d)")
+RANGE: Final = regex(r"/(\d{1,3})(?!\d)")
 
 
 def _ip(raw: str, _told: bool) -> Sequence[int]:

@@ -3,23 +3,23 @@ a word nearby says is one."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-COUNTRIES: Final = re.compile(
+COUNTRIES: Final = regex(
     r"1|7|2(?:0|7|1[123689]|[2-4]\d|5[0-8]|6\d|9[0179])|3(?:[0-469]|5\d|7[0-8]|8[0-35-79])|4(?:[013-9]|2[013])"
     r"|5(?:[1-8]|0\d|9\d)|6(?:[0-6]|7[02-9]|8[0-35-9]|9[0-2])|8(?:[1246]|5[02356]|8[016])"
     r"|9(?:[0-58]|6[0-8]|7[0-79]|9[2-68])"
 )
-AMERICAN: Final = re.compile(r"(?:\+?1[-. ]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-. ])\d{3}[-. ]\d{4}")
-NATIONAL: Final = re.compile(r"\(?0\d{0,4}\)?(?:[ ./-]{1,2}\d{2,8}){1,5}|0[1-9]\d{9}")
-INTERNATIONAL: Final = re.compile(r"(?:\+|00)\d{1,4}(?:[ ./-]?\(\d{1,4}\))?(?:[ ./-]?\d{1,12}){1,6}")
-LOOSE: Final = re.compile(r"\(?\d{1,5}\)?(?:[ ./-]{0,2}\d{1,8}){1,5}")
-GROUP: Final = re.compile(r"\d+")
-EXTENSION: Final = re.compile(r"x\d{1,5}")
+AMERICAN: Final = regex(r"(?:\+?1[-. ]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-. ])\d{3}[-. ]\d{4}")
+NATIONAL: Final = regex(r"\(?0\d{0,4}\)?(?:[ ./-]{1,2}\d{2,8}){1,5}|0[1-9]\d{9}")
+INTERNATIONAL: Final = regex(r"(?:\+|00)\d{1,4}(?:[ ./-]?\(\d{1,4}\))?(?:[ ./-]?\d{1,12}){1,6}")
+LOOSE: Final = regex(r"\(?\d{1,5}\)?(?:[ ./-]{0,2}\d{1,8}){1,5}")
+GROUP: Final = regex(r"\d+")
+EXTENSION: Final = regex(r"x\d{1,5}")
 
 
 def _phone(raw: str, told: bool) -> Sequence[int]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.pii.check_digits import digits, luhn, varied
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
 NIF: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
 ODD: Final = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
-FISCAL: Final = re.compile(r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]")
-DRIVER: Final = re.compile(r"U1[BCDFGHLJKMNPRSTUWYXZ0-9]{7}[A-Z]|[A-Z]{2}\d{7}[A-Z]")
-PLATE: Final = re.compile(r"(?:0[1-9]|[1-7]\d|8[01])(?:[A-Z]\d{3,5}|[A-Z]{2}\d{3,4}|[A-Z]{3}\d{2,4})")
+FISCAL: Final = regex(r"[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]")
+DRIVER: Final = regex(r"U1[BCDFGHLJKMNPRSTUWYXZ0-9]{7}[A-Z]|[A-Z]{2}\d{7}[A-Z]")
+PLATE: Final = regex(r"(?:0[1-9]|[1-7]\d|8[01])(?:[A-Z]\d{3,5}|[A-Z]{2}\d{3,4}|[A-Z]{3}\d{2,4})")
 
 
 def _nif(text: str) -> bool:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.pii.check_digits import digits, varied, weighed
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-NINO: Final = re.compile(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
-DRIVER: Final = re.compile(
-    r"[A-Z9]{5}\d(?:0[1-9]|1[0-2]|5[1-9]|6[0-2])(?:0[1-9]|[12]\d|3[01])\d[A-Z9]{2}[0-9A-Z][A-Z]{2}"
-)
-POSTCODE: Final = re.compile(
+NINO: Final = regex(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
+DRIVER: Final = regex(r"[A-Z9]{5}\d(?:0[1-9]|1[0-2]|5[1-9]|6[0-2])(?:0[1-9]|[12]\d|3[01])\d[A-Z9]{2}[0-9A-Z][A-Z]{2}")
+POSTCODE: Final = regex(
     r"(?:GIR0AA|(?:[A-PR-UWYZ][0-9][0-9A-HJKPSTUW]?|[A-PR-UWYZ][A-HK-Y][0-9][0-9ABEHMNPRVWXY]?)"
     r"[0-9][ABD-HJLNP-UW-Z]{2})"
 )
-PLATE: Final = re.compile(
+PLATE: Final = regex(
     r"[A-HJ-PR-Y][A-HJ-PR-Y]\d\d[A-HJ-PR-Z]{3}|[A-HJ-NPR-TV-Y]\d{1,3}[A-HJ-PR-Y]{3}"
     r"|[A-HJ-PR-Y]{3}\d{1,3}[A-HJ-NPR-TV-Y]"
 )

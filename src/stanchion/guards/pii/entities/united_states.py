@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.pii.check_digits import digits, luhn, varied, weighed
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-MBI: Final = re.compile(
+MBI: Final = regex(
     r"[1-9][AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d[AC-HJKMNP-RT-Y][0-9AC-HJKMNP-RT-Y]\d[AC-HJKMNP-RT-Y]{2}\d\d"
 )
 COUNTED: Final = ("123456789", "987654321", "012345678")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from stanchion.guards.pii.check_digits import date, digits, varied, weighed
 from stanchion.guards.pii.entity import Entity
+from stanchion.kernel.regex import regex
 
-FRENCH: Final = re.compile(r"[12]\d\d(?:0[1-9]|1[0-2]|[2-9]\d)(?:\d\d|2[AB])\d{8}")
+FRENCH: Final = regex(r"[12]\d\d(?:0[1-9]|1[0-2]|[2-9]\d)(?:\d\d|2[AB])\d{8}")
 
 
 def _french(text: str) -> bool:

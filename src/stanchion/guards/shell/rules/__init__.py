@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from functools import cache
+from typing import Final
 
 from stanchion.guards.shell.rule import Family, Rule
 from stanchion.guards.shell.rules import (
@@ -18,6 +19,7 @@ from stanchion.guards.shell.rules import (
     services,
     tampering,
 )
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
 
 MODULES: Final = (
@@ -66,20 +68,24 @@ def _named(pairs: Pairs) -> Named:
 
 BY_NAME: Final = _indexed()
 """Rules by the name of the program; `>` are those for redirections, `=` for settings, `*` for marked commands, `$` for
-commands whose name is not known, `@` for every command."""
+commands whose name is not known, `@` for every command, `%` for every command with the rule's hint."""
 
-MARKED: Final = {name: _named(pairs) for name, pairs in BY_NAME.items()}
-UNMARKED: Final = {
-    name: _named(tuple([pair for pair in pairs if not pair[1].marks])) for name, pairs in BY_NAME.items()
-}
-"""The same for commands without marks, which break no rule that wants one."""
+
+OF_ANY: Final = tuple(dict.fromkeys([rule.hint for _, rule in BY_NAME["%"]]))
+"""What is in the words of every command that breaks a rule for whatever program."""
+
+
+@cache
+def _rules_of(name: str, marked: bool) -> Named:
+    """The rules for programs of a name that has some; a command without marks breaks none that wants one."""
+    return _named(tuple([pair for pair in BY_NAME[name] if marked or not pair[1].marks]))
 
 
 def rules_for(command: Command) -> Pairs:
     """The rules that a command may break by the name of its program, its marks and its first operand."""
-    named = (MARKED if command.marks else UNMARKED).get(command.name)
-    if named is None:
+    if command.name not in BY_NAME:
         return ()
+    named = _rules_of(command.name, bool(command.marks))
     if not named.by_first:
         return named.rest
     operands = command.operands

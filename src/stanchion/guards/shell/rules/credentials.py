@@ -20,19 +20,30 @@ KEYS: Final = (
 )  # fmt: skip
 
 
+HIVES: Final = ("/sam", "/security", "/system", "hklmsam", "hklmsecurity", "hklmsystem")
+"""Where Windows keeps its passwords; a shell of another kind leaves the backslash out."""
+
+
 def _reads_key(command: Command, _roots: Roots) -> bool:
     return any(plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub") for path in command.reads)
 
 
 FAMILY: Final = Family(
     "credentials",
+    "control",
     (
-        Rule(READERS, "reads keys or passwords", check=_reads_key, hint="/", level="doubt"),
+        Rule(READERS, "reads keys or passwords", check=_reads_key, hint="/", loss="unknown"),
         Rule(
             "security",
             "reads the key chain",
             words="find-generic-password|find-internet-password|dump-keychain|export",
-            level="doubt",
+            loss="unknown",
+        ),
+        Rule(
+            "reg",
+            "reads the passwords of the system",
+            words="save|export",
+            check=lambda c, _: any(w.lower().replace("\\", "/").endswith(HIVES) for w in c.operands),
         ),
         Rule(
             "mimikatz",
@@ -44,7 +55,7 @@ FAMILY: Final = Family(
             "unshadow john hashcat",
             "tries passwords",
             check=lambda c, _: any("shadow" in w for w in c.argv),
-            level="doubt",
+            loss="unknown",
         ),
     ),
 )

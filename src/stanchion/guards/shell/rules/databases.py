@@ -7,8 +7,9 @@ from typing import Final
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule
 from stanchion.guards.shell.statements import destroys
+from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.opening import Open
+from stanchion.readings.shell.partly_known import Open
 
 CLIENTS: Final = (
     "mysql mariadb psql sqlite3 sqlcmd clickhouse-client clickhouse cqlsh cockroach bq snowsql duckdb "
@@ -43,12 +44,27 @@ def _mongo(command: Command, _roots: Roots) -> bool:
     return any(mark in text for text in texts for mark in marks)
 
 
+def _accepts_loss(command: Command, _roots: Roots) -> bool:
+    """Whether an option says that data may go: `--accept-data-loss`, `--force-reset`, `--delete-data`."""
+    return any(_LOSES.fullmatch(flag) is not None for flag in command.flags)
+
+
+def _graph(command: Command, _roots: Roots) -> bool:
+    """Whether a statement deletes every node or edge of a graph."""
+    given = [command.given] if command.given is not None and not isinstance(command.given, Open) else []
+    return any(
+        _EVERY_NODE.search(text) is not None and " where " not in text.lower() for text in (*command.argv, *given)
+    )
+
+
 def _redis(command: Command, _roots: Roots) -> bool:
     words = [
         *command.operands,
         *(command.given.split() if command.given is not None and not isinstance(command.given, Open) else []),
     ]
     low = [word.lower() for word in words]
+    if low[:1] in (["eval"], ["eval_ro"]):
+        return any(each in low[1] for each in ("'del'", "'unlink'", "'flush", '"del"', '"unlink"', '"flush'))
     return any(word in ("flushall", "flushdb", "shutdown", "debug") for word in low[:4]) or low[:2] in (
         ["config", "set"],
         ["config", "resetstat"],
@@ -57,37 +73,58 @@ def _redis(command: Command, _roots: Roots) -> bool:
     )
 
 
+_LOSES: Final = regex(
+    r"--(?:accept|allow|force|confirm)-(?:data-?loss|(?:db-|database-)?reset)"
+    r"|--(?:delete|drop|destroy|erase|purge|wipe|remove)-(?:all-)?(?:data|database|db)"
+)
+_EVERY_NODE: Final = regex(r"(?i)\bmatch\s*\(\s*\w*\s*\)[^;]*?\bdelete\b")
+
 FAMILY: Final = Family(
     "database",
+    "good",
     (
         Rule(CLIENTS, "drops, empties or hands over what a database holds", check=_statement),
         Rule(STATEMENTS, "drops, empties or hands over what a database holds", check=_typed),
         Rule(EMPTYING, "empties a database"),
         Rule("mysqladmin", "drops a database or stops its server", words="** drop|shutdown|kill|flush-*"),
         Rule("dropdb dropuser", "drops a database or a user"),
-        Rule("pg_restore", "drops what is there first", flags="-c|--clean", level="doubt"),
+        Rule("pg_restore", "drops what is there first", flags="-c|--clean", loss="unknown"),
         Rule("mongo mongosh", "drops or empties what a database holds", check=_mongo),
-        Rule("mongorestore", "drops what is there first", flags="--drop", level="doubt"),
+        Rule("mongorestore", "drops what is there first", flags="--drop", loss="unknown"),
         Rule("redis-cli valkey-cli", "empties or stops a database", check=_redis),
         Rule(
             "rails rake",
             "drops or resets a database",
             words="db:drop*|db:reset*|db:schema:load|db:purge|db:migrate:reset",
         ),
+        Rule("%", "loses what a database holds, and says so", check=_accepts_loss, hint="-loss", loss="others"),
+        Rule("%", "loses what a database holds, and says so", check=_accepts_loss, hint="-data", loss="others"),
+        Rule("%", "loses what a database holds, and says so", check=_accepts_loss, hint="-reset", loss="others"),
+        Rule("cypher-shell", "deletes what a database holds", check=_graph, hint="delete"),
+        Rule("cypher-shell", "deletes what a database holds", check=_graph, hint="DELETE"),
+        Rule("consul", "deletes what a database holds", words="kv delete", flags="-recurse|--recurse"),
         Rule("prisma npx", "resets a database", words="** migrate reset"),
         Rule("manage.py django-admin python python3", "empties a database", words="** flush|reset_db|sqlflush"),
         Rule("artisan php", "empties a database", words="** migrate:fresh|migrate:reset|db:wipe"),
+        Rule("etcdctl", "deletes what a database holds", words="del", flags="--prefix|--from-key"),
         Rule("influx", "deletes what a database holds", words="** delete"),
         Rule(
             "nodetool",
             "deletes what a database holds",
             words="clearsnapshot|decommission|removenode|truncatehints",
-            level="doubt",
+            loss="unknown",
         ),
     ),
 )
 
 HITS: Final = (
+    "npx prisma db push --force-reset --accept-data-loss",
+    "frobnicate sync --delete-data",
+    "cypher-shell 'MATCH (n) DETACH DELETE n'",
+    "consul kv delete -recurse shop/",
+    "redis-cli EVAL \"for _,k in ipairs(redis.call('KEYS','*')) do redis.call('UNLINK',k) end\" 0",
+    "clickhouse-client --query 'ALTER TABLE events DELETE WHERE 1'",
+    "etcdctl --endpoints=x del '' --from-key=true",
     "mysql -e 'DROP DATABASE shop'",
     'psql -c "TRUNCATE orders"',
     "psql -d x -c 'delete from users'",
@@ -102,6 +139,7 @@ HITS: Final = (
     "redis-cli -h h flushdb",
 )
 MISSES: Final = (
+    "cypher-shell 'MATCH (n:Cart {id: 7}) DETACH DELETE n'",
     "mysql -e 'SELECT 1'",
     'psql -c "delete from users where id = 7"',
     "redis-cli GET x",

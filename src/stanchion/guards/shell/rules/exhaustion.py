@@ -33,6 +33,14 @@ def _without_end(command: Command, _roots: Roots) -> bool:
     return not command.known or not command.flags & {"-t", "--timeout"}
 
 
+def _fills(command: Command, _roots: Roots) -> bool:
+    """Whether a file is made of something without end, and nothing says how much of it."""
+    words = command.argv[1:]
+    endless = any(word in ("if=/dev/zero", "if=/dev/urandom", "if=/dev/random") for word in words)
+    bounded = any(word.startswith(("count=", "of=/dev/")) for word in words)
+    return endless and not bounded and any(word.startswith("of=") for word in words)
+
+
 def _holds_lock(command: Command, _roots: Roots) -> bool:
     words = " ".join(command.argv[1:]).split()
     return any(
@@ -44,30 +52,44 @@ def _holds_lock(command: Command, _roots: Roots) -> bool:
 
 FAMILY: Final = Family(
     "exhaustion",
+    "others",
     (
         Rule("*", "starts itself again and again", marks="forks"),
         Rule("while", "starts endless loops in the background", marks="endless"),
         Rule("kill", "ends every process", check=_all_processes),
         Rule("pkill killall killall5", "ends every process that has nearly any name", check=_broad),
         Rule("killall5", "ends every process"),
-        Rule("pkill killall", "stops a server", words=SERVERS, level="doubt"),
-        Rule("shutdown halt poweroff reboot telinit", "stops the machine", lacks="-c"),
+        Rule("pkill killall", "stops a server", words=SERVERS, loss="changed"),
+        Rule(
+            "shutdown halt poweroff reboot",
+            "stops the machine",
+            lacks="-c|-w|--wtmp-only|-k",
+            check=lambda c, _: "/a" not in c.argv,
+        ),
+        Rule("telinit", "stops the machine", words="0|6"),
         Rule(">", "stops the machine", check=lambda c, _: "/proc/sysrq-trigger" in c.writes),
         Rule("tee", "stops the machine", check=lambda c, _: "/proc/sysrq-trigger" in c.operands),
+        Rule("stop-computer restart-computer", "stops the machine"),
+        Rule("stop-process", "ends every process", check=lambda c, _: "every-process" in c.origin),
         Rule("init", "stops the machine", words="0|6"),
         Rule("systemctl", "stops the machine", words="halt|emergency|rescue"),
         Rule("systemctl", "stops the machine", words="poweroff|reboot|kexec", check=lambda c, _: c.privileged),
         Rule("systemctl", "stops the machine", words="poweroff|reboot|kexec", strict=True),
-        Rule("systemctl", "stops a server", words=f"stop|disable|mask|kill {SERVERS}", level="doubt"),
-        Rule("service rc-service", "stops a server", words=f"{SERVERS} stop", level="doubt"),
-        Rule("initctl stop", "stops a server", words=f"{SERVERS}", level="doubt"),
+        Rule("systemctl", "stops a server", words=f"stop|disable|mask|kill {SERVERS}", loss="changed"),
+        Rule("service rc-service", "stops a server", words=f"{SERVERS} stop", loss="changed"),
+        Rule("initctl stop", "stops a server", words=f"{SERVERS}", loss="changed"),
         Rule(
-            "nginx", "stops a server", check=lambda c, _: c.argv[1:3] in (("-s", "stop"), ("-s", "quit")), level="doubt"
+            "nginx",
+            "stops a server",
+            check=lambda c, _: c.argv[1:3] in (("-s", "stop"), ("-s", "quit")),
+            loss="changed",
         ),
-        Rule("haproxy", "stops a server", flags="-st|-sf", level="doubt"),
-        Rule("apachectl apache2ctl pg_ctl", "stops a server", words="stop|graceful-stop", level="doubt"),
-        Rule("apachectl apache2ctl", "stops a server", check=lambda c, _: c.argv[1:3] == ("-k", "stop"), level="doubt"),
-        Rule("caddy traefik consul nomad", "stops a server", words="stop|leave", level="doubt"),
+        Rule("haproxy", "stops a server", flags="-st|-sf", loss="changed"),
+        Rule("apachectl apache2ctl pg_ctl", "stops a server", words="stop|graceful-stop", loss="changed"),
+        Rule(
+            "apachectl apache2ctl", "stops a server", check=lambda c, _: c.argv[1:3] == ("-k", "stop"), loss="changed"
+        ),
+        Rule("caddy traefik consul nomad", "stops a server", words="stop|leave", loss="changed"),
         Rule(
             "socat nc",
             "stops a server through its socket",
@@ -78,10 +100,10 @@ FAMILY: Final = Family(
                     for w in ("shutdown ", "disable server", "disable frontend", "del server", "clear table")
                 )
             ),
-            level="doubt",
+            loss="changed",
         ),
-        Rule("stress stress-ng", "uses up the machine", check=_without_end, level="doubt"),
-        Rule("flock", "keeps others waiting for a lock", check=_holds_lock, level="doubt"),
+        Rule("stress stress-ng", "uses up the machine", check=_without_end, loss="changed"),
+        Rule("flock", "keeps others waiting for a lock", check=_holds_lock, loss="changed"),
         Rule("iptables ip6tables", "takes the firewall down", flags="-F|--flush|-X"),
         Rule(
             "iptables ip6tables", "takes the firewall down", flags="-P|--policy", check=lambda c, _: "ACCEPT" in c.argv
@@ -94,12 +116,18 @@ FAMILY: Final = Family(
             check=lambda c, _: "off" in c.operands and "firewall" in " ".join(c.operands),
         ),
         Rule("pfctl", "takes the firewall down", flags="-d"),
-        Rule("ifconfig", "cuts the network", words="* down", level="doubt"),
-        Rule("ip", "cuts the network", words="link set * down", level="doubt"),
-        Rule("swapoff", "uses up the machine", flags="-a|--all", level="doubt"),
-        Rule("insmod", "changes the running kernel", level="doubt"),
-        Rule("rmmod modprobe kexec", "changes the running kernel", strict=True, level="doubt"),
-        Rule("sysctl", "changes the running kernel", flags="-w|--write", level="doubt"),
+        Rule("nmcli", "cuts the network", words="networking|n off", loss="changed"),
+        Rule("ifdown", "cuts the network", flags="-a|--all", loss="changed"),
+        Rule("rfkill", "cuts the network", words="block all", loss="changed"),
+        Rule("route", "cuts the network", words="del|delete default", loss="changed"),
+        Rule("ip", "cuts the network", words="route del|delete|flush default|table|all", loss="changed"),
+        Rule("dd", "fills a disk", check=_fills, loss="unknown"),
+        Rule("ifconfig", "cuts the network", words="* down", loss="changed"),
+        Rule("ip", "cuts the network", words="link set * down", loss="changed"),
+        Rule("swapoff", "uses up the machine", flags="-a|--all", loss="changed"),
+        Rule("insmod", "changes the running kernel", loss="changed"),
+        Rule("rmmod modprobe kexec", "changes the running kernel", strict=True, loss="changed"),
+        Rule("sysctl", "changes the running kernel", flags="-w|--write", loss="changed"),
         Rule(
             "apt apt-get yum dnf zypper pacman",
             "removes parts of the system",
@@ -130,12 +158,17 @@ FAMILY: Final = Family(
             "dpkg rpm",
             "removes parts of the system",
             flags="--force-all|--force-remove-essential|--nodeps",
-            level="doubt",
+            loss="changed",
         ),
     ),
 )
 
 HITS: Final = (
+    "nmcli networking off",
+    "ifdown -a",
+    "route del default",
+    "dd if=/dev/zero of=/fill bs=1G",
+    "while :; do sleep 9 & done",
     ":(){ :|:& };:",
     "f() { f | f & }; f",
     "kill -9 -1",
@@ -155,6 +188,13 @@ HITS: Final = (
     "stress --cpu 9",
 )
 MISSES: Final = (
+    "dd if=/dev/zero of=x.img bs=1M count=64",
+    "nmcli networking on",
+    "while :; do date; sleep 9; done",
+    "shutdown /a",
+    "reboot --wtmp-only",
+    "telinit q",
+    "shutdown -c",
     "kill 4242",
     "kill -9 4242",
     "pkill -f my_server.py",

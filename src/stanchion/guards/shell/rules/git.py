@@ -7,12 +7,22 @@ from typing import Final
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.partly_known import Open
 
 MAIN: Final = frozenset({"main", "master", "production", "prod", "release", "trunk"})
 
 
 def _forced_ref(command: Command, _roots: Roots) -> bool:
-    return any(word.startswith(("+", ":")) for word in command.operands[2:])
+    return any(word.startswith("+") for word in command.operands[2:])
+
+
+def _listed_ref(command: Command, _roots: Roots) -> bool:
+    """Whether another program lists what is pushed, which may be deletions."""
+    return "xargs" in command.via and any(isinstance(word, Open) and word[:2] == "$(" for word in command.operands[2:])
+
+
+def _deleted_ref(command: Command, _roots: Roots) -> bool:
+    return any(word.startswith(":") and len(word) > 1 for word in command.operands[2:])
 
 
 def _to_main(command: Command, _roots: Roots) -> bool:
@@ -50,24 +60,32 @@ def _stashes(command: Command, _roots: Roots) -> bool:
 
 
 WORK: Final = "throws away changes that are in no commit"
+PUSHED: Final = "overwrites what others have pushed"
+BRANCH: Final = "overwrites or deletes a branch others have"
 FAMILY: Final = Family(
     "git",
+    "others",
     (
-        Rule("git", "overwrites what others have pushed", words="push", flags="-f|--force|--force-with-lease|--mirror"),
-        Rule("git", "overwrites or deletes a branch others have", words="push", flags="-d|--delete"),
-        Rule("git", "overwrites or deletes a branch others have", words="push", check=_forced_ref),
+        Rule("git", PUSHED, words="push", flags="--mirror|--prune"),
+        Rule("git", PUSHED, words="push", flags="-f|--force", known="pushed", otherwise="unknown"),
+        Rule("git", PUSHED, words="push", flags="--force-with-lease", known="pushed", otherwise="recoverable"),
+        Rule("git", BRANCH, words="push", flags="-d|--delete", known="pushed", otherwise="recoverable"),
+        Rule("git", BRANCH, words="push", check=_listed_ref, loss="unknown"),
+        Rule("git", BRANCH, words="push", check=_forced_ref, known="pushed", otherwise="unknown"),
+        Rule("git", BRANCH, words="push", check=_deleted_ref, known="pushed", otherwise="recoverable"),
         Rule(
             "git",
             "pushes straight to the main branch",
             words="push",
             lacks="-u|--set-upstream",
             check=_to_main,
-            level="note",
+            loss="visible",
+            strict=True,
         ),
         Rule("git", "rewrites history", words="filter-branch"),
         Rule("git", "rewrites history", words="filter-repo", flags="-f|--force"),
         Rule("git", "rewrites history", words="filter-repo", strict=True),
-        Rule("git", "makes commits unreachable for good", words="reflog expire|delete"),
+        Rule("git", "makes commits unreachable for good", words="reflog expire|delete", loss="good"),
         Rule(
             "git",
             "makes commits unreachable for good",
@@ -76,30 +94,34 @@ FAMILY: Final = Family(
                 any(f == "--prune" and v in ("now", "all") for f, v in c.sorted.values)
                 or ("--aggressive" in c.flags and "--prune" in c.flags)
             ),
+            loss="good",
         ),
-        Rule("git", "deletes a reference", words="update-ref", flags="-d", level="doubt"),
-        Rule("bfg bfg.jar", "rewrites history", level="doubt"),
-        Rule("git", WORK, words="reset", flags="--hard|--merge", level="doubt"),
+        Rule("git", "deletes a reference", words="update-ref", flags="-d", loss="recoverable"),
+        Rule("bfg bfg.jar", "rewrites history", loss="unknown"),
+        Rule("git", WORK, words="reset", flags="--hard|--merge", loss="work", known="changed", otherwise="recoverable"),
         Rule(
             "git",
             "deletes files that are in no commit",
             words="clean",
             flags="-f|--force|-x|-X",
             lacks="-n|--dry-run",
-            level="doubt",
+            loss="work",
+            known="untracked",
+            by_path=True,
         ),
-        Rule("git", WORK, words="checkout", flags="-f|--force", level="doubt"),
-        Rule("git", WORK, check=_checks_out_files, level="doubt"),
-        Rule("git", WORK, check=_restores_files, level="doubt"),
-        Rule("git", WORK, words="switch", flags="-f|--force|--discard-changes|-C|--force-create", level="doubt"),
-        Rule("git", "deletes stashed changes", words="stash drop|clear", level="doubt"),
-        Rule("git", "deletes a branch whether it is merged or not", words="branch", flags="-D", level="doubt"),
+        Rule("git", WORK, words="checkout|switch", flags="-f|--force|--discard-changes", loss="work", known="changed"),
+        Rule("git", WORK, check=_checks_out_files, loss="work", known="changed", by_path=True),
+        Rule("git", WORK, check=_restores_files, loss="work", known="changed", by_path=True),
+        Rule("git", WORK, words="read-tree", flags="--reset", loss="work", known="changed", otherwise="recoverable"),
+        Rule("git", WORK, words="checkout-index", flags="-f|--force", loss="work", known="changed"),
+        Rule("git", "deletes stashed changes", words="stash drop|clear", loss="work"),
+        Rule("git", "deletes a branch whether it is merged or not", words="branch", flags="-D", loss="recoverable"),
         Rule(
             "git",
             "deletes a branch whether it is merged or not",
             words="branch",
             flags="-d|--delete -f|--force",
-            level="doubt",
+            loss="recoverable",
         ),
         Rule(
             "git",
@@ -107,31 +129,46 @@ FAMILY: Final = Family(
             words="branch",
             flags="-f|--force",
             lacks="-d|--delete",
-            level="doubt",
+            loss="recoverable",
         ),
         Rule(
-            "git", "deletes a working tree with its changes", words="worktree remove", flags="-f|--force", level="doubt"
+            "git", "moves a branch away from its commits", words="switch", flags="-C|--force-create", loss="recoverable"
         ),
-        Rule("git", "deletes a submodule's changes", words="submodule deinit", flags="-f|--force", level="doubt"),
-        Rule("git", "deletes a tag", words="tag", flags="-d|--delete", level="note"),
-        Rule("git", "takes changes out of sight", check=_stashes, level="note"),
-        Rule("git", "rewrites the last commit", words="commit", flags="--amend", level="note"),
-        Rule("git", "takes commits back", words="reset", flags="--soft", level="note"),
-        Rule("git", "rewrites commits", words="rebase", flags="--onto|-i|--interactive|--root", level="note"),
-        Rule("git", "rewrites commits", words="rebase *", check=_off_main, level="note"),
+        Rule(
+            "git",
+            "deletes a working tree with its changes",
+            words="worktree remove",
+            flags="-f|--force",
+            loss="work",
+            known="tree",
+        ),
+        Rule(
+            "git",
+            "deletes a submodule's changes",
+            words="submodule deinit",
+            flags="-f|--force",
+            loss="work",
+            known="tree",
+        ),
+        Rule("git", "deletes a tag", words="tag", flags="-d|--delete", loss="recoverable"),
+        Rule("git", "takes changes out of sight", check=_stashes, loss="recoverable"),
+        Rule("git", "rewrites the last commit", words="commit", flags="--amend", loss="recoverable"),
+        Rule("git", "rewrites commits", words="rebase", flags="--onto|-i|--interactive|--root", loss="recoverable"),
+        Rule("git", "rewrites commits", words="rebase *", check=_off_main, loss="recoverable"),
         Rule(
             "git",
             "goes round the checks of the repository",
             words="commit|push|merge|rebase",
             flags="--no-verify",
-            level="note",
+            loss="visible",
         ),
-        Rule("git", "goes round the checks of the repository", words="commit", flags="-n", level="note"),
-        Rule("gh glab", "merges or closes what others review", words="pr|mr|issue merge|close", level="note"),
+        Rule("git", "goes round the checks of the repository", words="commit", flags="-n", loss="visible"),
+        Rule("gh glab", "merges or closes what others review", words="pr|mr|issue merge|close", loss="visible"),
     ),
 )
 
 HITS: Final = (
+    "git ls-remote --heads origin | awk '{print \":\"$2}' | xargs -n 25 git push origin",
     "git push --force",
     "git push -f origin topic",
     "git push origin +topic",
@@ -149,18 +186,26 @@ HITS: Final = (
     "git filter-branch --all",
     "git reflog expire --expire=now --all",
     "git commit --amend --no-edit",
-    "git push origin HEAD:main",
-    "git reset --soft HEAD~2",
     "git switch -f topic",
     "sudo git push --force",
     "g=git; $g push --mirror",
+    "git push --force --tags",
+    "git push origin +a b",
+    "git read-tree --reset -u HEAD~3",
+    "git checkout-index -fa",
+    "git worktree remove --force ../wt",
+    "git switch -C topic HEAD~2",
     "gh pr merge 7",
     "git commit -m x --no-verify",
 )
 MISSES: Final = (
+    "git reset --soft HEAD~2",
+    "echo topic | xargs git push origin",
     "git status",
     "git push",
     "git push origin topic",
+    "git push origin main",
+    "git push origin HEAD:main",
     "git reset HEAD~1",
     "git rebase main",
     "git stash pop",

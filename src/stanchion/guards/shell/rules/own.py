@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.covering import COPIES, PACKS, SEARCHES, UNPACKS, covers
-from stanchion.guards.shell.launching import FOLLOWED, LAUNCHES, runs_code
+from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.guards.shell.copies import COPIES, PACKS, SEARCHES, UNPACKS, covers
+from stanchion.guards.shell.launchers import FOLLOWED, LAUNCHES, runs_code
 from stanchion.guards.shell.own_paths import CHANGERS, DELETES, MOVES, TALKS, begins, changes, links, opens
 from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.reaching import reach_of
+from stanchion.guards.shell.reach import reach_of, written_reach
 from stanchion.guards.shell.rule import Rule
 from stanchion.guards.shell.signs import has_sign
-from stanchion.guards.shell.stopping import ATTACHES, STOPS, attaches, removes, stops
+from stanchion.guards.shell.stops import ATTACHES, STOPS, attaches, removes, stops
 from stanchion.guards.shell.usual import may_lead
+from stanchion.guards.shell.written import LONGEST, READ_BY_PEOPLE, begins_with, filled, scripts
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.listing import listed
-from stanchion.readings.shell.opening import Open, origin_of
 from stanchion.readings.shell.ours import MARK, Reach, is_ours, starts, takes, told_in
+from stanchion.readings.shell.partly_known import Open, origin_of
+from stanchion.readings.shell.word_lists import listed
 
 SETS: Final = listed(
     "env export unset declare typeset local readonly read printf set setenv unsetenv setx launchctl systemctl mapfile"
@@ -33,11 +38,11 @@ DEEPEST: Final = 6
 COVERING: Final = COPIES | PACKS | SEARCHES | UNPACKS
 EARLY: Final = SETS | ATTACHES | STOPS | {"alias", "sed", "perl"}
 
-_VARIABLE: Final = re.compile(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
-_EXECUTES: Final = re.compile(r"(?:^|[\d;{}$/])\s*e\s|/[a-z]*e[a-z]*\s*(?:;|\Z)")
-_HINT: Final = re.compile(r"tanchion|tickets|operators|safe.mode|^\S*[*?\[]", re.IGNORECASE)
+_VARIABLE: Final = regex(r"(?:-u|--unset=)?STANCHION_\w*(?:\+?=|\Z)", re.IGNORECASE)
+_EXECUTES: Final = regex(r"(?:^|[\d;{}$/])\s*e\s|/[a-z]*e[a-z]*\s*(?:;|\Z)")
+_HINT: Final = regex(r"tanchion|tickets|operators|safe.mode|^\S*[*?\[]", re.IGNORECASE)
 """One of these is in the words of every command that may start us, or the program's name is a pattern."""
-_OURS: Final = re.compile(r"\$\{?STANCHION_")
+_OURS: Final = regex(r"\$\{?STANCHION_")
 
 
 def _takes(command: Command, roots: Roots) -> Reach:
@@ -111,7 +116,7 @@ def broken(command: Command, roots: Roots) -> list[Rule]:
     held: list[Rule] = []
     for rule in RULES:
         if rule is TAKES_DANGER or rule is TAKES_DOUBT:
-            holds = rule.level == reach
+            holds = _reach_of(rule) == reach
         else:
             holds = rule.holds(command, roots)
         if holds:
@@ -144,12 +149,55 @@ def _all(command: Command) -> str:
 
 def _in_text(text: str, roots: Roots) -> Reach:
     """How surely a text that a program is given does it, as a script or as code."""
-    from stanchion.guards.shell.writing import script_reach
-
     if roots.depth >= DEEPEST:
         return "doubt"
     reach = reach_of(text, roots.own)
     return reach if reach == "danger" else script_reach(text, roots._replace(depth=roots.depth + 1)) or reach
+
+
+def _reach_of(rule: Rule) -> Reach:
+    """How surely what breaks a rule reaches for us: not at all surely where it cannot be told what is lost."""
+    return "doubt" if rule.loss == "unknown" else "danger"
+
+
+def script_reach(script: str, roots: Roots) -> Reach:
+    """How surely a shell text does what only a person may do, by the rules for commands and by what it writes."""
+    if len(script) < 5:
+        return ""
+    found = analysed(script)
+    worst: Reach = ""
+    for command in found.commands:
+        for rule in candidates(command, roots):
+            if _reach_of(rule) == "danger" and rule.holds(command, roots):
+                return "danger"
+            if not worst and _reach_of(rule) == "doubt" and rule.holds(command, roots):
+                worst = "doubt"
+    for path, text in found.wrote if roots.depth < DEEPEST else ():
+        reach = written(path, str(text), roots.own, roots.depth + 1)
+        if reach == "danger":
+            return reach
+        worst = reach if reach else worst
+    return worst
+
+
+@lru_cache(512)
+def written(path: str, text: str, own: OwnPlaces = NOWHERE, depth: int = 0) -> Reach:
+    """How surely a file does what only a person may do, once it runs."""
+    if len(text) < 5:
+        return ""
+    name = path.replace("\\", "/").rpartition("/")[2].lower()
+    shebang = begins_with(text)
+    if name.endswith(READ_BY_PEOPLE) and shebang is None:
+        return ""
+    worst = written_reach(text[:LONGEST], own)
+    if worst != "danger" and name.endswith((".yml", ".yaml")):
+        worst = told_in(filled(text[:LONGEST])) or worst
+    for script in scripts(name, text[:LONGEST], shebang) if worst != "danger" else ():
+        reach = script_reach(script, Roots((), True, own, depth))
+        if reach == "danger":
+            return reach
+        worst = reach if reach else worst
+    return worst
 
 
 def _by_code(command: Command, roots: Roots) -> Reach:
@@ -222,11 +270,11 @@ def _asks(command: Command) -> bool:
 
 
 CHANGES: Final = Rule("@", "changes a file of Stanchion", check=changes)
-COVERS: Final = Rule("@", "takes or fills a folder in which Stanchion keeps its files", check=covers, level="doubt")
-LINKS: Final = Rule("@", "links to where Stanchion keeps its files", check=links, level="doubt")
+COVERS: Final = Rule("@", "takes or fills a folder in which Stanchion keeps its files", check=covers, loss="unknown")
+LINKS: Final = Rule("@", "links to where Stanchion keeps its files", check=links, loss="unknown")
 TAKES_DANGER: Final = Rule("@", "does what only a person may do", check=lambda c, r: _takes(c, r) == "danger")
 TAKES_DOUBT: Final = Rule(
-    "@", "may do what only a person may do", check=lambda c, r: _takes(c, r) == "doubt", level="doubt"
+    "@", "may do what only a person may do", check=lambda c, r: _takes(c, r) == "doubt", loss="unknown"
 )
 RULES: Final = (
     TAKES_DANGER,
@@ -234,19 +282,19 @@ RULES: Final = (
     Rule("@", "reaches for what Stanchion keeps for itself", check=opens),
     CHANGES,
     TAKES_DOUBT,
-    Rule("@", "gives Stanchion's program another name", check=lambda c, _: _another_name(c), level="doubt"),
+    Rule("@", "gives Stanchion's program another name", check=lambda c, _: _another_name(c), loss="unknown"),
     Rule("@", "stops what Stanchion runs in", check=stops),
     Rule("@", "removes Stanchion", check=removes),
-    Rule("@", "looks into what Stanchion runs in", check=attaches, level="doubt"),
-    Rule("@", "writes what Python runs before any program", check=begins, level="doubt"),
+    Rule("@", "looks into what Stanchion runs in", check=attaches, loss="unknown"),
+    Rule("@", "writes what Python runs before any program", check=begins, loss="unknown"),
     COVERS,
     LINKS,
-    Rule("@", "uses where Stanchion keeps its files", check=lambda c, _: _asks(c), level="doubt"),
+    Rule("@", "uses where Stanchion keeps its files", check=lambda c, _: _asks(c), loss="unknown"),
 )
 SILENT: Final = _by_name((CHANGES, DELETES), (COVERS, COVERING | {"mv"}), (LINKS, frozenset({"ln"})))
 """The rules that a command may break without a sign of us in it, by the name of its program."""
 WRITES_DANGER: Final = Rule("@", "writes what does what only a person may do")
-WRITES_DOUBT: Final = Rule("@", "writes what may do what only a person may do", level="doubt")
+WRITES_DOUBT: Final = Rule("@", "writes what may do what only a person may do", loss="unknown")
 
 HITS: Final = (
     "stanchion tickets approve 01H --by ann",

@@ -48,70 +48,106 @@ def _onto_system(command: Command, _roots: Roots) -> bool:
     return is_remote(last) and bool(under(last.partition(":")[2].rstrip("/"), (*CORE, "/", "/root", "/var", "/opt")))
 
 
+HELD_BY_SERVICES: Final = ("ad", "az", "ec2", "s3", "rds", "vm", "smbshare", "dns", "mailbox", "msol", "mg", "spo")
+
+
+def _removes(command: Command, _roots: Roots) -> bool:
+    verb, _, noun = command.name.partition("-")
+    return verb in ("remove", "clear", "reset", "disable", "stop") and noun.startswith(HELD_BY_SERVICES)
+
+
 def _api_delete(command: Command, _roots: Roots) -> bool:
     return any(word.upper() == "DELETE" for word in command.argv)
 
 
+def _deletes_pods(command: Command) -> bool:
+    """Whether nothing but pods is deleted, which what manages them starts again."""
+    kinds = command.operands[1].lower().partition("/")[0] if len(command.operands) > 1 else ""
+    return kinds in ("pod", "pods", "po") and command.flags.isdisjoint({"-f", "--filename", "-k", "--kustomize"})
+
+
+def _ends_pods(command: Command, _roots: Roots) -> bool:
+    return command.operands[:1] == ("drain",) or (command.operands[:1] == ("delete",) and _deletes_pods(command))
+
+
 FAMILY: Final = Family(
     "service",
+    "others",
     (
         Rule(
             "aws",
             GONE,
-            words="* delete-*|remove-*|terminate-*|purge-*|deregister-*|batch-delete-*|revoke-*|detach-*|disable-*|"
-            "schedule-key-deletion|reset-*|release-*",
-            level="danger",
+            words="* delete-*|remove-*|terminate-*|purge-*|batch-delete-*|schedule-key-deletion|release-*",
+            check=lambda c, _: c.operands[1] != "delete-message",
+        ),
+        Rule(
+            "aws",
+            "takes rights or settings away",
+            words="* deregister-*|revoke-*|detach-*|disable-*|reset-*",
+            loss="changed",
         ),
         Rule("aws", GONE, words="s3 rm|rb"),
         Rule("aws", GONE, words="s3 sync|mv", flags="--delete"),
-        Rule("aws", "stops machines", words="ec2|rds|redshift stop-*|reboot-*", level="doubt"),
+        Rule("aws", "stops machines", words="ec2|rds|redshift stop-*|reboot-*", loss="changed"),
         Rule(
             "aws",
             "changes a secret",
             words="secretsmanager update-secret*|put-secret-value|restore-secret|rotate-secret|put-resource-policy|"
             "cancel-rotate-secret",
-            level="doubt",
+            loss="changed",
         ),
-        Rule("aws", "changes a secret", words="ssm put-parameter", flags="--overwrite", level="doubt"),
+        Rule("aws", "changes a secret", words="ssm put-parameter", flags="--overwrite", loss="changed"),
         Rule(
             "aws",
             "changes who may do what",
             words="iam put-user-policy|attach-user-policy|attach-role-policy|create-access-key|"
             "update-assume-role-policy",
-            level="doubt",
+            loss="changed",
         ),
-        Rule("aws", "changes records of names", words="route53 change-resource-record-sets", level="doubt"),
-        Rule("gcloud", GONE, words="** delete|undeploy|destroy|reset|purge|rm|remove-iam-policy-binding|disable"),
+        Rule("aws", "lets things be deleted later", words="s3api put-bucket-lifecycle*", loss="changed"),
+        Rule("aws", "changes records of names", words="route53 change-resource-record-sets", loss="changed"),
+        Rule("*", GONE, marks="cmdlet", check=_removes),
+        Rule("gcloud", GONE, words="** delete|destroy|purge|rm"),
+        Rule(
+            "gcloud",
+            "takes rights or settings away",
+            words="** undeploy|reset|remove-iam-policy-binding|disable",
+            loss="changed",
+        ),
         Rule("gsutil", GONE, words="** rm|rb"),
         Rule("gsutil", GONE, words="** rsync", flags="-d"),
         Rule("bq", GONE, words="** rm"),
-        Rule("az", GONE, words="** delete|purge|delete-batch|remove|revoke"),
+        Rule("az", GONE, words="** delete|purge|delete-batch", check=lambda c, _: c.operands[:1] != ("lock",)),
+        Rule("az", "takes rights or settings away", words="** remove|revoke", loss="changed"),
+        Rule("az", "takes rights or settings away", words="lock delete", loss="changed"),
         Rule("azcopy", GONE, words="remove|rm"),
-        Rule("kubectl oc", GONE, words="delete|drain"),
+        Rule("kubectl oc", GONE, words="delete", check=lambda c, _: not _deletes_pods(c)),
+        Rule("kubectl oc", "ends what runs until it is started again", check=_ends_pods, loss="changed"),
         Rule(
             "kubectl oc",
             "stops everything of a kind",
             words="scale",
             flags="--replicas",
             check=lambda c, _: ("--replicas", "0") in c.sorted.values,
-            level="doubt",
+            loss="changed",
         ),
         Rule("kubectl oc", GONE, words="replace", flags="--force"),
-        Rule("kubectl oc", "takes a machine out of a cluster", words="cordon|taint", level="doubt", strict=True),
+        Rule("kubectl oc", "takes a machine out of a cluster", words="cordon|taint", loss="changed", strict=True),
         Rule("helm", GONE, words="uninstall|delete|del|rollback"),
-        Rule("helm", "replaces what runs", words="upgrade", flags="--force|--reset-values", level="doubt"),
+        Rule("helm", "replaces what runs", words="upgrade", flags="--force|--reset-values", loss="changed"),
         Rule("kustomize", GONE, words="delete"),
-        Rule("terraform tofu terragrunt", GONE, words="destroy|taint|force-unlock|run-all"),
+        Rule("terraform tofu terragrunt", GONE, words="destroy|force-unlock|run-all"),
+        Rule("terraform tofu terragrunt", "has a resource made anew", words="taint", loss="changed"),
         Rule(
             "terraform tofu terragrunt",
             GONE,
             words="apply",
             flags="-destroy|--destroy|-auto-approve|--auto-approve",
-            level="doubt",
+            loss="changed",
         ),
         Rule("terraform tofu terragrunt", GONE, words="state|workspace rm|mv|delete|push"),
         Rule("pulumi", GONE, words="destroy"),
-        Rule("pulumi", "changes things unasked", words="up|refresh|cancel", flags="-y|--yes|-f", level="doubt"),
+        Rule("pulumi", "changes things unasked", words="up|refresh|cancel", flags="-y|--yes|-f", loss="changed"),
         Rule("pulumi", GONE, words="stack|state rm|delete"),
         Rule("cdk sam sls serverless copilot", GONE, words="destroy|delete|remove"),
         Rule("eksctl", GONE, words="delete", strict=True),
@@ -120,16 +156,34 @@ FAMILY: Final = Family(
             "runs a command on every host",
             check=lambda c, _: any("state=absent" in w or "rm -" in w for w in c.argv),
         ),
-        Rule("docker podman nerdctl", GONE, words="rm|rmi", flags="-f|--force"),
-        Rule("docker podman nerdctl", GONE, words="container|image|pod rm|remove", flags="-f|--force"),
+        Rule("docker podman nerdctl", "ends and deletes a container", words="rm", flags="-f|--force", loss="changed"),
+        Rule(
+            "docker podman nerdctl",
+            "ends and deletes a container",
+            words="container|pod rm|remove",
+            flags="-f|--force",
+            loss="changed",
+        ),
+        Rule("docker podman nerdctl", "deletes images", words="rmi", flags="-f|--force", loss="recoverable"),
+        Rule(
+            "docker podman nerdctl", "deletes images", words="image rm|remove", flags="-f|--force", loss="recoverable"
+        ),
         Rule("docker podman nerdctl", GONE, words="volume|secret|config|service|stack|swarm rm|remove|prune|leave"),
-        Rule("docker podman nerdctl", GONE, words="system|container|image|network|builder|buildx prune|reset"),
-        Rule("docker podman nerdctl", "stops a container", words="kill", level="doubt"),
-        Rule("docker podman nerdctl", "stops a container", words="container kill", level="doubt"),
+        Rule("docker podman nerdctl", GONE, words="system prune", flags="--volumes"),
+        Rule("podman", GONE, words="system reset"),
+        Rule(
+            "docker podman nerdctl",
+            "deletes images that are in no use",
+            words="system|image prune",
+            flags="-a|--all",
+            loss="recoverable",
+        ),
+        Rule("docker podman nerdctl", "stops a container", words="kill", loss="changed"),
+        Rule("docker podman nerdctl", "stops a container", words="container kill", loss="changed"),
         Rule("docker podman nerdctl", GONE, words="compose down|rm", flags="-v|--volumes", strict=True),
         Rule("docker-compose podman-compose", GONE, words="down|rm", flags="-v|--volumes", strict=True),
-        Rule("docker docker-compose", GONE, words="** down", flags="--rmi", level="doubt"),
-        Rule("docker podman nerdctl", "stops a server", words="stop nginx|haproxy|traefik|kong", level="doubt"),
+        Rule("docker docker-compose", "deletes images", words="** down", flags="--rmi", loss="recoverable"),
+        Rule("docker podman nerdctl", "stops a server", words="stop nginx|haproxy|traefik|kong", loss="changed"),
         Rule(
             "gh",
             GONE,
@@ -137,13 +191,13 @@ FAMILY: Final = Family(
             "delete|archive|disable|remove",
         ),
         Rule("gh", GONE, words="repo deploy-key|autolink delete"),
-        Rule("gh", "stops what runs", words="run cancel", level="doubt"),
+        Rule("gh", "stops what runs", words="run cancel", loss="changed"),
         Rule("gh glab", GONE, words="api", check=_api_delete),
-        Rule("glab", GONE, words="** delete|archive"),
-        Rule("gitlab-runner", GONE, words="unregister|stop|uninstall", level="doubt"),
-        Rule("gitlab-rails", GONE, words="console|runner", level="doubt"),
+        Rule("glab", GONE, words="** delete|archive", check=lambda c, _: c.operands[0] != "alias"),
+        Rule("gitlab-runner", GONE, words="unregister|stop|uninstall", loss="changed"),
+        Rule("gitlab-rails", GONE, words="console|runner", loss="changed"),
         Rule("vault", GONE, words="** delete|destroy|revoke|disable|seal|step-down"),
-        Rule("vault", "changes a secret", words="kv put|patch|rollback|undelete", level="note"),
+        Rule("vault", "changes a secret", words="kv put|patch|rollback|undelete", loss="recoverable"),
         Rule("op", GONE, words="** delete|revoke"),
         Rule("doppler", GONE, words="** delete|revoke"),
         Rule("circleci", GONE, words="** delete|remove-secret|unlist"),
@@ -175,7 +229,7 @@ FAMILY: Final = Family(
         ),
         Rule("kafka-configs kafka-configs.sh", "changes a server", flags="--alter"),
         Rule("kafka-delete-records kafka-delete-records.sh kafka-leader-election kafka-storage", GONE),
-        Rule("kafka-reassign-partitions kafka-reassign-partitions.sh", GONE, flags="--execute", level="doubt"),
+        Rule("kafka-reassign-partitions kafka-reassign-partitions.sh", GONE, flags="--execute", loss="changed"),
         Rule("stripe", GONE, words="** delete|cancel|archive"),
         Rule("pd", GONE, words="** delete|remove"),
         Rule("newrelic datadog-ci apigeecli", GONE, words="** delete|undeploy|clean"),
@@ -207,35 +261,38 @@ FAMILY: Final = Family(
             strict=True,
         ),
         Rule("consul nomad", GONE, words="** delete|deregister|purge|stop|leave"),
-        Rule("etcdctl", GONE, words="del|** remove", level="danger"),
-        Rule("nsupdate", "changes records of names", level="doubt"),
+        Rule("etcdctl", GONE, words="del|** remove"),
+        Rule("nsupdate", "changes records of names", loss="changed"),
         Rule("flarectl", GONE, words="** delete"),
         Rule("curl wget", GONE, check=_method),
         Rule("http https xh", GONE, check=_httpie),
-        Rule("scp rsync", "writes into a folder of another host's system", check=_onto_system, level="doubt"),
+        Rule("scp rsync", "writes into a folder of another host's system", check=_onto_system, loss="changed"),
         Rule(
             "rsync",
             GONE,
             check=lambda c, _: (
                 is_remote(c.operands[-1] if c.operands else "") and any(f.startswith("--del") for f in c.flags)
             ),
-            level="doubt",
+            loss="changed",
         ),
-        Rule("ssh-keygen", "forgets or replaces keys", flags="-R", level="doubt"),
-        Rule("ssh-add", "forgets keys", flags="-D", level="doubt"),
+        Rule("ssh-keygen", "forgets or replaces keys", flags="-R", loss="changed"),
+        Rule("ssh-add", "forgets keys", flags="-D", loss="changed"),
         Rule(
-            "npm yarn pnpm cargo gem", "takes a published package away", words="unpublish|deprecate|yank", level="doubt"
+            "npm yarn pnpm cargo gem",
+            "takes a published package away",
+            words="unpublish|deprecate|yank",
+            loss="changed",
         ),
         Rule(
             "gradle gradlew mvn mvnw",
             "publishes a package",
             words="** publish|deploy|publishtomavencentral|uploadarchives",
-            level="note",
+            loss="visible",
         ),
-        Rule("node python python3 ruby php", GONE, marks="deletes", level="doubt"),
+        Rule("node python python3 ruby php", GONE, marks="deletes", loss="changed"),
         Rule("splunk", GONE, words="** remove|clean|stop|delete"),
-        Rule("promtool", GONE, words="tsdb clean|delete", level="doubt"),
-        Rule("virsh", GONE, words="undefine|destroy|vol-delete|pool-delete", level="doubt"),
+        Rule("promtool", GONE, words="tsdb clean|delete", loss="changed"),
+        Rule("virsh", GONE, words="undefine|destroy|vol-delete|pool-delete", loss="changed"),
     ),
 )
 
@@ -246,10 +303,19 @@ HITS: Final = (
     "gcloud projects delete p",
     "az group delete --name g --yes",
     "kubectl delete namespace prod",
+    "kubectl delete pod web-1",
+    "kubectl drain node-3",
+    "kubectl delete pods,services --all",
+    "aws ec2 revoke-security-group-ingress --group-id g",
+    "az lock delete --name l",
     "helm uninstall app",
     "terraform destroy -auto-approve",
     "docker system prune -a --volumes",
     "docker rm -f db",
+    "docker image prune -a",
+    "podman system reset",
+    "docker system prune --volumes -f",
+    "docker compose down --rmi all",
     "docker volume rm data",
     "gh repo delete o/r --yes",
     "vault kv destroy -versions=1 secret/x",
@@ -264,6 +330,7 @@ HITS: Final = (
 )
 MISSES: Final = (
     "aws s3 ls",
+    "aws sqs delete-message --queue-url u --receipt-handle h",
     "aws s3 rm help",
     "gcloud projects list",
     "az group list",
@@ -273,6 +340,12 @@ MISSES: Final = (
     "terraform plan",
     "docker ps",
     "docker rm old",
+    "docker system prune -f",
+    "docker builder prune --force",
+    "docker container prune -f",
+    "podman image prune",
+    "docker network prune",
+    "glab alias delete co",
     "docker run --rm img",
     "gh pr view 7",
     "vault kv get secret/x",

@@ -48,6 +48,7 @@ def _history_off(command: Command, _roots: Roots) -> bool:
 
 FAMILY: Final = Family(
     "tampering",
+    "control",
     (
         Rule("history", "wipes the shell's history", flags="-c"),
         Rule("history", "deletes from the shell's history", flags="-d", check=lambda c, _: bool(c.operands)),
@@ -60,7 +61,7 @@ FAMILY: Final = Family(
             "journalctl",
             "wipes the system's log",
             flags="--vacuum-time|--vacuum-size|--vacuum-files|--rotate",
-            level="doubt",
+            loss="unknown",
         ),
         Rule("auditctl", "stops the system's records", check=lambda c, _: "-D" in c.argv or c.argv[1:3] == ("-e", "0")),
         Rule(
@@ -70,13 +71,13 @@ FAMILY: Final = Family(
         ),
         Rule("service", "stops the system's records", words="auditd|rsyslog|syslog|fail2ban stop"),
         Rule("wevtutil", "wipes the system's log", words="cl|clear-log"),
-        Rule("clear-eventlog", "wipes the system's log"),
+        Rule("clear-eventlog remove-eventlog limit-eventlog", "wipes the system's log"),
         Rule(
             "touch",
             "gives a file another time",
             flags="-r|--reference|-t",
             check=lambda c, _: any(m in p for p in c.operands for m in ("/etc/", "/usr/", "/bin/", "/var/log")),
-            level="doubt",
+            loss="unknown",
         ),
         *own.RULES,
     ),

@@ -1,0 +1,1 @@
+"""The lab: what measures guards, policies and the engine."""

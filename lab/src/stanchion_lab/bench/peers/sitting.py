@@ -1,0 +1,125 @@
+"""One sitting: everybody plays the same sessions by turns, each library in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from stanchion.runtime.shield import Shield
+from stanchion_lab.bench.measure import cost_of
+from stanchion_lab.bench.packs.engines import CORE, choose
+from stanchion_lab.bench.packs.pack import at_home, in_memory
+from stanchion_lab.bench.packs.players import Player, Shielded, Took, play_all
+from stanchion_lab.bench.packs.sessions import Session, drawn
+from stanchion_lab.bench.peers import worker
+from stanchion_lab.bench.peers.library import PEERS, NotInstalled, Peer, environment
+from stanchion_lab.bench.table import Effort, Row, Section
+
+PACK: Final = "default"
+OURS: Final = "reads all texts of calls and results"
+WHAT: Final[dict[str, Callable[[Took], int]]] = {
+    "call": lambda took: took.call,
+    "call and result": lambda took: took.call + took.result,
+}
+
+
+class Beside:
+    """A library in its own process. What it refuses has taken its time like the rest."""
+
+    def __init__(self, process: subprocess.Popen[str], peer: Peer) -> None:
+        self._process, self._peer = process, peer
+
+    def play(self, session: Session, /) -> list[Took | None]:
+        """Have it play a session."""
+        if self._process.stdin is None or self._process.stdout is None:
+            raise AssertionError("it was started without pipes")
+        told = [(step.tool, step.args, step.result, step.failed) for step in session]
+        self._process.stdin.write(json.dumps(told) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"`{self._peer.pinned}` ended with {self._process.wait()}: remove its environment")
+        return [Took(*one) for one in json.loads(answer)]
+
+
+class Seat(NamedTuple):
+    """A library at the table, and where it keeps things."""
+
+    peer: Peer
+    storage: str
+    player: Beside
+
+
+def sitting(effort: Effort, folder: Path, peers: tuple[Peer, ...] = PEERS) -> Section:
+    """What a call, and a call with its result, cost everybody."""
+    calls = drawn(effort)
+    with ExitStack() as stack:
+        home = stack.enter_context(at_home())
+        choose(PACK, CORE)
+        on_disk = Shield.load(PACK, store=str(home / "own" / "state.db"), journal=str(home / "own" / "trail"))
+        players: dict[str, Player] = {
+            "memory": Shielded(in_memory(PACK, stack)),
+            "disk": Shielded(stack.enter_context(on_disk)),
+        }
+        seats, missing = _seated(peers, folder, home, stack)
+        players |= {f"{seat.peer.name} {seat.storage}": seat.player for seat in seats}
+        took = play_all(players, calls.sessions)
+    note = (
+        f"{len(calls.steps):,} calls of {len(calls.sessions)} sessions from {calls.source}, refused or not;\n"
+        "  ratios are to Stanchion with the same storage: below 1 the other is faster"
+    )
+    return Section("peers", note, [*_rows(took, seats), *missing])
+
+
+def _seated(peers: tuple[Peer, ...], folder: Path, home: Path, stack: ExitStack) -> tuple[list[Seat], list[Row]]:
+    """A process for each library and storage, and a row for each library that is not there."""
+    seats: list[Seat] = []
+    missing: list[Row] = []
+    for peer in peers:
+        try:
+            python = environment(peer, folder)
+        except NotInstalled as error:
+            missing.append(
+                Row(f"{peer.pinned}: not measured, it cannot be installed ({error})", amount=0, unit="calls")
+            )
+            continue
+        for storage in peer.storages:
+            place = home / f"{peer.name}-{storage}"
+            place.mkdir()
+            seats.append(Seat(peer, storage, stack.enter_context(_started(python, peer, storage, place))))
+    return seats, missing
+
+
+@contextmanager
+def _started(python: Path, peer: Peer, storage: str, place: Path) -> Iterator[Beside]:
+    """A library in a process that ends with the sitting; what it leaves lies in the folder it works in."""
+    command = [str(python.absolute()), str(Path(worker.__file__).absolute()), peer.name, storage, str(place)]
+    pipe, hidden = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=hidden, text=True, cwd=place) as process:
+        try:
+            yield Beside(process, peer)
+        finally:
+            process.kill()
+
+
+def _rows(took: dict[str, list[Took | None]], seats: list[Seat]) -> list[Row]:
+    made = []
+    for what, of in WHAT.items():
+        for storage in ("memory", "disk"):
+            own = cost_of([of(one) for one in took[storage] if one is not None])
+            lost = sum([one is None for one in took[storage]])
+            made.append(Row(f"{what}, {storage}: stanchion `{PACK}` ({OURS}; refused {lost})", own))
+            for seat in seats:
+                if seat.storage == storage:
+                    name = f"{seat.peer.name} {storage}"
+                    played = [one for one in took[name] if one is not None]
+                    cost = cost_of([of(one) for one in played])
+                    ratio = round(cost.p50_us / own.p50_us, 2)
+                    slower = f"; stanchion is {own.p50_us / cost.p50_us:.1f} times slower" if ratio < 1 else ""
+                    said = f"{seat.peer.reads}; refused {sum([not one.ahead for one in played])}{slower}"
+                    made.append(Row(f"{what}, {storage}: {seat.peer.pinned} ({said})", cost, ratio))
+    return made

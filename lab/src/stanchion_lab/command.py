@@ -1,0 +1,235 @@
+"""`stanchion lab`: measure guards on labelled rows, and policies against attackers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from stanchion.cli.parser import Parser, count, nearest
+from stanchion.cli.progress import progress
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.views.encode import json_line
+from stanchion_lab.fresh import DRAWN
+from stanchion_lab.measuring import MEASURES
+from stanchion_lab.measuring.beside import beside
+from stanchion_lab.measuring.figure import Report
+from stanchion_lab.measuring.rows import VARIABLE, NoRows
+from stanchion_lab.measuring.show import lines, plain
+from stanchion_lab.measuring.watching import watched
+
+USAGE: Final = """stanchion lab measure WHAT [--corpora DIR] [--fresh SEED …] [--open] [--misses N] [--json]
+       stanchion lab agentdojo [--suite NAME] [--attack NAME] [--policy POLICY] [--jobs N]
+       stanchion lab adaptive [--suite NAME] [--seed N] [--policy POLICY]"""
+
+DESCRIPTION: Final = """\
+measure    how much guards find on labelled rows that somebody else wrote, and how often they
+           disturb honest work. Stanchion ships no such rows; DIR is the folder that has yours
+agentdojo  what is left of AgentDojo's attacks on an agent that obeys whatever it reads
+adaptive   what is left of attacks that know how Stanchion works
+Every figure is given over all rows, as the mean over the families that they come from, and for each
+family, with 95 % intervals; what was otherwise is listed."""
+
+_WIDTH: Final = max(len(name) for name in MEASURES)
+
+EPILOG: Final = f"""\
+what can be measured on rows:
+{chr(10).join(f"  {name:{_WIDTH}}  {said}" for name, said in MEASURES.items())}
+
+examples:
+  stanchion lab measure loops --corpora corpora
+  stanchion lab measure benign --corpora corpora --misses 100
+  {VARIABLE}=corpora stanchion lab measure loops --json
+  stanchion lab measure shell --corpora corpora --fresh 1 2 3
+  stanchion lab measure eyes
+  stanchion lab agentdojo --suite banking --policy policy.yaml
+  stanchion lab adaptive --seed 7
+
+AgentDojo comes with the extra `agentdojo` of `stanchion-lab`. It needs no model and no network.
+
+exit status:
+  0  it is measured, whatever the figures say
+  2  there are no rows, AgentDojo is not installed, or something cannot be read"""
+
+OPTIONS: Final = ("corpora", "fresh", "open", "suite", "attack", "policy", "env", "jobs", "seed")
+"""Options that not every verb takes."""
+
+
+class Verb(NamedTuple):
+    """A word of `stanchion lab`: what does it, and which of the options it takes."""
+
+    work: Callable[[argparse.Namespace], Report]
+    options: tuple[str, ...]
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "measure guards on labelled rows, and policies against attackers"
+    parser: Parser = commands.add_parser("lab", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("verb", metavar="measure|agentdojo|adaptive", help="what to do")
+    parser.add_argument("what", metavar="WHAT", nargs="?", help="what to measure on rows, see below")
+    parser.add_argument(
+        "--misses", metavar="N", type=int, default=20, help="how many misses to list for each figure (default: 20)"
+    )
+    parser.add_argument("--json", action="store_true", help="answer with one line of JSON, all misses included")
+    rows = parser.add_argument_group("measure")
+    rows.add_argument("--corpora", metavar="DIR", help=f"the folder of rows (default: {VARIABLE})")
+    rows.add_argument(
+        "--fresh",
+        metavar="SEED",
+        nargs="+",
+        type=int,
+        help="measure rows that these seeds draw, beside the others or alone",
+    )
+    rows.add_argument(
+        "--open", action="store_true", default=None, help="with `eyes`: list misses of the unread half, too"
+    )
+    attacks = parser.add_argument_group("agentdojo, adaptive")
+    attacks.add_argument("--suite", metavar="NAME", action="append", help="a suite (default: workspace and banking)")
+    attacks.add_argument("--policy", "--pack", metavar="POLICY", help="a policy file or a pack (default: strict)")
+    attacks.add_argument("--env", metavar="NAME", help="the policy as it is in this environment")
+    attacks.add_argument("--attack", metavar="NAME", action="append", help="a way of asking (default: all)")
+    attacks.add_argument("--jobs", metavar="N", type=count, help="how many processes (default: one for each core)")
+    attacks.add_argument("--seed", metavar="N", type=int, help="another draw of the adaptive attackers (default: 1)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, and show the report."""
+    verb = VERBS.get(args.verb)
+    if verb is None:
+        known = f"write {', '.join(f'`{name}`' for name in VERBS)}"
+        raise BadInput(f"`stanchion lab` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
+    for name in OPTIONS:
+        if getattr(args, name) is not None and name not in verb.options:
+            raise BadInput(f"`stanchion lab {args.verb}` takes no `--{name}`: see `stanchion lab --help`")
+    if args.what is not None and verb.work is not _on_rows:
+        raise BadInput(f"`{args.what}` is one word too many: name suites with `--suite`")
+    if args.misses < 0:
+        raise BadInput(f"`--misses` is `{args.misses}`: give a number from 0 on")
+    report = verb.work(args)
+    if args.json:
+        sys.stdout.buffer.write(json_line(plain(report)))
+        return 0
+    for line in lines(report, args.misses):
+        say(sys.stdout, line)
+    return 0
+
+
+def _on_rows(args: argparse.Namespace) -> Report:
+    if args.what is None:
+        raise BadInput("the following arguments are required: WHAT: see `stanchion lab --help`")
+    if args.what not in MEASURES:
+        known = f"what can be measured is {', '.join(MEASURES)}"
+        raise BadInput(f"nothing measures `{args.what}`: {nearest(args.what, MEASURES, known)}")
+    if args.what == "eyes" and args.fresh is None:
+        return _by_eyes(args)
+    if args.open:
+        raise BadInput(f"`stanchion lab measure {args.what}` takes no `--open`: it is for `eyes`")
+    folder = args.corpora if args.corpora is not None else os.environ.get(VARIABLE, "")
+    if args.fresh is not None and args.what not in DRAWN:
+        raise BadInput(f"nothing draws rows for `{args.what}`: `--fresh` is for {_listed(DRAWN)}")
+    if not folder and args.fresh is None:
+        raise BadInput(f"no folder of rows is named: give one by `--corpora`, or set {VARIABLE}")
+    try:
+        with progress(f"measuring {args.what}", _rows) as told, watched(told):
+            measure = import_module(f"stanchion_lab.measuring.{args.what}").measure
+            report: Report
+            if args.fresh is None:
+                report = measure(Path(folder))
+            else:
+                report = beside(args.what, measure, Path(folder) if folder else None, tuple(dict.fromkeys(args.fresh)))
+    except NoRows as error:
+        raise BadInput(str(error)) from None
+    return report
+
+
+def _by_eyes(args: argparse.Namespace) -> Report:
+    from stanchion_lab.measuring.eyes import measure
+
+    if args.corpora is not None:
+        raise BadInput("`stanchion lab measure eyes` takes no `--corpora`: the lab ships its rows")
+    with progress("measuring eyes", _rows) as told, watched(told):
+        return measure(opened=args.open is not None)
+
+
+def _on_agentdojo(args: argparse.Namespace) -> Report:
+    from stanchion_lab.agentdojo.playing import Plan, cores, play
+    from stanchion_lab.agentdojo.report import report_on
+
+    plan = Plan(_suites(args), _attacks(args), _policy(args), args.env)
+    with progress("AgentDojo", _parts) as told:
+        return report_on(play(plan, cores() if args.jobs is None else args.jobs, told))
+
+
+def _on_adaptive(args: argparse.Namespace) -> Report:
+    from stanchion_lab.adaptive.report import report_on, supported
+
+    suites, policy = _suites(args), _policy(args)
+    unknown = [name for name in suites if name not in supported()]
+    if unknown:
+        raise BadInput(f"adaptive attackers do not know the suite `{unknown[0]}`: they know {_listed(supported())}")
+    with progress("adaptive attackers", _parts) as told:
+        return report_on(suites, policy, args.env, 1 if args.seed is None else args.seed, told)
+
+
+def _suites(args: argparse.Namespace) -> tuple[str, ...]:
+    from stanchion_lab.agentdojo.package import NoAgentDojo, agentdojo
+    from stanchion_lab.agentdojo.playing import DEVELOPMENT
+
+    try:
+        known = agentdojo().suites
+    except NoAgentDojo as error:
+        raise BadInput(str(error)) from None
+    asked = DEVELOPMENT if args.suite is None else tuple(dict.fromkeys(args.suite))
+    for name in asked:
+        if name not in known:
+            raise BadInput(f"AgentDojo has no suite `{name}`: {nearest(name, known, f'it has {_listed(known)}')}")
+    return asked
+
+
+def _attacks(args: argparse.Namespace) -> tuple[str, ...]:
+    from stanchion_lab.agentdojo.attacks import attack_names
+
+    known = attack_names()
+    asked = () if args.attack is None else tuple(dict.fromkeys(args.attack))
+    for name in asked:
+        if name not in known:
+            raise BadInput(f"there is no attack `{name}`: {nearest(name, known, f'there are {_listed(known)}')}")
+    return asked
+
+
+def _policy(args: argparse.Namespace) -> str:
+    """What the policy is called, once it is certain that it can be loaded."""
+    from stanchion import PolicyError
+    from stanchion.policy.load import load_policy
+
+    name: str = "strict" if args.policy is None else args.policy
+    try:
+        load_policy(name, args.env)
+    except PolicyError as error:
+        raise BadInput(*[str(fault) for fault in error.faults]) from None
+    return name
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def _rows(number: int) -> str:
+    return f"{number:,} rows" if number != 1 else "1 row"
+
+
+def _parts(number: int) -> str:
+    return f"{number} parts" if number != 1 else "1 part"
+
+
+VERBS: Final = {
+    "measure": Verb(_on_rows, ("corpora", "fresh", "open")),
+    "agentdojo": Verb(_on_agentdojo, ("suite", "attack", "policy", "env", "jobs")),
+    "adaptive": Verb(_on_adaptive, ("suite", "policy", "env", "seed")),
+}

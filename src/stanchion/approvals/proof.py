@@ -1,0 +1,53 @@
+"""Proving who answered: signatures, against the operators who are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from stanchion.approvals.act import Answer, Way
+from stanchion.approvals.operators import Operator, Roster, changes_of, roster_of
+from stanchion.approvals.rules import Answering, Asked, refusal
+from stanchion.approvals.scope import Scope
+
+
+def rostered(pinned: Iterable[Operator], value: Any) -> Roster:
+    """Who is an operator by what is pinned, and by what the store's record tells."""
+    return roster_of(pinned, changes_of(value), _verified)
+
+
+def doubt(roster: Roster, answer: Answer, asked: Asked, scope: Scope = Scope.ONCE, shared: bool = True) -> str:
+    """Why an answer does not count; empty where it does. A program's own yes counts only where the state is not
+    `shared`: it is in that process's memory, and nobody else can reach it."""
+    act = answer.act
+    if shared and act.yes and answer.way is Way.PROGRAM:
+        return "a name proves nothing: use an operator's key, or `stanchion` at a terminal"
+    operator = roster.operators.get(act.operator)
+    agents = () if operator is None else operator.agents
+    answering = Answering(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
+    if answer.way.proven:
+        if operator is None:
+            return roster.trouble if roster.trouble else "there is no operator with that name"
+        if act.role not in operator.roles:
+            return f"they do not have the role `{act.role}`"
+        try:
+            signature = bytes.fromhex(answer.signature)
+        except ValueError:
+            return "the signature cannot be read"
+        if not _verified(operator.key, act.message, signature):
+            return "the signature was not made with their key, or not for this answer"
+        if answer.key != _fingerprint(operator.key):
+            return "it names a key that is not theirs"
+    return refusal(asked, answering, scope)
+
+
+def _fingerprint(key: str) -> str:
+    from stanchion.approvals.public_key import public_of
+
+    return public_of(key).fingerprint
+
+
+def _verified(key: str, message: bytes, signature: bytes) -> bool:
+    from stanchion.approvals.public_key import public_of, verify
+
+    return verify(public_of(key), message, signature)

@@ -1,0 +1,181 @@
+"""Keeping tickets in a store: opened and filed, read, and changed by compare-and-set on the store's own time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+
+from stanchion.approvals.errors import TicketError
+from stanchion.approvals.grants import Grant, grants_key, grants_of
+from stanchion.approvals.pages import filed, page_key, pages_for, relisted
+from stanchion.approvals.ticket import State, Ticket, as_of, is_over, joined, key_of, reopen
+from stanchion.kernel import compare_and_set as changing
+from stanchion.kernel.actions import Action
+from stanchion.kernel.compare_and_set import LEFT, change_together
+from stanchion.kernel.state import ABSENT, Batch, Line, Records, Reply, key
+
+Step = Callable[[Ticket | None, int], Ticket | None]
+"""Gives the ticket as it is to be from the ticket as it is and the store's time; the same one is left as it is."""
+
+MINUTE_MS: Final = 60_000
+
+
+class Kept(NamedTuple):
+    """A ticket as it is kept now, its version, what it was before, and the store's time."""
+
+    ticket: Ticket | None
+    version: int
+    before: Ticket | None
+    now: int
+
+    @property
+    def changed(self) -> bool:
+        """Whether it was written."""
+        return self.ticket is not self.before
+
+    @property
+    def opened(self) -> bool:
+        """Whether it was opened now, for the first time or anew."""
+        before = 0 if self.before is None else self.before.generation
+        return self.ticket is not None and self.ticket.generation != before
+
+
+class Limits(NamedTuple):
+    """How many tickets a run may open, and how many a minute an agent."""
+
+    for_a_run: int
+    a_minute: int
+
+
+class Found(NamedTuple):
+    """What an action finds: its ticket, or a grant that covers it, at which version of their record. Neither where it
+    has asked too often."""
+
+    kept: Kept | None
+    grant: Grant | None = None
+    version: int = 0
+
+
+def find(
+    records: Records,
+    batch_id: str,
+    wanted: Ticket,
+    covered: Callable[[Grant, int], bool],
+    life_ms: int,
+    limits: Limits,
+) -> Generator[Batch, Reply, Found]:
+    """The grant that covers an action, or its ticket: the one that was opened for it before, or a new one, filed with
+    the others of its tenant. One trip where nothing is written."""
+    tenant, grants = wanted.tenant, grants_key(wanted.tenant)
+    before: Ticket | None = None
+    after: Ticket | None = None
+    grant: Grant | None = None
+    opens = False
+
+    def keys() -> tuple[str, ...]:
+        return (wanted.key, grants, *pages_for(records, tenant)) if opens else (wanted.key, grants)
+
+    def new(now: int) -> dict[str, Any]:
+        nonlocal before, after, grant, opens
+        known = grants_of(records.get(grants, ABSENT)[1])
+        grant = next((one for one in known if now < one.until and covered(one, now)), None)
+        before = after = read(records.get(wanted.key, ABSENT)[1])
+        if grant is not None:
+            return {}
+        if before is not None and not is_over(before, now):
+            after = as_of(before, now)
+            if after.state is State.OPEN:
+                after = joined(after, wanted)
+            return {} if after is before else {wanted.key: msgspec.to_builtins(after)}
+        if not opens:
+            opens = True
+            return {wanted.key: LEFT}
+        after = reopen(wanted, before, now, life_ms)
+        page, written = filed(records, tenant, wanted.id, after.expires_at, now)
+        after = msgspec.structs.replace(after, page=page)
+        return {wanted.key: msgspec.to_builtins(after), **written}
+
+    made = yield from change_together(records, batch_id, tenant, keys, new, lambda: _counted(wanted, limits, opens))
+    if grant is not None:
+        return Found(None, grant, records[grants][0])
+    if after is not before and not made.written:
+        return Found(None)
+    return Found(Kept(after, records.get(wanted.key, ABSENT)[0], before, made.reply.now))
+
+
+def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
+    """What opening a ticket counts towards; each is refused where it would exceed its limit."""
+    if not opens:
+        return ()
+    agent = key(wanted.tenant, "asks", "agent", wanted.agent)
+    return (
+        Line(key(wanted.tenant, "asks", "run", wanted.run), ((limits.for_a_run, Action.BLOCK),)),
+        Line(f"{agent}/{MINUTE_MS}", ((limits.a_minute, Action.BLOCK),), window_ms=MINUTE_MS),
+    )
+
+
+def ask_again(
+    records: Records, batch_id: str, ticket: Ticket, wanted: Ticket, life_ms: int
+) -> Generator[Batch, Reply, Kept]:
+    """Open a ticket again whose answer does not count, unless something came of it meanwhile; it stays on its page."""
+    page = page_key(ticket.tenant, ticket.page)
+    before: Ticket | None = None
+    after: Ticket | None = None
+
+    def new(now: int) -> dict[str, Any]:
+        nonlocal before, after
+        before = after = read(records.get(ticket.key, ABSENT)[1])
+        if before is None or (before.generation, before.state) != (ticket.generation, ticket.state):
+            return {}
+        after = msgspec.structs.replace(reopen(wanted, before, now, life_ms), page=ticket.page)
+        listing = relisted(records.get(page, ABSENT)[1], ticket.id, after.expires_at)
+        return {ticket.key: msgspec.to_builtins(after), page: listing}
+
+    made = yield from change_together(records, batch_id, ticket.tenant, lambda: (ticket.key, page), new)
+    return Kept(after, records.get(ticket.key, ABSENT)[0], before, made.reply.now)
+
+
+def change(records: Records, batch_id: str, tenant: str, key: str, step: Step) -> Generator[Batch, Reply, Kept]:
+    """Read a ticket and take a step with it: one trip to the store, and one more where something is written."""
+
+    def stepped(value: Any, now: int) -> Any:
+        before = read(value)
+        after = step(before, now)
+        return LEFT if after is before or after is None else msgspec.to_builtins(after)
+
+    made = yield from changing.change(records, batch_id, tenant, key, stepped)
+    before = read(made.before)
+    return Kept(read(made.value) if made.written else before, made.version, before, made.now)
+
+
+def read(value: Any) -> Ticket | None:
+    """The ticket that a record tells."""
+    if value is None:
+        return None
+    try:
+        return msgspec.convert(value, Ticket)
+    except msgspec.ValidationError as error:
+        raise TicketError(f"a ticket cannot be read: {error}; use the version of Stanchion that wrote it") from None
+
+
+class Looks(Protocol):
+    """A store, as far as people look into it."""
+
+    def look(self, prefix: str = "") -> Iterator[Any]:
+        """Every cell whose key begins so."""
+
+
+def all_in(store: Looks, tenant: str | None = None, beginning: str = "") -> Iterator[Ticket]:
+    """Every ticket in a store, or of one tenant whose id begins so, as it is kept; what cannot be read is left out."""
+    prefix = "{" if tenant is None else key_of(tenant, beginning)
+    for cell in store.look(prefix):
+        if cell.value is None or "}ticket:" not in cell.key:
+            continue
+        try:
+            ticket = msgspec.convert(cell.value, Ticket)
+        except msgspec.ValidationError:
+            continue
+        if ticket.key == cell.key and ticket.id.startswith(beginning):
+            yield ticket

@@ -1,0 +1,198 @@
+"""Reading a trail: records forwards and backwards, by decision and by run, in memory that does not grow with it."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from stanchion.audit import notes
+from stanchion.audit.layout import chains, segment_file, segments
+from stanchion.audit.segment_scan import DECISIONS, Found, Stub, backwards, forwards, hits, of_kind
+from stanchion.kernel.shown import json_safe
+
+__all__ = ["DECISIONS", "Found", "Progress", "Reader", "Stub"]
+
+STEP: Final = 1 << 20
+"""How many bytes are read before progress is told again."""
+
+MOST_UNREAD: Final = 10_000
+"""How many lines that cannot be read are remembered."""
+
+Progress = Callable[[int, int], None]
+"""Hears how many bytes are read, of how many."""
+
+
+class Reader:
+    """Reads the trail in a folder; needs no lock, and sees what is complete when it comes to it.
+
+    Lines that cannot be read are passed over: finding out why is for `stanchion audit verify`. `unread` has where those
+    begin that were met, as far as it is not too many: chain, segment and byte.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.unread: set[tuple[str, int, int]] = set()
+
+    def _missed(self, chain: str, number: int, offset: int) -> None:
+        if len(self.unread) < MOST_UNREAD:
+            self.unread.add((chain, number, offset))
+
+    def size(self) -> int:
+        """How many bytes all segments have."""
+        total = 0
+        for name in chains(self.folder):
+            for number in segments(self.folder / name):
+                try:
+                    total += segment_file(self.folder / name, number).stat().st_size
+                except FileNotFoundError:
+                    continue
+        return total
+
+    def forwards(self, progress: Progress | None = None) -> Iterator[Found]:
+        """All records, oldest first; those of several chains by their time."""
+        count = _Count(self.size(), progress)
+        each = [self._chain(name, False, count) for name in chains(self.folder)]
+        return heapq.merge(*each, key=lambda found: found.stub.at)
+
+    def backwards(self, progress: Progress | None = None) -> Iterator[Found]:
+        """All records, newest first."""
+        count = _Count(self.size(), progress)
+        each = [self._chain(name, True, count) for name in chains(self.folder)]
+        return heapq.merge(*each, key=lambda found: found.stub.at, reverse=True)
+
+    def find(self, decision: str, progress: Progress | None = None) -> Found | None:
+        """The decision with that id; the newest, where several have it."""
+        pattern = b'"id":' + json_safe(msgspec.json.encode(decision))
+        found = self._search(pattern, progress, lambda found: found.is_decision and found.stub.id == decision)
+        return max(found, key=lambda one: one.stub.at, default=None)
+
+    def at(self, chain: str, seq: int) -> Found | None:
+        """The record with that number in a chain."""
+        if chain not in chains(self.folder):
+            return None
+        hits = self._chain(chain, True, _Count(0, None), b'"seq":%d,"chain":' % seq)
+        return next((found for found in hits if (found.stub.seq, found.stub.chain) == (seq, chain)), None)
+
+    def begun(self, of: Found) -> notes.Begun | None:
+        """How the run of a decision began, or last went on, before it: as its chain has it, or else another one."""
+        others = [name for name in chains(self.folder) if name != of.chain]
+        for name in (of.chain, *others):
+            found = self._begun(name, of)
+            if found is not None:
+                try:
+                    begun: notes.Begun = found.note(notes.Begun)
+                except msgspec.MsgspecError:
+                    return None
+                return begun
+        return None
+
+    def _begun(self, name: str, of: Found) -> Found | None:
+        folder, own = self.folder / name, name == of.chain
+        run = of.stub.run_id
+        pattern = b'"run":{"id":' + json_safe(msgspec.json.encode(run))
+        for number in reversed([number for number in segments(folder) if not own or number <= of.segment]):
+            end = of.offset if own and number == of.segment else None
+            for found in hits(folder, number, pattern, end):
+                if found.stub.kind == notes.RUN and found.stub.run_id == run and (own or found.stub.at <= of.stub.at):
+                    return found
+        return None
+
+    def of_run(self, run: str, progress: Progress | None = None) -> Iterator[Found]:
+        """The records of one run, newest first."""
+        count = _Count(self.size(), progress)
+        pattern = json_safe(msgspec.json.encode(run))
+        each = [self._chain(name, True, count, pattern) for name in chains(self.folder)]
+        merged = heapq.merge(*each, key=lambda found: found.stub.at, reverse=True)
+        return (found for found in merged if found.stub.run_id == run)
+
+    def of_run_since(self, begun: Found) -> Iterator[Found]:
+        """The records of a run from its beginning on, in the chain where it began, newest first."""
+        run, folder = begun.stub.run_id, self.folder / begun.chain
+        pattern = json_safe(msgspec.json.encode(run))
+        for number in reversed([number for number in segments(folder) if number >= begun.segment]):
+            for found in hits(folder, number, pattern, None):
+                if number == begun.segment and found.offset < begun.offset:
+                    return
+                if found.stub.run_id == run:
+                    yield found
+
+    def earlier(self, of: Found) -> Iterator[Found]:
+        """The decisions of a run that stand before one of them in its segment, newest first."""
+        pattern = json_safe(msgspec.json.encode(of.stub.run_id))
+        each = hits(self.folder / of.chain, of.segment, pattern, of.offset)
+        return (found for found in each if found.is_decision and found.stub.run_id == of.stub.run_id)
+
+    def of_kinds(self, kinds: tuple[str, ...], progress: Progress | None = None) -> Iterator[Found]:
+        """The records of some kinds, newest first: those that are few are found without reading the others."""
+        count = _Count(self.size(), progress)
+        each = [self._of_kinds(name, kinds, count) for name in chains(self.folder)]
+        return heapq.merge(*each, key=lambda found: found.stub.at, reverse=True)
+
+    def _of_kinds(self, name: str, kinds: tuple[str, ...], count: _Count) -> Iterator[Found]:
+        folder = self.folder / name
+        for number in reversed(segments(folder)):
+            hits = [of_kind(folder, number, kind) for kind in kinds]
+            each = heapq.merge(*hits, key=lambda found: found.offset, reverse=True)
+            yield from each if count.silent else count.along(folder, number, True, each)
+
+    def opened(self, since: Found) -> Iterator[Found]:
+        """How processes took a chain, newest first: all that came after a record, and the last one before it."""
+        for found in self._of_kinds(since.chain, (notes.OPEN,), _Count(0, None)):
+            yield found
+            if (found.segment, found.offset) < (since.segment, since.offset):
+                return
+
+    def _search(self, pattern: bytes, progress: Progress | None, fits: Callable[[Found], bool]) -> Iterator[Found]:
+        """The newest record of each chain that holds a pattern and fits."""
+        count = _Count(self.size(), progress)
+        for name in chains(self.folder):
+            hits = self._chain(name, True, count, pattern)
+            first = next((found for found in hits if fits(found)), None)
+            if first is not None:
+                yield first
+
+    def _chain(self, name: str, newest_first: bool, count: _Count, pattern: bytes = b"") -> Iterator[Found]:
+        folder = self.folder / name
+        for number in sorted(segments(folder), reverse=newest_first):
+            if pattern:
+                each = hits(folder, number, pattern, None, self._missed)
+            elif newest_first:
+                each = backwards(folder, number, self._missed)
+            else:
+                each = forwards(folder, number, self._missed)
+            yield from each if count.silent else count.along(folder, number, newest_first, each)
+
+
+class _Count:
+    """Tells how far reading has come, a step at a time."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._total, self._done, self._progress = total, 0, progress
+
+    @property
+    def silent(self) -> bool:
+        return self._progress is None
+
+    def along(self, folder: Path, number: int, newest_first: bool, each: Iterator[Found]) -> Iterator[Found]:
+        """Pass the records of a segment on, and tell how far they are."""
+        try:
+            size = segment_file(folder, number).stat().st_size
+        except FileNotFoundError:
+            return
+        told = 0
+        for found in each:
+            come = size - found.offset if newest_first else found.offset
+            if come - told >= STEP:
+                self._add(come - told)
+                told = come
+            yield found
+        self._add(size - told)
+
+    def _add(self, count: int) -> None:
+        self._done += count
+        if self._progress is not None:
+            self._progress(min(self._done, self._total), self._total)

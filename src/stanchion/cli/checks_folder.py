@@ -1,0 +1,18 @@
+"""Where `stanchion check` keeps what it decides, for `stanchion explain`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stanchion.runtime.standing.state_places import Whose
+
+CHECKS: Final = "checks"
+"""The folder of that trail, in that of the state."""
+
+
+def checks_folder(found: Whose) -> Path:
+    """The folder; `OSError` where there is no such place."""
+    return found.state.folder / CHECKS

@@ -1,0 +1,168 @@
+"""`stanchion metrics`: what all processes of a state have counted, for people and for Prometheus."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.cli.found_policy import given
+from stanchion.cli.parser import Parser
+from stanchion.cli.stores import StoreAway, opened
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.policy.compiled import CompiledPolicy
+from stanchion.policy.errors import PolicyError
+from stanchion.runtime.standing.places import METRICS, METRICS_DIR
+from stanchion.runtime.standing.state_figures import state_figures
+from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.tenancy import DEFAULT
+from stanchion.telemetry.catalogue import PROCESSES, STORE_UP, UNREADABLE
+from stanchion.telemetry.exposition import exposed
+from stanchion.telemetry.figures import Series, Sum
+from stanchion.telemetry.folder import collect
+from stanchion.telemetry.server import server
+from stanchion.views.encode import json_line
+from stanchion.views.veiled import veiled
+
+USAGE: Final = "stanchion metrics [--json | --openmetrics | --serve PORT] [--policy POLICY] [--store URL]"
+
+DESCRIPTION: Final = """\
+Show what all processes that use a state have counted: decisions, how long they took, the
+store, the trail, tickets and budgets, in the text format of Prometheus. Counts
+of ended processes are kept; gauges come only from processes that are alive."""
+
+EPILOG: Final = """\
+examples:
+  stanchion metrics
+  stanchion metrics --json
+  stanchion metrics --serve 9464 --policy policy.yaml
+
+Each process writes its figures about once a second to the folder `metrics` of the state
+(`stanchion state --where`), or to the one that STANCHION_METRICS_DIR names. Nothing is
+counted where STANCHION_METRICS is `off`. The server answers on /metrics, on this machine
+alone unless `--host` says otherwise: figures name tools, tenants and budgets.
+
+While the store cannot be read, `stanchion_store_up` is 0, standard error says why, and what
+was counted is shown anyway.
+
+exit status:
+  0  they are shown
+  2  not shown: the folder or the policy cannot be read, there is no such kind of store,
+     or the port is taken"""
+
+LOOPBACK: Final = "127.0.0.1"
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "show what all processes have counted, for people and for Prometheus"
+    parser: Parser = commands.add_parser("metrics", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="answer with JSON, one line for each series")
+    how.add_argument("--openmetrics", action="store_true", help="print the OpenMetrics 1.0 format")
+    how.add_argument("--serve", metavar="PORT", type=int, help="serve the figures over HTTP until you stop it")
+    parser.add_argument(
+        "--host", metavar="ADDRESS", default=LOOPBACK, help=f"the address to listen on (default: {LOOPBACK})"
+    )
+    parser.add_argument("--policy", metavar="POLICY", help="the policy with the limits of budgets: a file or a pack")
+    parser.add_argument(
+        "--tenant", metavar="NAME", help="the tenant of the budgets (default: STANCHION_TENANT, or else `default`)"
+    )
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the figures, or serve them."""
+    policy = None if args.policy is None else _policy(args.policy)
+    found = whose(args.project, args.store, () if policy is None else policy.files)
+    named = tenant_of(args.tenant)
+    tenant = DEFAULT if named is None else named
+    if args.serve is not None:
+        return _serve(args, found, policy, tenant)
+    figures = _figures(args.store, found, policy, tenant, Trouble())
+    if args.json:
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in map(_data, figures)))
+    else:
+        sys.stdout.write(exposed(figures, args.openmetrics))
+    return 0
+
+
+class Trouble:
+    """Says on standard error why the store cannot be read: once for as long as it is the same."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def told(self, why: str) -> None:
+        """Why it cannot be read for this answer; empty where it can."""
+        if why and why != self._last:
+            say(sys.stderr, f"stanchion: {why}")
+        self._last = why
+
+
+def _figures(
+    store: str | None, found: Whose, policy: CompiledPolicy | None, tenant: str, trouble: Trouble
+) -> tuple[Series, ...]:
+    try:
+        folder = Path(os.environ[METRICS_DIR]) if os.environ.get(METRICS_DIR, "") else found.state.folder / METRICS
+        kept = collect(folder)
+    except OSError as error:
+        raise BadInput(f"the figures cannot be read: {error}") from None
+    total: Sum = kept.figures
+    total.add((Series(PROCESSES.name, (), (kept.alive,)),))
+    if kept.unreadable:
+        total.add((Series(UNREADABLE.name, (), (kept.unreadable,)),))
+    try:
+        with opened(store, found) as open_store:
+            if open_store is not None:
+                total.add([_veiled(one) for one in state_figures(open_store, policy, (tenant,))])
+        trouble.told("")
+    except StoreAway as error:
+        # What was counted is wanted most of all while the store is away.
+        total.add((Series(STORE_UP.name, (), (0,)),))
+        trouble.told(str(error))
+    return total.figures()
+
+
+def _veiled(one: Series) -> Series:
+    """Figures of a store, whose names may hold secrets."""
+    return Series(one.metric, veiled(one.labels), one.values)
+
+
+def _serve(args: argparse.Namespace, found: Whose, policy: CompiledPolicy | None, tenant: str) -> int:
+    trouble = Trouble()
+    try:
+        made = server(lambda: _figures(args.store, found, policy, tenant, trouble), args.host, args.serve)
+    except OverflowError:
+        raise BadInput(f"`--serve` is `{args.serve}`, which is not a port: give a number from 0 to 65535") from None
+    except OSError as error:
+        why = error.strerror.lower() if error.strerror else str(error)
+        raise BadInput(f"nothing can be served at `{args.host}:{args.serve}`: {why}; choose another port") from None
+    with made:
+        say(sys.stderr, f"serving metrics at http://{args.host}:{made.server_address[1]}/metrics; Ctrl-C ends it")
+        made.serve_forever()
+    return 0
+
+
+def _policy(name: str) -> CompiledPolicy:
+    try:
+        return given(name, None).policy
+    except PolicyError as error:
+        raise BadInput(*[str(fault) for fault in error.faults]) from None
+
+
+def _data(one: Series) -> dict[str, Any]:
+    from stanchion.telemetry.catalogue import BY_NAME
+
+    metric = BY_NAME[one.metric]
+    data: dict[str, Any] = {"metric": one.metric, "kind": metric.kind}
+    data["labels"] = dict(zip(metric.labels, one.labels, strict=True))
+    if metric.kind != "histogram":
+        return {**data, "value": one.values[0]}
+    total, *buckets = one.values
+    return {**data, "sum": total, "count": sum(buckets), "bounds": metric.bounds, "buckets": buckets}

@@ -1,0 +1,161 @@
+"""`stanchion notify`: test the destinations of notices, list pending notices, and send them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.cli.parser import Parser, nearest
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.trouble import BadInput
+from stanchion.runtime.errors import NotifyError
+from stanchion.runtime.standing.notify_file import NOTIFY, notify_file, post_for, spool_folder, usual_file
+from stanchion.stores.memory import wall_ms
+from stanchion.telemetry.notices.message import message_of
+from stanchion.telemetry.notices.post import Post
+from stanchion.telemetry.notices.signature import new_secret
+from stanchion.telemetry.notices.spool import waiting
+from stanchion.telemetry.occurrences import Kind, Occurrence, new_id
+from stanchion.views.encode import json_line
+from stanchion.views.times import shown
+
+DONE: Final = 0
+FAILED: Final = 1
+COLUMNS: Final = ("destination", "since", "tries", "next", "process", "id", "last answer")
+
+USAGE: Final = """stanchion notify test [--file FILE] [--json]
+       stanchion notify waiting [--file FILE] [--json]
+       stanchion notify send [--file FILE] [--json]
+       stanchion notify secret"""
+
+DESCRIPTION: Final = """\
+test     send a test notice to every destination, and say what came back
+waiting  list the notices that are not delivered yet, with the result of the last attempt
+send     send what ended processes left behind
+secret   make a secret for signing webhooks"""
+
+EPILOG: Final = f"""\
+examples:
+  stanchion notify secret > ~/.config/stanchion/pager.secret
+  stanchion notify test
+  stanchion notify waiting --json
+
+Destinations are configured in a file: the one that --file or {NOTIFY} names, or
+`notify.yaml` beside your own policy. `docs/how-to/get-notified.md` describes it.
+
+exit status:
+  0  done; for waiting: nothing waits
+  1  for test and send: something was not delivered; for waiting: something waits
+  2  there is no such file, or it is wrong"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "test the destinations of notices, list pending notices, and send them"
+    parser: Parser = commands.add_parser("notify", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("verb", metavar="test|waiting|send|secret", help="what to do")
+    parser.add_argument("--file", metavar="FILE", help="the configuration file for notices")
+    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what was asked for; a file that is wrong is bad input."""
+    if args.verb not in VERBS:
+        known = f"write {', '.join(f'`{verb}`' for verb in VERBS)}"
+        raise BadInput(f"`stanchion notify` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}")
+    try:
+        return VERBS[args.verb](args)
+    except NotifyError as error:
+        raise BadInput(*error.faults) from None
+
+
+def _test(args: argparse.Namespace) -> int:
+    post = _post(args)
+    text = "this is a test notice; nothing has happened"
+    test = message_of(Occurrence(kind=Kind.TEST, at=wall_ms(), text=text, id=new_id()), platform.node())
+    status = DONE
+    terminal = Terminal.of(sys.stdout, os.environ)
+    for name, destination in post.destinations.items():
+        outcome = destination.send(test)
+        status = status if outcome.delivered else FAILED
+        if args.json:
+            answer = {"destination": name, "delivered": outcome.delivered, "said": outcome.said, "id": test.id}
+            sys.stdout.buffer.write(json_line(answer))
+            continue
+        word = terminal.paint("delivered", "good") if outcome.delivered else terminal.paint("failed   ", "bad")
+        put(sys.stdout, f"{word}  {name}: {visible(outcome.said)}")
+    return status
+
+
+def _waiting(args: argparse.Namespace) -> int:
+    path = _file(args)
+    found = list(waiting(spool_folder(path, os.environ)))
+    if args.json:
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+    elif not found:
+        say(sys.stdout, "no notice waits")
+    else:
+        rows = [
+            (
+                one.destination,
+                shown(one.delivery.at),
+                str(one.delivery.attempts),
+                shown(one.delivery.due),
+                "there" if one.is_held else "gone",
+                one.delivery.id,
+                one.delivery.said,
+            )
+            for one in found
+        ]
+        for line in table(COLUMNS, rows, {"tries"}, Terminal.of(sys.stdout, os.environ)):
+            put(sys.stdout, line)
+    return FAILED if found else DONE
+
+
+def _send(args: argparse.Namespace) -> int:
+    post = _post(args)
+    try:
+        sent = post.send_all()
+    finally:
+        post.close()
+    for name, (delivered, left) in sent.items():
+        if args.json:
+            sys.stdout.buffer.write(json_line({"destination": name, "delivered": delivered, "waiting": left}))
+            continue
+        why = f", of the last one: {visible(left[-1].said)}" if left else ""
+        say(sys.stdout, f"{name}: {delivered} delivered, {len(left)} still wait{why}")
+    return FAILED if any(left for _, left in sent.values()) else DONE
+
+
+def _secret(_args: argparse.Namespace) -> int:
+    put(sys.stdout, new_secret())
+    return DONE
+
+
+def _file(args: argparse.Namespace) -> Path:
+    path = notify_file(args.file, os.environ)
+    if path is None:
+        raise BadInput(f"no destination for notices is configured: write `{usual_file()}`, or set {NOTIFY} to a file")
+    return path
+
+
+def _post(args: argparse.Namespace) -> Post:
+    post = post_for(_file(args), os.environ)
+    if post is None:
+        raise BadInput(f"`{_file(args)}` has no destination: add one under `destinations`")
+    return post
+
+
+VERBS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
+    "test": _test,
+    "waiting": _waiting,
+    "send": _send,
+    "secret": _secret,
+}
+"""What each word does."""

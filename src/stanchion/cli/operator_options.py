@@ -1,0 +1,94 @@
+"""What an operator's commands share: whose state is meant, by whom it is changed, and what it is afterwards."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from stanchion import Shield
+from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
+from stanchion.audit.errors import TrailError
+from stanchion.cli.answerers import answerer, whoever
+from stanchion.cli.parser import Parser
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.cli.whose import add_project, named_project, told
+from stanchion.kernel.state import FOREVER, StoreLost
+from stanchion.kernel.states import Mark
+from stanchion.runtime.errors import StateError
+from stanchion.stores.protocol import StoreError
+from stanchion.telemetry.kinds import Kind
+from stanchion.telemetry.loggers import leave_out
+from stanchion.views.standing import NOW
+from stanchion.views.times import shown
+from stanchion.views.veiled import veiled
+
+SCOPES: Final = """\
+SCOPE is `tool:NAME`, `agent:NAME`, `run:ID` or `fleet`; without it the whole tenant is
+meant. Every process that uses the store applies it from its next decision on. The store is
+the project's (`stanchion state --where`), or the one that STANCHION_STORE names; the change
+is written to the trail."""
+
+ANSWERED: Final = (
+    Kind.HALTED, Kind.QUARANTINED, Kind.SAFE_MODE, Kind.NORMAL, Kind.TICKET_ANSWERED, Kind.ANSWER_REFUSED,
+)  # fmt: skip
+"""What a command says itself, where it does it or may not."""
+
+REFUSED: Final = 1
+"""The exit status where somebody may not answer like that."""
+
+EXIT: Final = """\
+exit status:
+  0  it is done
+  2  not done: you are not allowed to, a halt prevents it, or the store cannot be used"""
+
+
+def add_options(parser: Parser, why: bool = True) -> None:
+    """Add the options that all of them have."""
+    if why:
+        parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for agents and for the trail")
+    parser.add_argument("--by", metavar="NAME", default="", help="who does it (default: you)")
+    parser.add_argument("--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
+
+
+def loaded(args: argparse.Namespace) -> Shield:
+    """A shield on the store that is named; one that cannot be opened is bad input."""
+    leave_out(ANSWERED)
+    try:
+        policy = getattr(args, "policy", None)
+        shield: Shield = args.load("default" if policy is None else policy, store=args.store, **named_project(args))
+    except StoreError as error:
+        raise BadInput(str(error)) from None
+    return shield
+
+
+def answered(args: argparse.Namespace, work: Callable[[Shield], int]) -> int:
+    """Do something on the store that is named, as whoever answers; say so where they may not. Gives the status."""
+    try:
+        with loaded(args) as shield:
+            return work(shield)
+    except (UnknownTicket, OperatorKeyError, StoreLost, TrailError) as error:
+        raise BadInput(str(error)) from None
+    except TicketError as error:
+        say(sys.stderr, f"stanchion: {error}")
+        return REFUSED
+
+
+def operate(args: argparse.Namespace, change: Callable[[Shield, Any], Any], loosens: bool = False) -> int:
+    """Change a state in the store, as somebody, and say what it is now. What `loosens` is an operator's."""
+    with loaded(args) as shield:
+        try:
+            change(shield, answerer(args, shield) if loosens else args.by if args.by else whoever())
+            tenant, name = ("*", "") if args.scope == "fleet" else (shield.tenancy.of(args.tenant), args.scope)
+            standing = shield.standing(tenant)
+        except (StateError, ValueError, StoreLost, TicketError) as error:
+            raise BadInput(str(error)) from None
+    mark = standing.marks.get(name, Mark()) if name else standing.own
+    about = veiled(args.scope if args.scope else f"tenant {tenant}")
+    until = f" until {shown(mark.until)}" if 0 < mark.until < FOREVER else ""
+    say(sys.stdout, f"{about} is {NOW[mark.state]}{until}{veiled(told(args))}")
+    return 0

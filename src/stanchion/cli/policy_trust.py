@@ -1,0 +1,63 @@
+"""`stanchion policy trust`: an operator's word that a policy may loosen what is in force, and who has given it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from stanchion import Shield
+from stanchion.approvals.act import Purpose
+from stanchion.approvals.request import Request
+from stanchion.cli.answerers import answerer
+from stanchion.cli.operator_options import answered
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput
+from stanchion.cli.whose import whose
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import StoreLost
+from stanchion.policy.load import policy_hash
+from stanchion.runtime.operating.load import stored_trust
+from stanchion.runtime.standing.places import MEMORY, store_name
+from stanchion.stores.memory import wall_ms
+from stanchion.stores.open_store import file_of, open_store
+from stanchion.stores.protocol import StoreError
+
+if TYPE_CHECKING:
+    from stanchion.policy.compiled import CompiledPolicy
+
+
+def trust(args: argparse.Namespace) -> int:
+    """Have a policy trusted, by its hash, in one environment or in none."""
+    name = args.policies[0]
+    env = args.env[0] if args.env and args.env[0] else None
+    hashed = policy_hash(name, env)
+    said = {"policy": str(name), "env": env, "why": args.why}
+    request = Request(purpose=Purpose.POLICY, tenant=FLEET, subject=hashed, said=said)
+
+    def said_so(shield: Shield) -> int:
+        shield.act(request, answerer(args, shield))
+        say(sys.stdout, f"{name} is trusted as it is now: hash {hashed}")
+        return 0
+
+    return answered(args, said_so)
+
+
+class ProjectTrust:
+    """Trust in what operators have signed, by the store of the project around the working directory."""
+
+    def trusts(self, policy_hash: str, policy: CompiledPolicy, /) -> bool:
+        """Whether one has said yes to a policy with that hash; nobody has where nothing is kept yet."""
+        try:
+            name = str(store_name(None, os.environ, whose(None)))
+            path = file_of(name)
+            if name == MEMORY or (path is not None and not os.path.lexists(path)):
+                return False
+            store = open_store(name, wall_ms, reading=True)
+            try:
+                return stored_trust(store, ()).trusts(policy_hash, policy)
+            finally:
+                store.close()
+        except (BadInput, OSError, StoreError, StoreLost):
+            return False

@@ -1,0 +1,90 @@
+"""Names: what the name of a file says of what is in it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.word_lists import listed
+
+_WORDS: Final = regex(r"[a-z]+|[0-9]+")
+_CREDENTIAL: Final = regex(
+    r"credential|secret|passw|passphrase|token|oauth|api[-_.]?key|private[-_.]?key|keychain|keyring|keystore"
+    r"|wallet|mnemonic|cookie|htpasswd|keytab|kdbx|gshadow|opasswd|privkey|logins?\b|login data|\.jceks"
+    r"|recovery.?(?:code|key)|state\.vscdb"
+)
+"""Parts of names that say credential, however the rest is written."""
+CREDENTIAL_WORDS: Final = listed(
+    """
+    auth key keys cred creds login logins session sessions identity id accounts account vault seed jwt sasl psk
+    pass pwd shadow access certs pgpass netrc adc rsaparams msal security
+    """
+)
+"""Words that say credential where a tool keeps its own things."""
+
+CODE: Final = listed(
+    """
+    py pyi pyx js jsx ts tsx mjs cjs mts cts go rs java kt kts c h cc cpp hpp cxx cs rb php swift scala clj ex exs
+    erl hs lua pl pm r jl m mm dart vue svelte astro proto graphql sql tf hcl md mdx rst adoc html htm css scss
+    less svg png jpg jpeg gif ico pdf ipynb snap j2 jinja tmpl tpl erb hbs mustache ejs pub lock map wasm feature
+    zig nim f90 bzl bazel cmake patch diff po mo woff woff2 ttf
+    """
+)
+"""Endings of files that are written by people or shown to them, and hold no credential of their own."""
+KEY_FILES: Final = listed("pem key ppk p12 pfx jks keystore kdbx p8 agekey kdb")
+"""Endings of files with private keys."""
+CERTIFICATE: Final = listed(
+    """
+    cert certs certificate crt ca cacert chain fullchain bundle public pub roots root dhparam csr intermediate
+    trust
+    """
+)
+"""Words in the name of a file with an ending of keys that say it holds what anybody may see."""
+SAMPLE: Final = listed(
+    """
+    example examples sample samples template templates tmpl tpl dist default defaults schema dummy fake mock mocks
+    stub stubs demo placeholder fixture fixtures test tests testing testdata spec specs golden snapshots snapshot
+    ci e2e testutil testutils selftest unittest unittests cypress playwright
+    """
+)
+"""Words of folders and names of things that are made to be seen."""
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name in lower case."""
+    return _WORDS.findall(name)
+
+
+def ending(name: str) -> str:
+    """What stands behind the last dot of a name that does not begin with it."""
+    head, dot, last = name.rpartition(".")
+    return last if dot and head else ""
+
+
+def is_code(name: str) -> bool:
+    """Whether a name is that of a text that people write."""
+    return ending(name) in CODE
+
+
+def says_credential(name: str) -> bool:
+    """Whether a name says credential, wherever the file is."""
+    return _CREDENTIAL.search(name) is not None and not is_code(name) and name not in ("passwd", "passwd-")
+
+
+def says_credential_of_tool(name: str) -> bool:
+    """Whether a name says credential where it is a tool's own."""
+    return says_credential(name) or (not is_code(name) and not CREDENTIAL_WORDS.isdisjoint(words_of(name)))
+
+
+def is_key_file(name: str) -> bool:
+    """Whether a name is that of a file with a private key."""
+    if name.startswith(("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519")) or (
+        name.endswith("_key") and name.startswith("ssh_host_")
+    ):
+        return not is_code(name) and not name.endswith((".pub", "_parser"))
+    return ending(name) in KEY_FILES and CERTIFICATE.isdisjoint(words_of(name.rpartition(".")[0]))
+
+
+def is_sample(parts: tuple[str, ...]) -> bool:
+    """Whether a path is among what is made to be seen: fixtures, examples, templates."""
+    return any(not SAMPLE.isdisjoint(words_of(part)) for part in parts)

@@ -1,0 +1,177 @@
+"""What runs by itself: start-up files of shells, desktops, editors and interpreters, and programs that others find."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.guards.files.protected.names import words_of
+from stanchion.guards.files.protected.rule import CHANGES, Held, Protected, Shown, Use
+from stanchion.guards.files.protected.seat import Seat
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.word_lists import listed
+
+RULES: Final = (
+    Protected(
+        "what Python runs before any program",
+        (
+            "**/site-packages/*.pth",
+            "**/dist-packages/*.pth",
+            "**/site-packages/sitecustomize.py",
+            "**/site-packages/usercustomize.py",
+            "**/dist-packages/sitecustomize.py",
+            "**/dist-packages/usercustomize.py",
+        ),
+        CHANGES,
+    ),
+    Protected("a hook", ("**/.git/**/hooks/**", "**/.git/**/config", "**/.git/info/attributes"), CHANGES, asks=True),
+    Protected(
+        "a program that others find by its name",
+        ("**/node_modules/.bin/*", "**/.venv/bin/*", "**/venv/bin/*", "**/.venv/Scripts/*", "**/venv/Scripts/*"),
+        CHANGES,
+        asks=True,
+    ),
+)
+
+_STARTS: Final = regex(
+    r"\.?(?:\w*(?:rc|profile|login|logout|aliases|functions|init|env|startup)(?:\.(?:d|local|ps1|py|lua|vim|el|zsh|sh|bash))?"
+    r"|xinitrc|xsession|pam_environment|forward|inputrc)\Z"
+)
+"""Names of what a shell or a tool runs when it begins."""
+RUNS: Final = listed(
+    """
+    autostart systemd launchagents launchdaemons startup hooks plugin plugins init after autoload ftplugin conf
+    cron environment rc startup-scripts extensions addons loginitems powershell windowspowershell
+    """
+)
+"""Words of folders whose files are run by themselves."""
+SCRIPTS: Final = frozenset(
+    {"sh", "bash", "zsh", "fish", "lua", "vim", "el", "ps1", "bat", "cmd", "plist", "service", "timer", "desktop"}
+)
+FOUND_ABOVE: Final = listed(
+    """
+    conftest.py sitecustomize.py usercustomize.py package.json node_modules gemfile makefile pom.xml nuget.config
+    directory.build.props directory.build.targets directory.packages.props .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs
+    .envrc .editorconfig .eslintrc.js .eslintrc.cjs eslint.config.js .babelrc babel.config.js .prettierrc.js
+    settings.gradle build.gradle .bazelrc .tool-versions .mise.toml .pre-commit-config.yaml .rspec .rubocop.yml
+    """
+)
+"""What tools look for in the folders above a project, too."""
+GATHERS: Final = listed(
+    """
+    code src source sources projects repos repositories git github gitlab work workspaces dev
+    development sites www clients customers documents
+    """
+)
+"""Folders in which people gather their projects."""
+_OF_APPLICATION: Final = regex(
+    r"(?:user|personal|site|custom)?[-_]?(?:setup|startup|autoexec|autorun|init|launch|menu|profile|main)(?:[-_]\w+)?"
+    r"\.(?:py|lua|mel|ms|js|jsx|scr|lsp|vbs|ps1|bat|cmd|sh|jl|m|rb|tcl|el)\Z|(?:personal|normal|startup)\.(?:xlsb|xlsm|xla|xlam|dotm|dot)\Z"
+)
+"""Names of what an application runs when it begins, kept among a person's documents."""
+SHARED: Final = (("users", "public"), ("users", "shared"))
+RUNNABLE: Final = SCRIPTS | {"exe", "dll", "app", "com", "scr", "msi", "py"}
+"""What runs, in the folders that all who use a computer share."""
+CACHED: Final = listed("cache caches cacache log logs tmp")
+FREE: Final = listed(
+    """
+    trash projects workspace workspaces worktrees plans todos memory scratch tmp temp
+    """
+)
+"""Folders in a home whose files nobody runs."""
+
+SCRIPTED: Final = RUNS | listed("scripts script macros python templates xlstart addins user presets")
+"""Words of folders in which an application keeps what it runs."""
+DEEPEST: Final = 5
+
+START: Final = Held("what starts by itself")
+PROGRAM: Final = Held("a program that others find by its name", asks=True)
+PROJECT: Final = Held("a whole project", asks=True)
+SETTINGS: Final = Held("settings that other programs follow", asks=True)
+LIBRARY: Final = Held("what other programs load", asks=True)
+
+
+def held(seat: Seat, use: Use) -> Held | None:
+    """What would run without being asked for, once it is written outside of the project."""
+    if use == "read" or not seat.sure:
+        return None
+    if seat.area == "programs":
+        return PROGRAM if seat.inner else None
+    if seat.area == "libraries":
+        return LIBRARY
+    if seat.area == "plain":
+        if seat.all[:2] in SHARED and seat.name.rpartition(".")[2] in RUNNABLE:
+            return PROGRAM
+        return _plainly(seat, use)
+    if seat.area not in ("settings", "data") or not seat.tool:
+        return None
+    words = {word for part in (seat.tool, *seat.inner[:-1]) for word in words_of(part)}
+    if not FREE.isdisjoint((seat.tool, *seat.inner[:-1])) or not CACHED.isdisjoint({*words, *words_of(seat.name)}):
+        return None
+    if _STARTS.match(seat.name) or not RUNS.isdisjoint(words) or seat.name.rpartition(".")[2] in SCRIPTS:
+        return START
+    return SETTINGS
+
+
+def _plainly(seat: Seat, use: Use) -> Held | None:
+    """What is among a person's own things: above their projects, or where an application looks when it begins."""
+    folders = seat.inner[:-1]
+    if use == "delete" and seat.inner and "." not in seat.name[1:] and GATHERS.issuperset(folders):
+        return PROJECT
+    if seat.name in FOUND_ABOVE and GATHERS.issuperset(folders):
+        return LIBRARY
+    if folders[-1:] in (("powershell",), ("windowspowershell",)):
+        return START
+    if folders[:1] != ("documents",) or not 2 <= len(folders) <= DEEPEST or folders[1] in GATHERS:
+        return None
+    words = {word for part in folders[1:] for word in words_of(part)}
+    if _OF_APPLICATION.match(seat.name) and not SCRIPTED.isdisjoint(words):
+        return START
+    return None
+
+
+HITS: Final[Shown] = (
+    ("~/.bashrc", "write"),
+    ("/home/ada/.config/autostart/x.desktop", "write"),
+    (".venv/lib/python3.11/site-packages/zz.pth", "write"),
+    ("~/.local/lib/python3.11/site-packages/usercustomize.py", "write"),
+    (".git/hooks/pre-commit", "write"),
+    ("app/.git/config", "write"),
+    ("~/.config/fish/conf.d/x.fish", "write"),
+    ("/Users/ada/Library/LaunchAgents/com.acme.x.plist", "write"),
+    ("C:/Users/ada/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Startup/x.lnk", "write"),
+    ("C:/Users/ada/Documents/PowerShell/Microsoft.PowerShell_profile.ps1", "write"),
+    ("~/.lldbinit", "write"),
+    ("~/.config/pip/pip.conf", "write"),
+    ("~/.ipython/profile_default/startup/00.py", "write"),
+    ("~/.local/bin/git", "write"),
+    ("/home/ada/go/bin/gopls", "write"),
+    ("node_modules/.bin/tsc", "write"),
+    ("~/.emacs.d/init.el", "write"),
+    ("../.zshenv", "write"),
+    ("/home/ada/conftest.py", "write"),
+    (".git/modules/lib/hooks/post-checkout", "write"),
+    ("/home/ada/code/directory.build.props", "write"),
+    ("C:/Users/ada/source/repos/Directory.Build.targets", "write"),
+    ("C:/Users/ada/Documents/maya/scripts/userSetup.mel", "write"),
+    ("C:/Users/ada/Documents/Houdini19/scripts/python/startup.py", "write"),
+    ("/Users/ada/Documents/Adobe/Startup Scripts/init.jsx", "write"),
+    ("C:/Users/ada/Documents/UnrealEngine/Python/init_unreal.py", "write"),
+)
+MISSES: Final[Shown] = (
+    ("~/.bashrc", "read"),
+    ("dotfiles/.bashrc", "write"),
+    (".git/config", "read"),
+    (".venv/lib/python3.11/site-packages/zz.pth", "read"),
+    ("weights/model.pth", "write"),
+    (".gitignore", "write"),
+    ("hooks/pre-commit", "write"),
+    (".husky/pre-commit", "write"),
+    ("bin/build", "write"),
+    ("~/.cache/acme/x.json", "write"),
+    ("~/.gradle/caches/modules-2", "delete"),
+    (".eslintrc.cjs", "write"),
+    ("config/initializers/startup.rb", "write"),
+    ("/home/ada/code/shop/package.json", "write"),
+    ("C:/Users/ada/Documents/report/setup.py", "write"),
+    ("/home/ada/Documents/projects/shop/scripts/init.py", "write"),
+)

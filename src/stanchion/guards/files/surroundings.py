@@ -1,0 +1,83 @@
+"""Surroundings: what a project lies among, which honest work reads, and where it puts what is not to stay."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.guards.files.protected.rule import Use
+from stanchion.guards.files.protected.seat import SYSTEM, WINDOWS, seat_of
+from stanchion.guards.files.protected.startup import GATHERS
+from stanchion.guards.files.scope import Folders
+from stanchion.readings.paths.place import Place, inside, place_of
+from stanchion.readings.paths.spelling import spelling
+from stanchion.readings.shell.word_lists import listed
+
+HIGHEST: Final = 2
+"""How many folders above its own a project's neighbours are."""
+PERSONAL: Final = listed(
+    """
+    documents desktop downloads pictures music videos movies mail library appdata public
+    """
+)
+"""Folders of a home that are no projects."""
+SHELVES: Final = frozenset({"srv", "mnt", "data", "media", "volumes", "workspaces", "projects", "repos"})
+"""Folders at the top of a system in which projects stand side by side."""
+TOPS: Final = SYSTEM | WINDOWS | frozenset({"root", "home", "users", "tmp", "mnt", "media", "private", "srv", "winnt"})
+
+
+def around(place: Place, folder: Folders, use: Use) -> bool:
+    """Whether a place outside may be used: folders for what is temporary; for reading what is installed, and the
+    projects beside this one. What is protected has been refused before."""
+    folded = place.folded
+    if seat_of(folded).area == "temporary":
+        return True
+    if use != "read":
+        return False
+    if place.up:
+        return place.up <= HIGHEST and _is_project(folded.parts)
+    seat = seat_of(folded)
+    if seat.area != "plain":
+        return seat.area != "near" or _is_beside(folded, folder)
+    return _is_beside(folded, folder)
+
+
+def _is_project(parts: tuple[str, ...]) -> bool:
+    return bool(parts) and parts[0][:1] not in (".", "$", "~") and parts[0] not in PERSONAL and parts[0] not in TOPS
+
+
+def _is_beside(place: Place, folder: Folders) -> bool:
+    """Whether a place is in a folder beside one of the run's."""
+    for one in folder.places:
+        above = one.folded.parts[:-1]
+        if one.root and above and place.root == one.folded.root and place.parts[: len(above)] == above:
+            return _is_project(place.parts[len(above) :])
+    return False
+
+
+def elsewhere(place: Place, base: str) -> Place | None:
+    """The project that a call says it stands in, where a place is certainly in another one."""
+    if not place.root or place.root == "$":
+        return None
+    spelled = spelling(base)
+    stands = place_of(spelled.lenient[-1] if spelled.lenient else spelled.text, lenient=True).folded
+    folded = place.folded
+    own = project_of(stands)
+    if own is None or own.root != folded.root or inside(folded, own) or inside(own, folded):
+        return None
+    return own if seat_of(folded).area in ("plain", "near") else None
+
+
+def project_of(place: Place) -> Place | None:
+    """The folder of the project that a place is in, as wide as it may be; `None` where nobody knows."""
+    seat = seat_of(place)
+    if seat.area not in ("plain", "near") or not place.root or place.root == "$":
+        return None
+    if seat.area == "plain":
+        at = len(place.parts) - len(seat.inner)
+        while at < len(place.parts) and place.parts[at] in GATHERS:
+            at += 1
+    elif place.root == "/":
+        at = 1 if place.parts[:1] and place.parts[0] in SHELVES else 0
+    else:
+        at = 1 if place.parts[:1] and place.parts[0] in GATHERS else 0
+    return Place(place.root, place.parts[: at + 1]) if at < len(place.parts) else None

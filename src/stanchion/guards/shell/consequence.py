@@ -1,0 +1,63 @@
+"""Consequences: what a command would cost, whether that can be brought back, and so how it is answered.
+
+A rule names a consequence; what becomes of the command follows from the consequence alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from stanchion.kernel.tuples import NamedTuple
+
+Level = Literal["pass", "note", "doubt", "danger"]
+"""How it is answered: not at all, said aloud, a person decides, or refused."""
+
+Loss = Literal[
+    "nothing", "regenerable", "recoverable", "visible", "work", "changed", "unknown", "others", "good", "control"
+]
+"""What is lost, by its name in the table."""
+
+
+class Consequence(NamedTuple):
+    """What is lost, how it is brought back, and what follows."""
+
+    level: Level
+    lost: str
+    back: str
+
+
+CONSEQUENCES: Final[dict[Loss, Consequence]] = {
+    "nothing": Consequence("pass", "nothing", "there is nothing to bring back"),
+    "regenerable": Consequence(
+        "pass", "build folders, caches, temporary files, what containers left behind", "the next build makes it again"
+    ),
+    "recoverable": Consequence(
+        "note", "commits, branches and changes that git or another copy still keeps", "reflog, stash, the other copy"
+    ),
+    "visible": Consequence("note", "nothing, but others see it at once", "by another step of the same kind"),
+    "work": Consequence("doubt", "work in the working copy that is in no commit", "not at all"),
+    "changed": Consequence(
+        "doubt", "how a machine, a service or an account is set, or whether it runs", "a person can set it back"
+    ),
+    "unknown": Consequence("doubt", "what cannot be told from the command", "nobody can say"),
+    "others": Consequence(
+        "danger", "what others rely on: shared branches, services and their data", "not by the agent"
+    ),
+    "good": Consequence("danger", "disks, homes, folders of the system, databases, histories", "not at all"),
+    "control": Consequence(
+        "danger", "secrets, rights or control that somebody else would have", "not at all: who has them keeps them"
+    ),
+}
+"""The table, from what matters least to what matters most."""
+
+ORDER: Final = {loss: at for at, loss in enumerate(CONSEQUENCES)}
+
+
+def level_of(loss: Loss) -> Level:
+    """How a command is answered that would cost this."""
+    return CONSEQUENCES[loss].level
+
+
+def worst_of(losses: list[Loss]) -> Loss:
+    """The one that matters most; nothing where there is none."""
+    return max(losses, key=ORDER.__getitem__, default="nothing")

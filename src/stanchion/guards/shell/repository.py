@@ -1,0 +1,148 @@
+"""The repository: what it knows of work that a command would throw away, asked of it, and judged with the answer."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, cast
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.regex import regex
+from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
+
+if TYPE_CHECKING:
+    from stanchion.guards._own import OwnPlaces
+    from stanchion.guards.shell.consequence import Loss
+    from stanchion.guards.shell.questions import Question, Unsure
+    from stanchion.guards.shell.rule import Rule
+    from stanchion.guards.shell.verdict import Text, Verdict
+
+KEPT: Final = 1_024
+"""How many texts are remembered with what is asked about them."""
+_SHARED: Final = regex(
+    r"(?:main|master|trunk|develop|development|dev|staging|stable|next|prod|production|gh-pages)"
+    r"|(?:release|releases|hotfix|support|env)(?:[/-].*)?|v?\d+(?:[.-][\w.-]+)?"
+)
+"""Names under which branches are everybody's, whoever wrote their commits."""
+_FOLDERS: Final = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir")
+"""What the argument is called that says in which folder a command runs."""
+
+
+class Judges(Protocol):
+    """The guard of shell texts that this one stands beside."""
+
+    @property
+    def deadline_ms(self) -> int: ...
+
+    @property
+    def verdict(self) -> Verdict: ...
+
+    def told(self, own: OwnPlaces) -> Self: ...
+
+    def texts(self, reading: Reading[ToolCall]) -> tuple[Text, ...]: ...
+
+    def actions(self) -> tuple[Action, ...]: ...
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """Questions about the repositories of folders, each seen from `base`; and the texts that they are asked for."""
+
+    base: str
+    questions: tuple[Question, ...]
+    texts: tuple[Text, ...]
+
+
+class Repository(msgspec.Struct, frozen=True, dict=True):
+    """Judges commands that may throw work away by what the repository knows of that work."""
+
+    name: ClassVar[str] = "shell_repository"
+    kind: ClassVar[Kind] = Kind.ASKING
+    deep: ClassVar[bool] = False
+    call: ClassVar[str] = "stanchion.runtime.answers.repository:states"
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 10
+
+    shell: Judges
+
+    def told(self, own: Any, /) -> Repository:
+        """The same guard that knows where the shield keeps what is its own."""
+        return Repository(self.shell.told(own))
+
+    def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
+        """Ask what the repositories know; nothing where no command depends on it."""
+        texts = [text for text in self.shell.texts(reading) if _names_git(text)]
+        if not texts:
+            return None
+        asked = self._asked(reading.event, tuple(texts))
+        return Lookup("", asked, self.shell.deadline_ms) if asked.questions else None
+
+    def _asked(self, event: ToolCall, texts: tuple[Text, ...]) -> Asked:
+        found = [question for text in texts for one in self._about(text) for question in one.questions]
+        return Asked(_base(event.args), tuple(dict.fromkeys(found)), texts)
+
+    def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:
+        """Judge what the repositories say; an answer of any other shape is a failure, which refuses."""
+        from stanchion.guards.shell.consequence import worst_of
+
+        event = reading.event
+        if isinstance(event, Asked):
+            asked = event
+        else:
+            texts = [text for text in self.shell.texts(cast("Reading[ToolCall]", reading)) if _names_git(text)]
+            asked = self._asked(event, tuple(texts))
+        states = value["repositories"]
+        if len(states) != len(asked.questions):
+            raise ValueError("the repository was asked other questions")
+        known = dict(zip(asked.questions, states, strict=True))
+        worst: Finding | None = None
+        for text in asked.texts:
+            dangers = [
+                one.danger._replace(told=worst_of([_lost(one, known[each]) for each in one.questions]))
+                for one in self._about(text)
+            ]
+            found = self.shell.verdict.told(text, dangers)
+            if found is not None and (worst is None or found.action > worst.action):
+                worst = found
+        return worst
+
+    def _about(self, text: Text) -> tuple[Unsure, ...]:
+        found: tuple[Unsure, ...] = self._unsure(text)
+        return found
+
+    @cached_property
+    def _unsure(self) -> Any:
+        return lru_cache(KEPT)(self.shell.verdict.unsure)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return self.shell.actions()
+
+
+def _lost(one: Unsure, state: Any) -> Loss:
+    """What is lost by what a repository says; without an answer all that the rule fears."""
+    rule: Rule = one.danger.rule
+    if state is None:
+        return one.danger.loss
+    if rule.known == "pushed":
+        branch = str(state["branch"])
+        shared = branch in ("", str(state["default"])) or _SHARED.fullmatch(branch) is not None
+        return one.danger.loss if shared or int(state["others"]) else rule.otherwise
+    return one.danger.loss if int(state["lost"]) else rule.otherwise
+
+
+def _names_git(text: Text) -> bool:
+    return "git" in text if isinstance(text, str) else any("git" in word for word in text)
+
+
+def _base(args: Any) -> str:
+    """The folder that a call says it runs in."""
+    if type(args) is not dict:
+        return ""
+    return next((args[name] for name in _FOLDERS if type(args.get(name)) is str), "")

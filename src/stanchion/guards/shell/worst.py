@@ -1,0 +1,80 @@
+"""Judging: the worst that the commands of a text would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from stanchion.guards.shell.places import Roots
+from stanchion.guards.shell.rule import Family, Rule, only_asks
+from stanchion.guards.shell.rules import BY_NAME, OF_ANY, rules_for
+from stanchion.guards.shell.rules.own import WRITES_DANGER, WRITES_DOUBT, broken, written
+from stanchion.guards.shell.rules.tampering import FAMILY
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.partly_known import Open
+
+if TYPE_CHECKING:
+    from stanchion.guards.shell.consequence import Loss
+
+
+class Danger(NamedTuple):
+    """A command, the rule that it breaks, and the rule's family; and what is lost, where that is better known."""
+
+    command: Command
+    rule: Rule
+    family: Family
+    told: Loss | None = None
+
+    @property
+    def loss(self) -> Loss:
+        """What would be lost."""
+        if self.told is not None:
+            return self.told
+        return self.family.loss if self.rule.loss is None else self.rule.loss
+
+
+def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger]:
+    """The rules that a command breaks; those for what is ours even where it only asks, because its words may be another
+    program's."""
+    found = rules_for(command)
+    ours = [Danger(command, rule, FAMILY) for rule in broken(command, roots)]
+    if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
+        found += BY_NAME[">"]
+    if command.settings:
+        found += BY_NAME["="]
+    if command.marks:
+        found += BY_NAME["*"]
+    if command.argv and isinstance(command.argv[0], Open):
+        found += BY_NAME["$"]
+    line, cwd = command.line, command.cwd
+    if any(sign in line for sign in OF_ANY):
+        found += BY_NAME["%"]
+    if not found:
+        return ours
+    held = [
+        pair
+        for pair in found
+        if (cwd or pair[1].hint in line) and (strict or not pair[1].strict) and pair[1].holds(command, roots)
+    ]
+    if not held or (command.argv and only_asks(command)):
+        return ours
+    return [*[Danger(command, rule, family) for family, rule in held], *ours]
+
+
+def writing(wrote: tuple[tuple[str, str], ...], commands: Sequence[Command], roots: Roots) -> list[Danger]:
+    """The files that would do, once they run, what only a person may do."""
+    found: list[Danger] = []
+    for path, text in wrote:
+        reach = written(path, str(text), roots.own)
+        if reach:
+            by = next((one for one in commands if path in one.writes), Command((), opens=((">", path),)))
+            found.append(Danger(by, WRITES_DANGER if reach == "danger" else WRITES_DOUBT, FAMILY))
+    return found
+
+
+def _is_plain(path: str, cwd: str) -> bool:
+    """Whether writing to a path cannot matter to any rule: nothing, or a file of the working directory."""
+    if path == "/dev/null" or path.isdigit():
+        return True
+    return bool(path) and path[0].isalnum() and not cwd and "/" not in path and "stanchion" not in path.lower()

@@ -1,0 +1,10 @@
+"""Hosting: the contract by which any host is guarded. What an adapter needs, and nothing else."""
+
+from stanchion.hosting.changed import Changed
+from stanchion.hosting.host import Host
+from stanchion.hosting.hosted import Hosted
+from stanchion.hosting.refusal import Refusal
+from stanchion.hosting.terms import EVERYTHING, as_text, raised
+from stanchion.hosting.told import Told
+
+__all__ = ["EVERYTHING", "Changed", "Host", "Hosted", "Refusal", "Told", "as_text", "raised"]

@@ -1,0 +1,238 @@
+"""Judging: guards give findings, findings get their places, and what is known before the batch is put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from stanchion.kernel.actions import PROCEEDS, STOPS, Action, Risk
+from stanchion.kernel.autonomy import refusing
+from stanchion.kernel.chain import Plan
+from stanchion.kernel.content import content_of, with_content
+from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.guard import Kind, Reading
+from stanchion.kernel.lookups import Answer, Answered, Expired, Failed, Lookup
+from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.soundness import sound, sound_lookup
+
+Found = list[tuple[int, Finding]]
+"""Findings with their places in the chain; -1 stands before it."""
+Read = Callable[[Any], Reading]
+"""Reads an event, as the policy does."""
+
+
+def read_of(moment: Moment, read: Read) -> tuple[Reading, ...]:
+    """What a moment's events say. What is known of another first event is left alone: they are replaced together."""
+    known = moment.readings
+    if known and known[0].event is moment.events[0]:
+        return known
+    return tuple([read(event) for event in moment.events])
+
+
+def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
+    """Pure guards in order until one stops. One `try` round the loop: only a failure pays for being careful."""
+    found: Found = []
+    cut = plan.end
+    try:
+        for pos, judge, index in plan.pure:
+            finding = judge(readings[index])
+            if finding is not None:
+                cut = note(plan, pos, finding, found, cut)
+                if cut == pos:
+                    break
+        if plan.switches:
+            cut = _judge_switched(plan, readings, found, cut)
+        return found, cut
+    except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
+        return _judge_carefully(plan, readings)
+
+
+def _judge_switched(plan: Plan, readings: tuple[Reading, ...], found: Found, cut: int) -> int:
+    """Guards that a value of the event switches on; behind a stop none is judged. Order is restored afterwards."""
+    for asked, index, table in plan.switches:
+        for pos, judge in table.get(asked(readings[index]), ()):
+            if pos > cut:
+                break
+            finding = judge(readings[index])
+            if finding is not None:
+                cut = note(plan, pos, finding, found, cut)
+    return cut
+
+
+def _judge_carefully(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
+    """The same, guard by guard: the place that catches everything and fails closed."""
+    found: Found = []
+    cut = plan.end
+    for pos, judge, index in plan.all_pure:
+        try:
+            finding = judge(readings[index])
+            if finding is not None:
+                cut = note(plan, pos, finding, found, cut)
+        except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
+            cut = note(plan, pos, failed(plan, pos, readings[0].event, error), found, cut)
+        if cut == pos:
+            break
+    return found, cut
+
+
+def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
+    """Enter a guard's finding at its place, with the action that is really carried out; returns the new cut."""
+    sound(finding)
+    placed = plan.guards[pos]
+    cells = plan.cells_for(placed.id, plan.event_of[pos])
+    action = cells[finding.action]
+    if finding.patches and not plan.redacts and placed.kind is not Kind.METER:
+        # Whatever else it says, it goes ahead only as patched, and the host cannot patch it. Meters word what the
+        # store has carried out already.
+        action = max(action, cells[Action.REDACT])
+    if finding.action == Action.WARN and action >= STOPS:
+        finding = refusing(finding, cells)
+    found.append(
+        (
+            pos,
+            Finding(
+                action, finding.code, finding.args, finding.text, finding.guidance, finding.patches,
+                finding.effects, finding.terms, placed.id, placed.shadow,
+                None if action == finding.action else finding.action, finding.hides, finding.about,
+            ),
+        )
+    )  # fmt: skip
+    return pos if action >= STOPS and not placed.shadow and pos < cut else cut
+
+
+def failed(plan: Plan, pos: int, event: Event, error: Exception) -> Finding:
+    return broken(plan, pos, event, "kernel.guard_error", type(error).__name__)
+
+
+def broken(plan: Plan, pos: int, event: Event, code: str, *args: str) -> Finding:
+    """What a guard that broke amounts to: a refusal, unless it may fail open and the risk is not critical."""
+    placed = plan.guards[pos]
+    opens = placed.fail_open and event.risk < Risk.CRITICAL
+    return Finding(Action.ALLOW if opens else Action.BLOCK, code, (placed.id, *args))
+
+
+def with_late(plan: Plan, late: tuple[Finding, ...], found: Found, cut: int) -> tuple[Found, int]:
+    """Late answers stand before the chain; one that stops skips all of it."""
+    early: Found = []
+    for finding in late:
+        stood = plan.cells_for(finding.guard, 0)
+        action = stood[finding.action]
+        if action != finding.action:
+            worded = refusing(finding, stood) if finding.action == Action.WARN and action >= STOPS else finding
+            finding = msgspec.structs.replace(worded, action=action, said=finding.action)
+        early.append((-1, finding))
+    if any(finding.action >= STOPS and not finding.shadow for _, finding in early):
+        return early, -1
+    return early + found, cut
+
+
+def lookups_of(plan: Plan, readings: tuple[Reading, ...], cut: int, answers: dict[str, Answer]) -> list[Lookup]:
+    wanted: list[Lookup] = []
+    for pos, guard, index in plan.asks:
+        name = plan.guards[pos].id
+        if pos > cut or (answers and Lookup(name, None, 0, index).name in answers):
+            continue
+        try:
+            lookup = guard.ask(readings[index])
+            lookup = None if lookup is None else sound_lookup(lookup)
+        except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
+            answers[Lookup(name, None, 0, index).name] = Failed(type(error).__name__)
+            continue
+        if lookup is not None:
+            wanted.append(Lookup(name, lookup.payload, lookup.deadline_ms, index))
+    return wanted
+
+
+def answers_of(plan: Plan, answers: dict[str, Answer], cut: int) -> tuple[tuple[str, Answer], ...]:
+    """The answers this judgement rests on; those to questions of another mode's chain are left out."""
+    asked = [Lookup(plan.guards[pos].id, None, 0, index).name for pos, _guard, index in plan.asks if pos <= cut]
+    return tuple([(name, answers[name]) for name in asked if name in answers])
+
+
+def judge_answers(
+    plan: Plan, readings: tuple[Reading, ...], answers: dict[str, Answer], found: Found, cut: int
+) -> tuple[Found, int]:
+    for pos, guard, index in plan.asks:
+        name = plan.guards[pos].id
+        answer = answers.get(Lookup(name, None, 0, index).name)
+        if pos > cut or answer is None:
+            continue
+        event = readings[index].event
+        finding: Finding | None
+        match answer:
+            case Answered(value):
+                try:
+                    finding = guard.judge(readings[index], value)
+                    if finding is not None:
+                        cut = note(plan, pos, finding, found, cut)
+                except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
+                    cut = note(plan, pos, failed(plan, pos, event, error), found, cut)
+                continue
+            case Failed(error_name):
+                finding = broken(plan, pos, event, "kernel.lookup_failed", error_name)
+            case Expired():
+                if guard.deep and event.risk <= Risk.MEDIUM:
+                    finding = Finding(Action.ALLOW, "kernel.lookup_late", (name,))
+                else:
+                    finding = broken(plan, pos, event, "kernel.lookup_expired")
+        cut = note(plan, pos, finding, found, cut)
+    return found, cut
+
+
+def settle_known(
+    plan: Plan, read: Read, readings: tuple[Reading, ...], found: Found, cut: int, ceiling: Action
+) -> tuple[Found, int, bool]:
+    """Put what is known before the batch in order; judge patched content once more; say whether it may be written."""
+    found = reached(found, cut)
+    if not proceeds(found, PROCEEDS):
+        return found, cut, False
+    patches = patches_of(found)
+    if not patches:
+        return found, cut, proceeds(found, ceiling)
+    try:
+        first = readings[0].event
+        patched = with_content(first, apply(content_of(first), patches))
+    except (PatchError, ValueError, TypeError):
+        culprit = next((pos, f) for pos, f in found if f.patches and not f.shadow)
+        refusal = Finding(Action.BLOCK, "kernel.patch_failed", (culprit[1].guard,))
+        cut = note(plan, culprit[0], refusal, found, cut) if culprit[0] >= 0 else cut
+        return reached(found, cut), cut, False
+    again, _ = judge_pure(plan, (read(patched), *readings[1:]))
+    said: dict[tuple[str, str], Action] = {}
+    for _, finding in found:
+        worst = said.get((finding.guard, finding.code), finding.action)
+        said[finding.guard, finding.code] = max(worst, finding.action)
+    for pos, finding in again:
+        if finding.patches and not finding.shadow and _changes(patched, finding.patches):
+            refusal = Finding(Action.BLOCK, "kernel.patch_failed", (finding.guard,))
+            cut = note(plan, pos, refusal, found, cut)
+        elif finding.action > said.get((finding.guard, finding.code), -1):
+            found.append((pos, finding))
+            if finding.action >= STOPS and not finding.shadow:
+                cut = min(cut, pos)
+    found = reached(found, cut)
+    return found, cut, proceeds(found, ceiling)
+
+
+def _changes(event: Event, patches: tuple[Patch, ...]) -> bool:
+    """Whether patches would change content that has been patched already: then one round has not made it clean."""
+    content = content_of(event)
+    try:
+        return bool(apply(content, patches) != content)
+    except PatchError:
+        return True
+
+
+def reached(found: Found, cut: int) -> Found:
+    return sorted([entry for entry in found if entry[0] <= cut], key=lambda entry: entry[0])
+
+
+def proceeds(found: Found, ceiling: Action) -> bool:
+    return all(finding.action <= ceiling or finding.shadow for _, finding in found)
+
+
+def patches_of(found: Found) -> tuple[Patch, ...]:
+    return tuple(patch for _, finding in found if not finding.shadow for patch in finding.patches)

@@ -1,0 +1,34 @@
+"""Regular expressions that a module names when it is loaded and that are compiled when one is first used.
+
+A process that starts pays for those it needs: compiling one takes longer than loading the module it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, AnyStr, cast
+
+
+def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """What `re.compile` gives, compiled when something is asked of it for the first time."""
+    return cast("re.Pattern[AnyStr]", _Regex(pattern, flags))
+
+
+class _Regex:
+    """Becomes the compiled pattern, method by method: each is found here from its second use on."""
+
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
+        self.pattern = pattern
+        self._given = flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        compiled = self.__dict__.get("_compiled")
+        if compiled is None:
+            compiled = self.__dict__["_compiled"] = re.compile(self.pattern, self._given)
+        found = self.__dict__[name] = getattr(compiled, name)
+        return found
+
+    def __repr__(self) -> str:
+        return f"regex({self.pattern!r})"

@@ -1,1 +1,0 @@
-"""The lab: what judges a policy and measures the engine."""

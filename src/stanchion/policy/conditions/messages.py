@@ -1,0 +1,19 @@
+"""Messages about conditions: how a type is called, and an error that says which part it is about."""
+
+from __future__ import annotations
+
+from stanchion.policy.conditions import syntax
+from stanchion.policy.conditions.errors import ConditionError
+from stanchion.policy.conditions.kinds import Type
+
+
+def article(known: Type) -> str:
+    """A type with its article, for messages."""
+    return {"null": "null", "dyn": "a value", "names": "a set of names"}.get(
+        known.kind, f"{'an' if known.kind == 'int' else 'a'} {known}"
+    )
+
+
+def error(node: syntax.Node, message: str) -> ConditionError:
+    """An error about one part of a condition."""
+    return ConditionError(message, node.start, node.end)

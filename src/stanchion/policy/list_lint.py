@@ -1,0 +1,50 @@
+"""Linting overlays: a list that took the place of an inherited one, and what it dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from stanchion.kernel.contract.values import Sure
+from stanchion.policy.document import Document
+from stanchion.policy.errors import Fault
+from stanchion.policy.lists import ADD, REPLACE, Replaced
+from stanchion.policy.loosening.directions import Direction, Stricter
+from stanchion.policy.loosening.options import OPTIONS, PLACEMENT
+from stanchion.policy.loosening.tables import TABLES
+
+GROWING: Final = frozenset({Direction.MORE, Direction.WIDER})
+"""Lists that refuse more the more is in them: what is dropped is let through."""
+
+SHOWN: Final = 5
+"""How many dropped entries are named."""
+
+
+def about_lists(document: Document) -> Iterator[tuple[Fault, str, Sure]]:
+    """Lists that replace others without saying so: where and what, what to do, and how sure it is that this is not
+    meant. A list that refuses less for it is likely not, and a key with nothing behind it never says what it does."""
+    for each in document.replaced:
+        some = ", ".join([f"`{name}`" for name in each.lost[:SHOWN]])
+        more = f" and {len(each.lost) - SHOWN} more" if len(each.lost) > SHOWN else ""
+        are = "is" if len(each.lost) == 1 else "are"
+        if each.blank:
+            what = f"`{each.key}:` is empty, which removes what is inherited: {some}{more}"
+            advice = f"leave the line out to keep it, or write `{each.key}: null` if this is meant"
+            yield Fault(str(each.at), what), advice, "likely"
+            continue
+        if not each.owner and each.key == "guards":
+            what = f"`guards: []` removes every inherited guard: {some}{more}"
+            advice = f"leave the line out to keep them, or write `guards{REPLACE}: []` if this is meant"
+            yield Fault(str(each.at), what), advice, "likely"
+            continue
+        what = f"`{each.key}` replaces the inherited list, and {some}{more} {are} no longer in it"
+        advice = f"write `{each.key}{ADD}:` to add to that list, or `{each.key}{REPLACE}:` if this is meant"
+        yield Fault(str(each.at), what), advice, "likely" if _stricter(each) in GROWING else "info"
+
+
+def _stricter(each: Replaced) -> Stricter | None:
+    own = OPTIONS.get(each.owner)
+    if own is not None:
+        return own.get(each.key, PLACEMENT.get(each.key, PLACEMENT.get(f"applies_to.{each.key}")))
+    tables = {name.rpartition(".")[2]: way for table in TABLES.values() for name, way in table.items()}
+    return tables.get(each.key)

@@ -1,0 +1,61 @@
+"""Comparing two policies: everything by which the new one may let something through that the old one would not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from stanchion.policy.compiled import CompiledPolicy
+from stanchion.policy.loosening.directions import Direction, Stricter, keeps
+from stanchion.policy.loosening.guards import guards_loosened
+from stanchion.policy.loosening.said import Loosening, changed
+from stanchion.policy.loosening.tables import UNREAD, tables_loosened, told_otherwise
+
+WHOLE: Final[dict[str, Stricter]] = {
+    "name": Direction.WORDS,
+    "version": Direction.WORDS,
+    "mode": ("shadow", "enforce"),
+    "autonomy": Direction.ON,
+    "unread": UNREAD,
+    "faults": Direction.SAME,
+    "limits.warnings": Direction.LOWER,
+    "limits.count_marks": Direction.ON,
+    "escalation.roles": Direction.SHORTER,
+    "escalation.timeout_s": Direction.LOWER,
+    "escalation.wait_s": Direction.LOWER,
+    "escalation.tickets_for_a_run": Direction.LOWER,
+    "escalation.tickets_a_minute": Direction.LOWER,
+    "operators": Direction.SAME,
+    "degrade": Direction.SAME,
+}
+"""Directions of what a policy says for all; `guards` and the tables are compared entry by entry."""
+
+
+def loosenings(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Loosening, ...]:
+    """What the new policy may let through that the old one would not, judging one event on the same state.
+
+    Whatever is not known to be the same or stricter is among it. An empty answer means that every event which the old
+    policy refuses is refused by the new one.
+    """
+    told = told_otherwise(old, new)
+    return (*_whole(old, new), *guards_loosened(old, new, told), *tables_loosened(old, new))
+
+
+def _whole(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
+    for path, stricter in WHOLE.items():
+        before, after = _said(old.file, path), _said(new.file, path)
+        if not keeps(stricter, before, after):
+            yield changed("policy", path, before, after)
+    asked, later = old.file.escalation.roles, new.file.escalation.roles
+    if (
+        set(later) <= set(asked)
+        and later != asked
+        and (not later or tuple(role for role in asked if role in later) != later)
+    ):
+        yield changed("policy", "escalation.roles", asked, later)
+
+
+def _said(file: Any, path: str) -> Any:
+    for name in path.split("."):
+        file = getattr(file, name)
+    return file

@@ -1,0 +1,132 @@
+"""Scoping: guards get to know what a policy says of tasks, agents and tools, and nothing of that is left unread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+from stanchion.kernel.contract.powers import BESIDE, SCOPED
+from stanchion.policy.compiled import Seat, closest
+from stanchion.policy.errors import Fault
+from stanchion.policy.ladder import lesser_at
+from stanchion.policy.schema import PolicyFile, readers, use_of
+
+if TYPE_CHECKING:
+    from stanchion.guards._own import OwnPlaces
+
+T = TypeVar("T")
+Where = Callable[..., str]
+
+FOR_GUARDS: Final = (
+    ("tasks", "files"),
+    ("tasks", "related_tools"),
+    ("tools", "needs"),
+    ("tools", "authority"),
+    ("agents", "autonomy_level"),
+    ("roles", "autonomy_level"),
+)
+"""What a policy says, by table and key, that nothing but guards reads."""
+
+
+def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
+    """A guard that knows what the policy says beside its own entry; others stay as they are."""
+    wanting = SCOPED.of(guard)
+    return guard if wanting is None else wanting.scoped(Tables(file, files))
+
+
+class Tables:
+    """What a policy says beside a guard's own entry."""
+
+    def __init__(self, file: PolicyFile, files: tuple[Path, ...]) -> None:
+        self._file = file
+        self.files = tuple(dict.fromkeys([str(path) for path in files] + [str(path.absolute()) for path in files]))
+        self.lesser_at = lesser_at(file.degrade)
+
+    def found(self, table: str, key: str, /, only_given: bool = False) -> Callable[[str], Any]:
+        """Gives what the closest entry of a name says under a key; roles have exact names."""
+        said = {name: getattr(entry, key) for name, entry in getattr(self._file, table).items()}
+        if table == "roles":
+            return said.get
+        return found_in({name: value for name, value in said.items() if value is not None} if only_given else said)
+
+    def reach_in_file(self, path: str, text: str, own: OwnPlaces, /) -> str:
+        """How surely a file that is written would do what only a person may do."""
+        return reach_in_file(path, text, own)
+
+    def harm_in_file(self, path: str, text: str, takes: Callable[[str], bool], /) -> str:
+        """What a file that is written would do once it runs."""
+        from stanchion.guards.shell.in_files import harm_in_file
+
+        return harm_in_file(path, text, takes)
+
+    def quiet(self, logger: str, busy: Callable[[], Any], /) -> None:
+        """Keep a library from logging what it reads for a guard."""
+        from stanchion.policy.quiet import keep_quiet
+
+        keep_quiet(logger, busy)
+
+
+def found_in(entries: Mapping[str, T | None]) -> Callable[[str], T | None]:
+    """Gives what the closest entry of a name says; `None` where none says anything."""
+    known = dict(entries)
+
+    @lru_cache(4_096)
+    def find(name: str) -> T | None:
+        entry = closest(known, name)
+        return None if entry is None else known[entry]
+
+    return find
+
+
+def beside(seat: Seat) -> Seat | None:
+    """The seat of a guard that asks or counts on behalf of another; `None` where there is nothing to ask or count."""
+    placed = seat.placed
+    needing = BESIDE.of(placed.guard)
+    made = None if needing is None else needing.beside(placed.stages)
+    if made is None:
+        return None
+    asking = msgspec.structs.replace(
+        placed,
+        id=f"{placed.id}-{made.suffix}",
+        guard=made.guard,
+        stages=placed.stages if made.stages is None else made.stages,
+        log_pass=placed.log_pass and made.logs_pass,
+    )
+    return msgspec.structs.replace(seat, placed=asking)
+
+
+def unread(file: PolicyFile, where: Where) -> Iterator[Fault]:
+    """What a policy says of tasks, agents and tools that no guard reads."""
+    used = {use_of(entry) for entry in file.guards if entry.enabled}
+    for table, key in FOR_GUARDS:
+        saying = [name for name, entry in getattr(file, table).items() if getattr(entry, key) not in (None, ())]
+        reading = readers(table, key) if saying else ()
+        if used & set(reading):
+            continue
+        for name in saying:
+            message = f"nothing acts on `{table}.{name}.{key}`: add a guard with `use: {reading[0]}`"
+            yield Fault(where(table, name, key), message)
+
+
+def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
+    """Globs of tasks that cannot be matched."""
+    for name, task in file.tasks.items():
+        for key in ("write", "deny") if task.files is not None else ():
+            from stanchion.guards.files.globs import fault
+
+            globs = getattr(task.files, key)
+            for at, text in enumerate(globs if globs is not None else ()):
+                wrong = fault(text)
+                if wrong is not None:
+                    yield Fault(where("tasks", name, "files", key, at), wrong)
+
+
+def reach_in_file(path: str, text: str, own: OwnPlaces) -> str:
+    """How surely a file that is written would do what only a person may do: `danger`, `doubt`, or not at all."""
+    from stanchion.guards.shell.rules.own import written
+
+    return written(path, text, own)

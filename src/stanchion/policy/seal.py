@@ -1,0 +1,132 @@
+"""Sealing: files that only this user's Stanchion has written, told from all others by a key in a guarded folder."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+KEY: Final = "key"
+KEY_BYTES: Final = 32
+MARK: Final = b"stanchion-sealed-1\n"
+"""What a sealed file begins with; its number is the version of the format."""
+
+_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_MADE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Unsealed(Exception):
+    """A file that bears no seal of ours, or that others may write; the words say which."""
+
+
+class Sealing:
+    """Seals files of one folder. The key is made with the first file; whoever cannot read it cannot seal."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def read(self, file: Path, what: str, most: int) -> bytes:
+        """What a sealed file holds; `Unsealed` where nobody knows who wrote it, `OSError` where there is none."""
+        checked(file.parent)
+        body = _read(file, most + len(MARK) + hashlib.sha256().digest_size)
+        key = self._key()
+        if not body.startswith(MARK):
+            raise Unsealed("it has no seal")
+        size = hashlib.sha256().digest_size
+        seal, inner = body[len(MARK) : len(MARK) + size], body[len(MARK) + size :]
+        if key is None or not hmac.compare_digest(seal, _seal(key, what, inner)):
+            raise Unsealed("its seal is not ours")
+        return inner
+
+    def write(self, file: Path, what: str, inner: bytes) -> None:
+        """Write a sealed file, whole or not at all; `OSError` or `Unsealed` where the folder cannot be trusted."""
+        for folder in (self.folder, file.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            checked(folder)
+        key = self._key()
+        key = key if key is not None else self._new_key()
+        part = file.with_name(f"{file.name}.{os.urandom(8).hex()}")
+        try:
+            _write(part, MARK + _seal(key, what, inner) + inner)
+            part.replace(file)
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
+    def _key(self) -> bytes | None:
+        """The key; `None` where there is none yet, or none that can be one."""
+        checked(self.folder)
+        try:
+            key = _read(self.folder / KEY, KEY_BYTES, secret=True)
+        except (FileNotFoundError, Unsealed):
+            return None
+        return key if len(key) == KEY_BYTES else None
+
+    def _new_key(self) -> bytes:
+        """A key for this folder: of processes that make one at once, all use the first."""
+        file = self.folder / KEY
+        if os.path.lexists(file) and self._key() is None:  # it cannot be used: nothing that it sealed is ours
+            file.unlink()
+        part = file.with_name(f"{KEY}.{os.urandom(8).hex()}")
+        try:
+            _write(part, os.urandom(KEY_BYTES))
+            with contextlib.suppress(FileExistsError):
+                os.link(part, file)
+        finally:
+            part.unlink(missing_ok=True)
+        key = self._key()
+        if key is None:
+            raise Unsealed("its key was replaced while it was made")
+        return key
+
+
+def checked(folder: Path) -> None:
+    """Raise `Unsealed` for a folder that is a link, somebody else's, or open to others' writing; one that others may
+    only look into is closed to them."""
+    known = folder.lstat()
+    if not stat.S_ISDIR(known.st_mode):
+        raise Unsealed(f"`{folder}` is not a folder")
+    if not _is_ours(known) or known.st_mode & 0o022:
+        raise Unsealed(f"others may write in `{folder}`")
+    if os.name == "posix" and known.st_mode & 0o077:
+        folder.chmod(0o700)
+
+
+def _read(file: Path, most: int, secret: bool = False) -> bytes:
+    """The bytes of a file that only its user may write, or, where it is `secret`, read."""
+    try:
+        number = os.open(file, _READ)
+    except FileNotFoundError:
+        raise
+    except OSError as error:  # a link, above all
+        raise Unsealed(f"it cannot be opened as a file: {error.strerror}") from None
+    with open(number, "rb") as opened:
+        known = os.fstat(opened.fileno())
+        if not stat.S_ISREG(known.st_mode):
+            raise Unsealed("it is not a file")
+        if not _is_ours(known) or (os.name == "posix" and known.st_mode & (0o077 if secret else 0o022)):
+            raise Unsealed("others may write it")
+        body = opened.read(most + 1)
+    if len(body) > most:
+        raise Unsealed("it is too large")
+    return body
+
+
+def _write(file: Path, body: bytes) -> None:
+    with open(os.open(file, _MADE, 0o600), "wb") as writing:
+        writing.write(body)
+
+
+def _is_ours(known: os.stat_result) -> bool:
+    return not hasattr(os, "getuid") or known.st_uid == os.getuid()
+
+
+def _seal(key: bytes, what: str, inner: bytes) -> bytes:
+    """The seal over what a file is and what it holds, each with its length, so that nothing passes for another."""
+    name = what.encode()
+    body = MARK + len(name).to_bytes(8, "big") + name + len(inner).to_bytes(8, "big") + inner
+    return hmac.digest(key, body, "sha256")

@@ -1,0 +1,90 @@
+"""All other forms of texts, twice deep: what is encoded, escaped or in pieces, and what that is again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.disguise.base85 import BASE85, unpacked
+from stanchion.readings.disguise.escapes import ESCAPED, QUOTED, may_be_escaped, odd, unescaped
+from stanchion.readings.disguise.pieces import CHAIN, CODES, HEXED, LONE, SUM, chained, summed
+from stanchion.readings.disguise.runs import SHORTEST, decoded
+from stanchion.readings.disguise.said import Said
+from stanchion.readings.joined import Joined
+
+DEEP: Final = 100_000
+"""How many characters are read a second time, in all."""
+
+_SOME: Final = regex(r"\{0,\d+\}")
+_MANY: Final = regex(r"\{\d+,\}|\{\d\d\}")
+
+
+@cache
+def _gates() -> tuple[Any, ...]:
+    """What a text has that has another form: anything of all that follows, an encoded run, anything else, and of that
+    an escape, terms of a sum, a chain of pieces, base 85. It says where to look closely, and no more."""
+    import re2  # type: ignore[import-untyped]  # it ships no stubs
+
+    run = f"[0-9A-Za-z+/_-]{{{SHORTEST}}}|{QUOTED}|{ESCAPED}"
+    parts = [_loosely(part) for part in (ESCAPED, f"{SUM}|{HEXED}|{CODES}", f"{CHAIN}|{LONE}", BASE85)]
+    others = "|".join(parts)
+    return tuple([re2.compile(part.encode()) for part in (f"{run}|{others}", run, others, *parts)])
+
+
+def _loosely(pattern: str) -> str:
+    """A pattern that finds all that another one does: counting costs more than it tells."""
+    return _MANY.sub("{3}", _SOME.sub("*", pattern))
+
+
+def views_of(texts: Joined, whole: bool, most: int | None = None) -> list[tuple[int, Said]]:
+    """What several texts say in other forms, each with the number of its text; of no run that is longer than `most`.
+    Where they are not `whole`, only what stands in one run is read."""
+    text = texts.text
+    if len(text) < SHORTEST or not (_any(text.encode("latin-1", "replace"), whole) or odd(text)):
+        return []
+    return [(at, view) for at, text in enumerate(texts.texts) for view in views(text, whole, most)]
+
+
+def _any(text: bytes, whole: bool) -> bool:
+    anything, runs, *_ = _gates()
+    gate = anything if whole else runs
+    return gate.search(text) is not None
+
+
+def views(text: str, whole: bool, most: int | None = None) -> Iterator[Said]:
+    """The same for one text."""
+    left = DEEP
+    for view in _forms(text, whole, most):
+        yield view
+        left -= len(view.text)
+        if left < 0:
+            continue
+        for deeper in _forms(view.text, whole, most):
+            yield deeper.inside(view)
+
+
+def _forms(text: str, whole: bool, most: int | None) -> Iterator[Said]:
+    """What a text says in other forms, once."""
+    if len(text) < SHORTEST:
+        return
+    _, runs, others, escapes, sums, chains, base85 = _gates()
+    seen = text.encode("latin-1", "replace")
+    strange = odd(text)
+    if strange or runs.search(seen) is not None:
+        yield from decoded(text, most)
+    if not whole or not (strange or others.search(seen) is not None):
+        return
+    if strange or (may_be_escaped(text) and escapes.search(seen) is not None):
+        made = unescaped(text)
+        if made is not None:
+            yield made
+    if sums.search(seen) is not None:
+        made = summed(text)
+        if made is not None:
+            yield made
+    if chains.search(seen) is not None:
+        yield from chained(text)
+    if "85" in text and base85.search(seen) is not None:
+        yield from unpacked(text)

@@ -1,0 +1,26 @@
+"""Programs: code of other languages, read by a small reader each, told in one vocabulary of effects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stanchion.readings.programs.effects import Effects
+
+__all__ = ["program_effects"]
+
+
+def program_effects(program: str, code: str) -> Effects:
+    """What code does that a program is given to run; in a language that is not known here it is read as Perl is."""
+    from stanchion.readings.programs.effects import effects_of  # few commands have code in them
+
+    if program.startswith(("python", "pypy", "ipython")):
+        from stanchion.readings.programs.calls import NOTHING
+        from stanchion.readings.programs.python import read_python
+
+        read = read_python(code)
+        return effects_of(read if read is not None else NOTHING)
+    from stanchion.readings.programs.reader import read_code
+    from stanchion.readings.programs.syntax import PERL, SYNTAXES
+
+    return effects_of(read_code(code, SYNTAXES.get(program, PERL)))

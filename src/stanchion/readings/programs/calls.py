@@ -1,0 +1,40 @@
+"""Calls: what a piece of code calls, with what is known of the arguments; the same for every language."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.tuples import NamedTuple
+
+LONGEST: Final = 65_536
+"""Longer code is not read."""
+MANY: Final = 512
+"""How many calls of one piece of code are kept."""
+UNKNOWN: Final = "$"
+"""What stands for a part of a text that is not known."""
+ENVIRONMENT: Final = frozenset({"environ", "process.env", "ENV", "_ENV", "%ENV", "Deno.env.toObject"})
+"""How languages name all variables of the environment."""
+ONE_VARIABLE: Final = "environ[]"
+"""What stands for a single one of them."""
+
+
+class Called(NamedTuple):
+    """One call: its name without what it is called on, that as it is written (`os`, `fs.promises`) and what is known
+    of its value, the arguments (a list's items one by one; `None` where one is not known), and everything that its
+    arguments are made of: names, calls and texts, those of variables included."""
+
+    name: str
+    of: str
+    on: str | None
+    args: tuple[str | None, ...]
+    made_of: frozenset[str]
+
+
+class Code(NamedTuple):
+    """What a piece of code calls, and whether it starts itself again in a loop."""
+
+    calls: tuple[Called, ...]
+    forks: bool = False
+
+
+NOTHING: Final = Code(())

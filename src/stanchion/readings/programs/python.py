@@ -1,0 +1,141 @@
+"""Python as its own parser reads it: what it calls, with what is known of the arguments."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from stanchion.readings.programs.calls import ENVIRONMENT, LONGEST, MANY, Called, Code
+from stanchion.readings.shell.python_code import Values
+
+SWEEPS: Final = frozenset({"rglob", "glob", "iglob", "walk", "iterdir", "scandir", "listdir"})
+HOMES: Final = frozenset({"home", "expanduser", "HOME"})
+CLOSURE: Final = 6
+"""How often what variables are made of is looked up in turn."""
+
+
+def read_python(code: str) -> Code | None:
+    """What a piece of Python calls; `None` where it is none, or too much of it."""
+    if len(code) > LONGEST:
+        return None
+    try:
+        tree = ast.parse(code)
+        values = Values()
+        values.read(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    made = _made(tree)
+    calls = [_called(node, values, made) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return Code(tuple(calls[:MANY]), _forks(tree))
+
+
+def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> Called:
+    func = node.func
+    name, of, on = "", "", None
+    if isinstance(func, ast.Attribute):
+        name, of, on = func.attr, _dotted(func.value), values.value(func.value)
+    elif isinstance(func, ast.Name):
+        name = values.called.get(func.id, func.id)
+    elif isinstance(func, ast.Call):  # `getattr(os, "sys" + "tem")(…)`
+        texts = [values.value(arg) for arg in func.args[:2]]
+        of = _dotted(func.args[0]) if func.args else ""
+        name = texts[1] if len(texts) > 1 and texts[1] is not None else ""
+    given = [*node.args, *[word.value for word in node.keywords if word.arg not in ("headers", "auth", "env")]]
+    flat = [each for arg in node.args for each in (arg.elts if isinstance(arg, ast.List | ast.Tuple) else [arg])]
+    used = frozenset().union(*[_names(arg) for arg in given]) if given else _names(func)
+    used = _closed(used, made)
+    kept = [word.value for word in node.keywords if word.arg in ("headers", "auth")]
+    used |= frozenset().union(*[_closed(_names(arg), made) for arg in kept]) & ENVIRONMENT if kept else frozenset()
+    if on is None and isinstance(func, ast.Attribute):
+        on = _swept(func.value, made)
+    texts = [values.value(each) for each in flat]
+    args = [_swept(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)]
+    return Called(name, of, on, tuple(args), used)
+
+
+def _swept(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:
+    """The pattern of what a loop goes through that an expression is made of, where it is all of a home or a folder."""
+    names = _closed(_names(node), made)
+    if SWEEPS.isdisjoint(names):
+        return None
+    patterns = [name for name in names if "*" in name]
+    folders = [name for name in names if name[:1] in ("/", "~") and "*" not in name]
+    if not HOMES.isdisjoint(names) and all(folder in ("~", "~/") for folder in folders):
+        folders = ["~"]
+    if len(folders) != 1 or len(patterns) > 1 or any(name[:1] == "." and len(name) > 1 for name in names):
+        return None
+    return f"{folders[0].rstrip('/')}/{patterns[0] if patterns else '**'}"
+
+
+def _made(tree: ast.AST) -> dict[str, frozenset[str]]:
+    """What each variable is made of, by the names and texts of what is given to it."""
+    made: dict[str, frozenset[str]] = {}
+    for node in ast.walk(tree):
+        pairs: list[tuple[ast.expr, ast.expr]] = []
+        match node:
+            case ast.Assign():
+                pairs = [(target, node.value) for target in node.targets]
+            case ast.AugAssign() | ast.For() | ast.comprehension():
+                pairs = [(node.target, node.value if isinstance(node, ast.AugAssign) else node.iter)]
+            case ast.With():
+                pairs = [
+                    (item.optional_vars, item.context_expr) for item in node.items if item.optional_vars is not None
+                ]
+            case ast.NamedExpr():
+                pairs = [(node.target, node.value)]
+        for target, value in pairs:
+            for name in [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]:
+                made[name] = made.get(name, frozenset()) | _names(value)
+    return made
+
+
+def _names(node: ast.AST) -> frozenset[str]:
+    """The names and texts in an expression; `environ[]` where one variable of the environment is asked for."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        one = waiting.pop()
+        match one:
+            case ast.Subscript(value=ast.Attribute(attr="environ")):
+                found.add("environ[]")
+                waiting.append(one.slice)
+                continue
+            case ast.Call(func=ast.Attribute(attr="get", value=ast.Attribute(attr="environ"))):
+                found.add("environ[]")
+                continue
+            case ast.Name():
+                found.add(one.id)
+            case ast.Attribute():
+                found.add(one.attr)
+            case ast.Constant(value=str(text)):
+                found.add(text)
+        waiting += ast.iter_child_nodes(one)
+    return frozenset(found)
+
+
+def _closed(used: frozenset[str], made: dict[str, frozenset[str]]) -> frozenset[str]:
+    for _ in range(CLOSURE):
+        more = used.union(*[made[name] for name in used if name in made])
+        if more == used:
+            break
+        used = more
+    return used
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    if isinstance(node, ast.Call):
+        return _dotted(node.func)
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _forks(tree: ast.AST) -> bool:
+    """Whether it starts itself again in a loop."""
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For)]
+    return any(
+        isinstance(node, ast.Attribute | ast.Name)
+        and (node.attr if isinstance(node, ast.Attribute) else node.id) == "fork"
+        for loop in loops
+        for node in ast.walk(loop)
+    )

@@ -1,0 +1,255 @@
+"""Reading code by its tokens: expressions are followed far enough to know what is called with which texts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.regex import regex
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.programs.calls import (
+    ENVIRONMENT,
+    LONGEST,
+    MANY,
+    NOTHING,
+    ONE_VARIABLE,
+    UNKNOWN,
+    Called,
+    Code,
+)
+from stanchion.readings.programs.decoding import decoded
+from stanchion.readings.programs.syntax import Syntax
+from stanchion.readings.programs.tokens import Token, tokens
+
+DEEPEST: Final = 40
+_FILLED: Final = regex(r"[#$]\{([^{}]{1,64})\}|(?<!\\)[$@](\w+)")
+_END: Final = Token("line", "")
+DECLARES: Final = frozenset({"my", "our", "local", "const", "let", "var", "global", "static"})
+KEYWORDS: Final = frozenset(
+    {
+        "if", "unless", "and", "or", "not", "in", "do", "end", "then", "else", "elsif", "elseif", "while", "until",
+        "for", "foreach", "return", "use", "require", "when", "case", "function", "def", "sub",
+    }
+)  # fmt: skip
+LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
+
+
+class Value(NamedTuple):
+    """What is known of an expression: its text, its items where it is a list, and what it is made of."""
+
+    text: str | None = None
+    items: tuple[str | None, ...] | None = None
+    made_of: frozenset[str] = frozenset()
+
+
+EMPTY: Final = Value()
+
+
+def read_code(code: str, syntax: Syntax) -> Code:
+    """What a piece of code calls."""
+    if len(code) > LONGEST:
+        return NOTHING
+    found = tokens(code, syntax)
+    reader = _Reader(found, syntax)
+    reader.all()
+    names = [token.text for token in found if token.kind == "name"]
+    return Code(tuple(reader.calls), "fork" in names and not LOOPS.isdisjoint(names))
+
+
+class _Reader:
+    def __init__(self, found: list[Token], syntax: Syntax) -> None:
+        self.tokens = found
+        self.syntax = syntax
+        self.at = 0
+        self.depth = 0
+        self.calls: list[Called] = []
+        self.values: dict[str, Value] = {}
+
+    def all(self) -> None:
+        while self.at < len(self.tokens) and len(self.calls) < MANY:
+            if self.here().text in DECLARES:
+                self.at += 1
+                continue
+            before = self.at
+            name = self.here().text if self.here().kind == "name" else ""
+            value = self.expression()
+            if self.here().text == "=" and name and self.at == before + 1:
+                self.at += 1
+                self.values[name.strip("${}@")] = self.expression()
+            elif value.text is not None and self.here().text == "|":
+                self._piped(value)
+            if self.at == before:
+                self.at += 1
+
+    def _piped(self, value: Value) -> None:
+        """awk: a text in a pipe is a command, before `getline` or behind `print`."""
+        after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
+        if after in ("getline", "&"):
+            self._note("system", "", None, [value])
+
+    def here(self) -> Token:
+        return self.tokens[self.at] if self.at < len(self.tokens) else _END
+
+    def expression(self) -> Value:
+        """An expression: what stands between two joining signs, one after the other."""
+        self.depth += 1
+        value = self._operand() if self.depth < DEEPEST else EMPTY
+        while self.depth < DEEPEST and self.here().kind == "sign" and self.here().text in self.syntax.joins:
+            self.at += 1
+            value = _joined(value, self._operand())
+        self.depth -= 1
+        return value
+
+    def _operand(self) -> Value:
+        token = self.here()
+        if token.kind == "text":
+            self.at += 1
+            return self._members(self._filled(token.text), "")
+        if token.kind == "run":
+            self.at += 1
+            value = self._filled(token.text)
+            self._note("system", "", None, [value])
+            return self._members(Value(None, None, value.made_of | {"system"}), "")
+        if token.kind == "number":
+            self.at += 1
+            return Value(token.text, None)
+        if token.kind == "name":
+            return self._named()
+        if token.text in ("(", "["):
+            items = self._items(")" if token.text == "(" else "]")
+            made = frozenset().union(*[item.made_of for item in items]) if items else frozenset()
+            if len(items) == 1 and token.text == "(":
+                return self._members(items[0]._replace(made_of=made), "")
+            return self._members(Value(None, tuple([item.text for item in items]), made), "")
+        if token.text in ("!", "&", "@", "new", "\\", "-", "|") and token.kind == "sign":
+            self.at += 1
+            return self.expression() if token.text in ("&", "@", "\\", "|") else EMPTY
+        return EMPTY
+
+    def _named(self) -> Value:
+        name = self.here().text
+        self.at += 1
+        if name in ("new", "await", "return", "echo", "print", "use"):
+            return self.expression()
+        bare = name.strip("${}@&")
+        if self.here().text == "(" or (self.syntax.bare_calls and self._is_argument(name)):
+            value = self._call(bare, "", None)
+            taken = self.calls[-1].args if self.calls and bare in ("require", "import") else ()
+            return self._members(value, taken[0] if taken and taken[0] is not None else bare)
+        known = self.values.get(bare, EMPTY)
+        if name == "$ENV" or (bare in ENVIRONMENT and self.here().text in ("[", ".", "{")):
+            bare = ONE_VARIABLE
+        return self._members(known._replace(made_of=known.made_of | {bare}), bare)
+
+    def _is_argument(self, name: str) -> bool:
+        """Whether the name is that of a call without brackets: it stands before a text, or a variable."""
+        token = self.here()
+        if name[:1] in "$@%" or name in KEYWORDS:
+            return False
+        if token.kind == "name" and token.text not in KEYWORDS:
+            after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
+            return token.text[:1] in "$@%" or after == "("
+        return token.kind == "text"
+
+    def _members(self, value: Value, of: str) -> Value:
+        """What is called on something, one call after the other."""
+        while self.depth < DEEPEST and self.here().kind == "sign":
+            sign = self.here().text
+            if sign in self.syntax.members and self.at + 1 < len(self.tokens):
+                after = self.tokens[self.at + 1]
+                if after.kind != "name":
+                    return value
+                self.at += 2
+                name = after.text
+            elif sign == "[" and value is not EMPTY:
+                items = self._items("]")
+                name = items[0].text if items and items[0].text is not None else ""
+                if not name or self.here().text != "(":
+                    value = Value(None, None, value.made_of - ENVIRONMENT)
+                    continue
+            elif sign == "(" and of:
+                value = self._call(of, "", value.text)
+                continue
+            else:
+                return value
+            if self.here().text == "(" or (self.syntax.bare_calls and self._is_argument(name)):
+                value = self._call(name, of, value.text, value)
+            else:
+                made = decoded(name, value.text, ())
+                value = Value(made, value.items, (value.made_of - ENVIRONMENT) | {name, f"{of}.{name}"})
+            of = f"{of}.{name}" if of else name
+        return value
+
+    def _call(self, name: str, of: str, on: str | None, value: Value = EMPTY) -> Value:
+        args = self._items(")") if self.here().text == "(" else self._bare_items()
+        made_of = self._note(name, of, on, args) | value.made_of | {name}
+        texts = _flat(args)
+        if name in ("map", "collect") and value.items and {"fromCharCode", "chr"} & made_of:
+            return Value(None, tuple([decoded("chr", None, (item,)) for item in value.items]), made_of)
+        if name in ("join", "implode", "concat"):
+            items = value.items if value.items is not None else tuple(texts[1:])
+            between = texts[0] if texts and texts[0] is not None else ""
+            return Value(between.join([UNKNOWN if item is None else item for item in items]), None, made_of)
+        on = on if on is not None or not value.items else value.items[0]
+        return Value(decoded(name, on, texts), None, made_of)
+
+    def _note(self, name: str, of: str, on: str | None, args: list[Value]) -> frozenset[str]:
+        made_of = frozenset().union(*[arg.made_of for arg in args]) if args else frozenset()
+        if len(self.calls) < MANY:
+            self.calls.append(Called(name, of, on, tuple(_flat(args)), made_of))
+        return made_of
+
+    def _items(self, close: str) -> list[Value]:
+        """What stands in brackets, parted by commas; the brackets are passed."""
+        self.at += 1
+        items: list[Value] = []
+        while self.at < len(self.tokens) and self.here().text != close:
+            before = self.at
+            if self.here().text in (",", "=>", ":", ";") or self.here().kind == "line":
+                self.at += 1
+                continue
+            item = self.expression()
+            if self.at == before:
+                self.at += 1
+            elif len(items) < 256:
+                items.append(item)
+        self.at += 1
+        return items
+
+    def _bare_items(self) -> list[Value]:
+        items = [self.expression()]
+        while self.here().text == "," and len(items) < 256:
+            self.at += 1
+            before = self.at
+            items.append(self.expression())
+            if self.at == before:
+                break
+        return items
+
+    def _filled(self, text: str) -> Value:
+        """A text with the values of the variables that it names."""
+        if "$" not in text and "#{" not in text and "@" not in text:
+            return Value(text, None, frozenset({text}))
+        made: set[str] = {text}
+
+        def put(found: object) -> str:
+            name = (found[1] or found[2]).strip()  # type: ignore[index]  # a match of the pattern above
+            known = self.values.get(name)
+            made.add(name)
+            if known is None or known.text is None:
+                return str(found[0])  # type: ignore[index]  # a match of the pattern above
+            made.update(known.made_of)
+            return known.text
+
+        return Value(_FILLED.sub(put, text), None, frozenset(made))
+
+
+def _joined(left: Value, right: Value) -> Value:
+    made = left.made_of | right.made_of
+    if left.text is None and right.text is None:
+        return Value(None, None, made)
+    texts = [UNKNOWN if each.text is None else each.text for each in (left, right)]
+    return Value("".join(texts), None, made)
+
+
+def _flat(args: list[Value]) -> list[str | None]:
+    return [each for arg in args for each in (arg.items if arg.items is not None else (arg.text,))]

@@ -1,0 +1,35 @@
+"""Syntax: how a language writes comments, strings, calls on things, and texts put together."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.tuples import NamedTuple
+
+
+class Syntax(NamedTuple):
+    """What a reader has to know of a language: what begins a comment, what joins texts, what calls on a thing; whether
+    a backquote runs a command, whether `q(…)` and `%x(…)` are strings, and whether a call may do without brackets."""
+
+    comment: tuple[str, ...]
+    joins: frozenset[str]
+    members: frozenset[str]
+    backquote_runs: bool = False
+    letters: bool = False
+    bare_calls: bool = False
+
+
+JAVASCRIPT: Final = Syntax(("//",), frozenset("+"), frozenset({".", "?."}))
+RUBY: Final = Syntax(("#",), frozenset({"+", "<<"}), frozenset({".", "::", "&."}), True, True, True)
+PERL: Final = Syntax(("#",), frozenset("."), frozenset({"->", "::"}), True, True, True)
+PHP: Final = Syntax(("#", "//"), frozenset("."), frozenset({"->", "::", "\\"}), True, False, True)
+LUA: Final = Syntax(("--",), frozenset({".."}), frozenset({".", ":"}), False, False, True)
+AWK: Final = Syntax(("#",), frozenset(), frozenset(), False, False, False)
+
+SYNTAXES: Final[dict[str, Syntax]] = {
+    "node": JAVASCRIPT, "nodejs": JAVASCRIPT, "bun": JAVASCRIPT, "deno": JAVASCRIPT, "jrunscript": JAVASCRIPT,
+    "groovy": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT, "ruby": RUBY, "irb": RUBY, "perl": PERL,
+    "php": PHP, "lua": LUA, "lua5.1": LUA, "lua5.2": LUA, "lua5.3": LUA, "lua5.4": LUA, "luajit": LUA, "awk": AWK,
+    "gawk": AWK, "mawk": AWK, "nawk": AWK,
+}  # fmt: skip
+"""Languages by the programs that run them."""

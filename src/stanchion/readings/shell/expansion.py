@@ -1,0 +1,350 @@
+"""Expansion: what words stand for, as far as that is known from the text alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from stanchion.readings.shell.arithmetic import Arithmetic, NotKnown
+from stanchion.readings.shell.braces import spread
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.partly_known import Open, joined, like
+from stanchion.readings.shell.patterns import ANY, Piece, fits, pieces
+from stanchion.readings.shell.tree import Output, Param, Part, Script, Stream, Sum, Text, Word
+
+Value = str | list[str]
+
+SPECIAL: Final[dict[str, Value]] = {
+    "0": "bash", "?": "0", "IFS": " \t\n", "BASH": "/bin/bash", "@": [], "-": "hBc",
+}  # fmt: skip
+USUALLY_SET: Final = frozenset({"HOME", "PATH", "USER", "PWD", "SHELL", "HOSTNAME", "LOGNAME", "TERM", "UID", "EDITOR"})
+CASES: Final[dict[str, Callable[[str], str]]] = {
+    "^^": str.upper, ",,": str.lower, "~~": str.swapcase,
+    "^": lambda text: text[:1].upper() + text[1:],
+    ",": lambda text: text[:1].lower() + text[1:],
+    "~": lambda text: text[:1].swapcase() + text[1:],
+}  # fmt: skip
+
+
+class Expanding:
+    """Expands words with the variables of `env`; `run` gives what a script prints, `stream` a file made of it."""
+
+    def __init__(self, meter: Meter, run: Callable[[Script], str], stream: Callable[[Stream], str]) -> None:
+        self.meter = meter
+        self.env: dict[str, Value] = {}
+        self.refs: dict[str, str] = {}
+        self.run = run
+        self.stream = stream
+
+    def fields(self, words: list[Word]) -> list[str]:
+        """The words that these become; none at all where an expansion gives nothing."""
+        found: list[str] = []
+        for word in words:
+            if isinstance(word, str):
+                found.append(word)
+            elif len(word) == 1 and isinstance(word[0], Text) and (word[0].quoted or "{" not in word[0].text):
+                found.append(word[0].text)
+            else:
+                for parts in spread(word, self.meter):
+                    self._split(parts, found)
+        return found
+
+    def text(self, word: Word) -> str:
+        """What a word becomes where it is neither split nor multiplied."""
+        if isinstance(word, str):
+            return word
+        texts: list[str] = []
+        for part in word:
+            texts.append(part.text if isinstance(part, Text) else _one(self._value(part)))
+        made = joined(texts) if texts else ""
+        self.meter.make(len(made))
+        return made
+
+    def _split(self, parts: list[Part], into: list[str]) -> None:
+        now: list[str] = []
+        begun = False
+        for part in parts:
+            if isinstance(part, Text):
+                now.append(part.text)
+                begun = begun or part.quoted or bool(part.text)
+                continue
+            value = self._value(part)
+            if part.quoted if not isinstance(part, Stream) else True:
+                if isinstance(value, list) and isinstance(part, Param) and part.name != "*":
+                    for at, item in enumerate(value):
+                        if at:
+                            into.append(joined(now))
+                            now = []
+                        now.append(item)
+                    begun = begun or bool(value)
+                    continue
+                now.append(_one(value))
+                begun = True
+                continue
+            if isinstance(value, Open):
+                now.append(value)
+                begun = True
+                continue
+            for at, piece in enumerate(self._pieces(value)):
+                if at and (begun or now):
+                    if begun:
+                        into.append(joined(now))
+                    now, begun = [], False
+                if piece:
+                    now.append(piece)
+                    begun = True
+        if begun:
+            made = joined(now) if now else ""
+            self.meter.make(len(made))
+            into.append(made)
+
+    def _pieces(self, value: Value) -> list[str]:
+        """The pieces that an unquoted value is split into; an empty one at an end says that a blank stood there."""
+        if isinstance(value, list):
+            return [piece for item in value for piece in (["", *self._pieces(item)] if item else [])][1:]
+        separators = self.env.get("IFS", " \t\n")
+        self.meter.make(len(value))
+        if separators != " \t\n" and isinstance(separators, str) and separators:
+            for char in separators[1:]:
+                value = value.replace(char, separators[0])
+            return value.split(separators[0])
+        found = value.split()
+        if not found:
+            return ["", ""] if value else []
+        if value[0].isspace():
+            found.insert(0, "")
+        if value[-1].isspace():
+            found.append("")
+        return found
+
+    def get(self, name: str) -> Value:
+        """A variable's value; one that the text does not set is open."""
+        name = self.refs.get(name, name)
+        known = self.env.get(name)
+        if known is not None:
+            return known
+        if name in ("@", "*"):
+            return self.env.get("@", [])
+        if name == "#":
+            return str(len(self.env.get("@", [])))
+        if name.isdigit() and name != "0":
+            given = self.env.get("@", [])
+            return given[int(name) - 1] if 0 < int(name[:6]) <= len(given) else ""
+        special = SPECIAL.get(name)
+        return special if special is not None else Open(f"${name}" if name.isidentifier() else "$?")
+
+    def number(self, text: str) -> int:
+        """The value of an arithmetic expression; raises NotKnown."""
+        if isinstance(text, Open) or len(text) > 4096:
+            raise NotKnown
+        depth = self.meter.depth
+        try:
+            return Arithmetic(text, self._int, self._set_int, self.meter).value()
+        finally:
+            self.meter.depth = depth
+
+    def _int(self, name: str) -> int:
+        value = self.env.get(name, "")
+        if isinstance(value, list):
+            value = value[0] if value else ""
+        if isinstance(value, Open) or (name not in self.env and name not in SPECIAL):
+            if name not in self.env:
+                return 0
+            raise NotKnown
+        if not value:
+            return 0
+        self.meter.down()
+        return self.number(value)
+
+    def _set_int(self, name: str, value: int) -> None:
+        self.env[name] = str(value)
+
+    def _value(self, part: Part) -> Value:
+        self.meter.step()
+        if isinstance(part, Param):
+            return self._param(part)
+        if isinstance(part, Output):
+            printed = self.run(part.body)
+            return like(printed.rstrip("\n"), printed)
+        if isinstance(part, Sum):
+            text = self.text(part.parts)
+            try:
+                return str(self.number(text))
+            except NotKnown:
+                return Open("$((…))")
+        if isinstance(part, Stream):
+            return self.stream(part)
+        return part.text
+
+    def _param(self, part: Param) -> Value:
+        value = self._named(part)
+        if not part.op:
+            return value
+        if not value and part.name in ("@", "*"):
+            self.meter.noise += 1
+        if isinstance(value, list):
+            return [self._changed(part, item) for item in value]
+        return self._changed(part, value)
+
+    def _named(self, part: Param) -> Value:
+        name, value = part.name, self.get(part.name)
+        if part.mark == "!":
+            if part.op in ("*", "@") and part.arg is None:
+                return Open(f"${{!{name}{part.op}}}")
+            if name in ("@", "*"):
+                return "" if not value else Open("${!@}")
+            value = (
+                self.get("0")
+                if value == "0"
+                else self.get(_one(value))
+                if _is_name(_one(value))
+                else Open(f"${{!{name}}}")
+            )
+        if part.index is not None:
+            value = self._item(value, self.text(part.index))
+        if part.mark == "#":
+            if isinstance(value, Open):
+                return Open(f"${{#{name}}}")
+            if isinstance(value, list) and (part.index is None and name not in ("@", "*")):
+                value = value[0] if value else ""
+            return str(len(value))
+        if isinstance(value, list) and part.index is None and name not in ("@", "*"):
+            return value[0] if value else ""
+        return value
+
+    def _item(self, value: Value, index: str) -> Value:
+        if index in ("@", "*"):
+            return value if isinstance(value, list | Open) else [value]
+        items = value if isinstance(value, list) else [value]
+        try:
+            at = self.number(index)
+        except NotKnown:
+            return Open("${…[…]}")
+        return items[at] if -len(items) <= at < len(items) else ""
+
+    def _changed(self, part: Param, value: str) -> str:
+        """The value as the expansion's operator changes it."""
+        op, name = part.op, part.name
+        arg = part.arg if part.arg is not None else ""
+        if op in (":-", "-", ":=", "="):
+            if isinstance(value, Open):
+                return value if name in USUALLY_SET or value != f"${name}" else Open(self.text(arg))
+            if value:
+                return value
+            default = self.text(arg)
+            if "=" in op and _is_name(name):
+                self.env[name] = default
+            return default
+        if op in (":+", "+"):
+            return Open(self.text(arg)) if isinstance(value, Open) else self.text(arg) if value else ""
+        if op in (":?", "?", "@"):
+            return value
+        if isinstance(value, Open) or not value:
+            return value
+        if op in CASES:
+            return CASES[op](value)
+        if op == ":":
+            return self._slice(value, self.text(arg))
+        if op[0] in "#%":
+            return self._cut(value, self.text(arg), op)
+        return self._replaced(value, arg, op)
+
+    def _slice(self, value: str, arg: str) -> str:
+        first, given, second = arg.partition(":")
+        try:
+            start = self.number(first)
+            start = max(0, start + len(value)) if start < 0 else start
+            if not given:
+                return value[start:]
+            length = self.number(second)
+        except NotKnown:
+            return Open("${…:…}")
+        return value[start : start + length] if length >= 0 else value[start : len(value) + length]
+
+    def _cut(self, value: str, pattern: str, op: str) -> str:
+        self.meter.step(len(value) // 8)
+        parsed = pieces(pattern)
+        if all(isinstance(piece, str) for piece in parsed):
+            plain = "".join([piece for piece in parsed if isinstance(piece, str)])
+            return value.removeprefix(plain) if op[0] == "#" else value.removesuffix(plain)
+        lengths = range(len(value) + 1)
+        for length in lengths if len(op) == 1 else reversed(lengths):
+            piece = value[:length] if op[0] == "#" else value[len(value) - length :]
+            if fits(parsed, piece, self.meter):
+                return value[length:] if op[0] == "#" else value[: len(value) - length]
+        return value
+
+    def _replaced(self, value: str, arg: Word, op: str) -> str:
+        pattern, _, new = self._slash(arg)
+        if isinstance(pattern, Open) or isinstance(new, Open):
+            return Open(value)
+        parsed = pieces(pattern)
+        if not parsed:
+            return value
+        if op in ("/", "//") and all(isinstance(piece, str) for piece in parsed):
+            plain = "".join([piece for piece in parsed if isinstance(piece, str)])
+            made = value.replace(plain, new, 1 if op == "/" else -1)
+            self.meter.make(len(made))
+            return made
+        made = _Replacing(value, parsed, new, self.meter).made(op)
+        self.meter.make(len(made))
+        return made
+
+    def _slash(self, arg: Word) -> tuple[str, str, str]:
+        """The pattern and what stands in its place: parted at the first slash that is not quoted."""
+        if isinstance(arg, str):
+            return arg.partition("/")
+        head: list[Part] = []
+        for at, part in enumerate(arg):
+            if isinstance(part, Text) and not part.quoted and "/" in part.text:
+                before, _, after = part.text.partition("/")
+                return self.text([*head, Text(before)]), "/", self.text([Text(after), *arg[at + 1 :]])
+            head.append(Text(part.text.replace("\\", "\\\\"), True) if isinstance(part, Text) and part.quoted else part)
+        return self.text(head), "", ""
+
+
+class _Replacing:
+    """Replaces what fits a pattern in one value."""
+
+    def __init__(self, value: str, pattern: list[Piece], new: str, meter: Meter) -> None:
+        self.value, self.pattern, self.new, self.meter = value, pattern, new, meter
+
+    def made(self, op: str) -> str:
+        """The value with the first, every, the leading or the trailing fit replaced."""
+        value = self.value
+        if op == "/%":
+            for at in range(len(value) + 1):
+                if fits(self.pattern, value[at:], self.meter):
+                    return value[:at] + self.new
+            return value
+        found: list[str] = []
+        at = 0
+        while at < len(value):
+            length = self._longest(at)
+            if length:
+                found.append(self.new)
+                at += length
+                if op != "//":
+                    break
+            else:
+                if op == "/#":
+                    break
+                found.append(value[at])
+                at += 1
+        return "".join(found) + value[at:]
+
+    def _longest(self, at: int) -> int:
+        rest = self.value[at:]
+        longest = len(rest) if ANY in self.pattern else min(len(rest), len(self.pattern))
+        for length in range(longest, 0, -1):
+            if fits(self.pattern, rest[:length], self.meter):
+                return length
+        return 0
+
+
+def _one(value: Value) -> str:
+    return " ".join(value) if isinstance(value, list) else value
+
+
+def _is_name(name: str) -> bool:
+    return name.isidentifier() or name.isdigit()

@@ -1,0 +1,197 @@
+"""What is kept while a text is followed: variables, files, redirections, and the commands that were found."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from stanchion.readings.shell.arithmetic import NotKnown
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.expansion import Expanding
+from stanchion.readings.shell.files import Files
+from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.partly_known import Open, joined, origin_of
+from stanchion.readings.shell.redirections import WRITES
+from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
+
+ALTERNATIVES: Final = 4
+"""How many values of a variable are followed besides its last one."""
+
+COPIES: Final = frozenset(
+    {"cp", "mv", "ln", "install", "tar", "zip", "7z", "dd", "rsync", "gzip", "openssl", "gpg", "compress-archive"}
+)
+"""Programs that write what they read, as it is, packed or encrypted."""
+SAME: Final = frozenset({"cp", "mv", "ln", "install"})
+"""Those that write it as it is."""
+
+FILES: Final = 256
+"""How many files that a text writes are remembered."""
+
+
+class Call(msgspec.Struct, frozen=True, gc=False):
+    """A command that is about to run: its words, what it reads, its redirections and settings."""
+
+    argv: tuple[str, ...]
+    given: str | None = None
+    opens: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+class Keeping:
+    """Keeps what a text sets, writes and starts; how its scripts are followed is said by the walker."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.words = Expanding(meter, self.printed, self.stream)
+        self.commands: list[Command] = []
+        self.passed: list[Command] = []
+        self.passing = 0
+        self.tried = 0
+        self.functions: dict[str, Node] = {}
+        self.called: set[str] = set()
+        self.calling: list[Node] = []
+        self.files = Files()
+        self.links: dict[str, str] = {}
+        self.embedded: frozenset[str] = frozenset()
+        self.wrote: list[tuple[str, str]] = []
+        self.via: tuple[str, ...] = ()
+        self.privileged = False
+        self.cwd = ""
+        self.broken = ""
+        self.unclear = ""
+        """Why it is not known what a program would do with a text that it is given."""
+        self.apart = 0
+        self.turning = 0
+        self.sockets: set[str] = set()
+        self.reasoned = False
+        self.maybe = 0
+        self.wanted = 0
+        self.others: dict[str, list[str]] = {}
+
+    def printed(self, script: Script) -> str:
+        """What a script prints that runs in a shell of its own; given by the walker."""
+        raise NotImplementedError
+
+    def stream(self, part: Stream) -> str:
+        """The file by which a script's output is read, or its input written; given by the walker."""
+        raise NotImplementedError
+
+    def emit(self, call: Call, marks: frozenset[str] = frozenset()) -> None:
+        """Keep a command."""
+        marks |= self.embedded
+        made = Command(call.argv, self.via, self.privileged, self.cwd, call.given, call.opens, call.settings, marks)
+        if self.files and (carried := self._carried(made)):
+            made = msgspec.structs.replace(made, carries=carried)
+        self.commands.append(made)
+        if made.name in COPIES:
+            self._copied(made)
+
+    def _carried(self, command: Command) -> tuple[str, ...]:
+        """Where the content of the files comes from that a command reads and the text wrote before."""
+        found: list[str] = []
+        for path in command.reads:
+            inside = f"{path.rstrip('/')}/"
+            for kept, text in self.files.items():
+                if kept == path.removeprefix("./") or kept.startswith(inside.removeprefix("./")):
+                    found += origin_of(text)
+        return tuple(dict.fromkeys(found))
+
+    def _copied(self, command: Command) -> None:
+        """Remember that what a command writes comes from what it reads."""
+        if command.name == "ln" and command.reads and command.writes and len(self.links) < FILES:
+            self.links[command.writes[0].rstrip("/")] = command.reads[-1]
+        if command.name in SAME and len(command.reads) == 1 and (text := self.files.get(command.reads[0])) is not None:
+            for path in command.writes:
+                self.keep(path, text)
+        reads = [f"<{path}" for path in command.reads if path not in command.writes]
+        origin = (*command.carries, *reads)
+        for path in command.writes if origin else ():
+            if path not in self.files and len(self.files) < FILES:
+                self.files[path] = Open("", origin[:32])
+
+    def keep(self, path: str, text: str) -> None:
+        """Remember what a file has."""
+        if len(self.files) < FILES:
+            self.files[path] = text
+        if text and len(self.wrote) < FILES and not path.startswith("/dev/"):
+            self.wrote.append((path, text))
+
+    def _assign(self, assign: Assign) -> tuple[str, str]:
+        env = self.words.env
+        if assign.name in self.words.refs:
+            assign = msgspec.structs.replace(assign, name=self.words.refs[assign.name])
+        if assign.items is not None:
+            items = self.words.fields(assign.items)
+            before = env.get(assign.name, []) if assign.append else []
+            env[assign.name] = [*([before] if isinstance(before, str) else before), *items]
+            return assign.name, " ".join(items)
+        value = self.words.text(assign.value)
+        if assign.index is not None:
+            self._assign_item(assign, value)
+        elif assign.append:
+            before = env.get(assign.name, "")
+            env[assign.name] = joined([before if isinstance(before, str) else " ".join(before), value])
+            self.meter.make(len(value))
+        else:
+            if self.maybe:
+                self._remember(assign.name)
+            env[assign.name] = value
+        return assign.name, value
+
+    def _remember(self, name: str) -> None:
+        """Keep the value that a variable has where what changes it may not happen."""
+        before = self.words.env.get(name)
+        kept = self.others.setdefault(name, [])
+        if isinstance(before, str) and before not in kept and len(kept) < ALTERNATIVES:
+            kept.append(before)
+
+    def _assign_item(self, assign: Assign, value: str) -> None:
+        env = self.words.env
+        items = env.get(assign.name, [])
+        items = list(items) if isinstance(items, list) else [items]
+        try:
+            at = self.words.number(self.words.text(assign.index if assign.index is not None else ""))
+        except NotKnown:
+            return
+        if 0 <= at < 1_024:
+            items += [""] * (at + 1 - len(items))
+            items[at] = value
+            env[assign.name] = items
+
+    def _opened(self, redirects: list[Redirect], given: str | None) -> tuple[list[tuple[str, str]], str | None]:
+        """A command's redirections, and what it reads by them."""
+        opens: list[tuple[str, str]] = []
+        for redirect in redirects:
+            op, target = redirect.op, self.words.text(redirect.target)
+            if op in ("<<", "<<-"):
+                given = target
+            elif op == "<<<":
+                given = joined([target, "\n"])
+            elif op in (">&", "<&") and (target.isdigit() or target == "-"):
+                if op == "<&" and target in self.sockets:
+                    given = Open("$(nc…)", ("nc",))
+                if op == ">&" and redirect.fd in ("", "1"):
+                    opens.append(("1>&", target))
+            elif op in ("<", "<>"):
+                if target.startswith(("/dev/tcp/", "/dev/udp/")):
+                    self.sockets.add(redirect.fd)
+                known = self.files.get(target)
+                given = known if known is not None else Open("", (f"<{target}",))
+                if not target.startswith("/dev/fd/"):
+                    opens.append((op, target))
+            else:
+                opens.append((op if redirect.fd in ("", "1") else f"{redirect.fd}{op}", target))
+        return opens, given
+
+    def _kept(self, opens: list[tuple[str, str]], printed: str) -> bool:
+        """Whether what a command prints goes elsewhere; it is remembered where it goes."""
+        gone = False
+        for op, target in opens:
+            if op in WRITES and op != "<>":
+                before = self.files.get(target) if ">>" in op else None
+                self.keep(target, printed if before is None else joined([before, printed]))
+                gone = True
+            elif op == "1>&":
+                gone = True
+        return gone

@@ -1,0 +1,120 @@
+"""Languages: programs that run code of another language, and what that code does."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from stanchion.readings.programs import program_effects
+from stanchion.readings.programs.powershell import encoded
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.inline import LANGUAGES, POWERSHELL, Language, clustered, found_in, printed_by
+from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.unfold import EMBEDDED, unfolds
+from stanchion.readings.shell.windows import keep_powershell
+
+if TYPE_CHECKING:
+    from stanchion.readings.programs.effects import Effects
+    from stanchion.readings.shell.kept import Call
+    from stanchion.readings.shell.script import Walker
+
+MANY: Final = 64
+"""How many commands of one piece of code are followed."""
+DEEPEST: Final = 3
+"""How deep code is followed that code makes and runs."""
+
+
+@unfolds(*LANGUAGES)
+def _language(walker: Walker, call: Call) -> str | None:
+    name = call.argv[0].rpartition("/")[2].lower().removesuffix(".exe")
+    language = LANGUAGES[name]
+    codes = _codes(walker, call, language)
+    if name in ("powershell", "pwsh"):
+        return _powershell(walker, call, codes)
+    marks: set[str] = set()
+    texts: list[str] = []
+    argvs: list[tuple[str, ...]] = []
+    for code in codes:
+        found = found_in(code, walker.meter)
+        marks |= found.marks
+        texts += found.texts
+        argvs += found.argvs
+        for effects in _effects(walker, name, code):
+            marks |= effects.marks
+            texts += effects.texts
+            argvs += effects.argvs
+            argvs += [("rm", "-rf", path) if whole else ("rm", path) for path, whole in effects.deletes]
+            _keep(walker, name, effects, call.given if code is not call.given else None)
+    if len(codes) == 1 and isinstance(codes[0], Open) and codes[0] is not call.given:
+        walker.emit(msgspec.structs.replace(call, given=codes[0]), frozenset({*marks, "script"}))
+    else:
+        walker.emit(call, frozenset(marks))
+    if len(codes) == 1 and (printed := printed_by(codes[0])) is not None:
+        return printed
+    via = f"{name} {language.options[0]}" if language.options else name
+    before, walker.embedded = walker.embedded, EMBEDDED
+    for text in dict.fromkeys(texts[:MANY]):
+        walker.under(via, partial(walker.text, text))
+    for argv in dict.fromkeys(argvs[:MANY]):
+        follow = msgspec.structs.replace(call, argv=argv, given=None, opens=(), settings=())
+        walker.under(via, partial(walker.run, follow))
+    walker.embedded = before
+    return walker.unknown(call)
+
+
+def _powershell(walker: Walker, call: Call, codes: list[str]) -> str:
+    """Follow PowerShell: what it runs is what its commands say, wherever they stand in it."""
+    args = call.argv[1:]
+    hidden = [encoded(value) for flag, value in pairwise(args) if flag.lower().startswith(("-e", "/e"))]
+    rest = " ".join([word for word in args if word[:1] not in "-/"]) if not codes else ""
+    walker.emit(call)
+    for text in [*codes, *[text for text in hidden if text], *([rest] if rest else [])]:
+        walker.meter.step(1 + len(text) // 8)
+        keep_powershell(walker, text, "powershell", surely=True)
+    return walker.unknown(call)
+
+
+def _codes(walker: Walker, call: Call, language: Language) -> list[str]:
+    """The code that a program is given: behind its options, as its first operand, by its input or in a file."""
+    args = call.argv[1:]
+    options = {option.lower() for option in language.options} if language is POWERSHELL else set(language.options)
+    low = language is POWERSHELL
+    codes = [args[at + 1] for at, word in enumerate(args[:-1]) if (word.lower() if low else word) in options]
+    codes += [word[2:] for word in args if len(word) > 3 and word[:2] in language.options and not word.startswith("--")]
+    codes += [args[at + 1] for at, word in enumerate(args[:-1]) if clustered(word, language.options)]
+    operands = [word for word in args if not word.startswith("-")]
+    if language.program and not codes and operands:
+        codes = [operands[0]]
+    elif not codes and call.given is not None and (not operands or args[-1:] == ("-",)):
+        codes = [call.given]
+    elif not codes and operands and operands[0] in walker.files:
+        codes = [walker.files[operands[0]]]
+    return codes
+
+
+def _effects(walker: Walker, name: str, code: str) -> list[Effects]:
+    """What code does, and code that it makes and runs."""
+    found: list[Effects] = []
+    waiting = [code]
+    while waiting and len(found) < DEEPEST:
+        one = waiting.pop()
+        walker.meter.step(1 + len(one) // 8)
+        effects = program_effects(name, one)
+        found.append(effects)
+        waiting += [each for each in effects.code if each != one]
+    return found
+
+
+def _keep(walker: Walker, name: str, effects: Effects, given: str | None) -> None:
+    """Keep what code does with files and hosts as the commands that do the same."""
+    kept = [Command(("cat", path), (*walker.via, name)) for path in effects.reads[:MANY]]
+    kept += [Command((), (*walker.via, name), opens=((">", path),)) for path in effects.writes[:MANY]]
+    for sending in effects.sends[:MANY]:
+        files = [word for path in sending.files for word in ("-d", f"@{path}")]
+        sent = Open("$(env…)", ("env",)) if sending.variables else given
+        if files or sent is not None:
+            kept.append(Command(("curl", *files, sending.host), (*walker.via, name), given=sent))
+    walker.passed += kept

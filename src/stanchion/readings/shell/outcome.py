@@ -1,0 +1,224 @@
+"""Deciding: which commands of a text decide how it ends, and whose output is all that is printed.
+
+A text shows what one of its commands did only as far as no other command can decide, print or hide that. What is not
+plain to see here is not sure: a command stands as `UNSURE` unless every step from the text to it is one of these:
+
+1. Lists. The last list of a text ends as the text does. In a list of `&&` alone each command has ended well where the
+   list has; with `||` or `&` in it nothing is known of any.
+2. Groups in braces or brackets, and texts of `sh -c`: as their last list ends.
+3. Pipes end as their last part does, under `pipefail` well only where all of them did.
+4. Commands that start another one and end as it does (`passing`).
+
+And nothing in the whole text may change what a name stands for, end the text early or have something run at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.analysis import KEPT
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.limits import MAX_CHARS, Meter, TooMuch
+from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.passed_on import Settings, started, text_run_by
+from stanchion.readings.shell.script import Walker
+from stanchion.readings.shell.steer import prints, steers, steers_by
+from stanchion.readings.shell.tree import Assign, Group, Item, Node, Pipe, Redirect, Script, Simple, Turned
+
+COUNTED: Final = frozenset({"nproc"})
+"""Programs whose output is a number, whatever it is."""
+
+
+class Standing(NamedTuple):
+    """How a command stands in its text. `chain` numbers the `&&` list it is in, 0 where it is in none that is sure;
+    `last`: the text ends well only where it did; `heard`: nothing but what it prints is printed, and all of that."""
+
+    chain: int = 0
+    last: bool = False
+    heard: bool = False
+
+
+UNSURE: Final = Standing()
+
+Decided = tuple[tuple[Command, Standing], ...]
+
+
+def decided(text: str) -> Decided:
+    """The commands that a text would run, each with how it stands in it."""
+    return _kept(text) if len(text) <= MAX_CHARS else ()
+
+
+@lru_cache(maxsize=KEPT // 4)
+def _kept(text: str) -> Decided:
+    walker = _Following(Meter(len(text)))
+    sure = True
+    try:
+        walker.whole(text)
+    except (TooMuch, RecursionError):
+        sure = False
+    commands = walker.commands
+    if not sure or walker.broken or walker.functions or steers(commands, walker.set_values):
+        return tuple([(command, UNSURE) for command in commands])
+    placing = _Placing(walker)
+    for script in walker.texts.get(0, ()):
+        placing.script(script, _Way(0, True, ()), False)
+    return tuple([(command, placing.found.get(at, UNSURE)) for at, command in enumerate(commands)])
+
+
+class _Following(Walker):
+    """Follows a text, and keeps which commands came of which part of it."""
+
+    def __init__(self, meter: Meter) -> None:
+        super().__init__(meter)
+        self.spans: dict[int, list[range]] = {}
+        self.texts: dict[int, list[Script]] = {}
+        self.set_values: set[tuple[str, str]] = set()
+        self._within: list[int] = [0]
+        self._entering = False
+
+    def text(self, text: str, given: str | None = None) -> str:
+        """Follow a text that runs as a script."""
+        self._entering = True
+        return super().text(text, given)
+
+    def script(self, script: Script, given: str | None) -> str:
+        """Follow commands one after the other."""
+        if self._entering:
+            self._entering = False
+            self.texts.setdefault(self._within[-1], []).append(script)
+        return super().script(script, given)
+
+    def _simple(self, node: Simple, given: str | None) -> str:
+        begin = len(self.commands)
+        self._within.append(id(node))
+        printed = super()._simple(node, given)
+        self._within.pop()
+        self.spans.setdefault(id(node), []).append(range(begin, len(self.commands)))
+        return printed
+
+    def _assign(self, assign: Assign) -> tuple[str, str]:
+        made = super()._assign(assign)
+        self.set_values.add((assign.name, made[1]))
+        return made
+
+
+class _Way(NamedTuple):
+    """The way from the whole text to a part of it: the chain it is in, whether it ends as the text does, the commands
+    on the way, and whether something takes away what it prints."""
+
+    chain: int
+    last: bool
+    path: tuple[int, ...]
+    hidden: bool = False
+
+
+class _Placing:
+    """Finds how each command stands, from the outside inwards."""
+
+    def __init__(self, walker: _Following) -> None:
+        self.found: dict[int, Standing] = {}
+        self._walker = walker
+        self._chains = 0
+
+    def script(self, script: Script, way: _Way, pipefail: bool) -> None:
+        """Follow the lists of a script."""
+        lists = list(_lists(script))
+        for at, items in enumerate(lists):
+            if items[-1].after in ("&", "&&", "||") or any(item.after != "&&" for item in items[:-1]):
+                continue
+            ends = at == len(lists) - 1
+            if not (ends and way.chain):
+                self._chains += 1
+            inner = way._replace(chain=way.chain if ends and way.chain else self._chains, last=way.last and ends)
+            fails = pipefail
+            for place, item in enumerate(items):
+                self._node(item.node, inner, fails)
+                set_now = _sets_pipefail(item.node)
+                fails = fails if set_now is None else set_now
+                if set_now is not None and not place:
+                    pipefail = set_now
+
+    def _node(self, node: Node, way: _Way, pipefail: bool) -> None:
+        if isinstance(node, Simple):
+            self._simple(node, way)
+        elif isinstance(node, Group):
+            self.script(node.body, way._replace(hidden=way.hidden or _hides(node.redirects)), pipefail)
+        elif isinstance(node, Pipe) and not any(isinstance(part, Turned) for part in node.parts):
+            for part in node.parts if pipefail else node.parts[-1:]:
+                self._node(part, way._replace(hidden=way.hidden or part is not node.parts[-1]), pipefail)
+
+    def _simple(self, node: Simple, way: _Way) -> None:
+        own = self._own(node)
+        if not own:
+            return
+        commands = self._walker.commands
+        outer = commands[own[0]]
+        runs = started(outer.argv) if all(_is_known(word) for word in outer.argv) else None
+        if runs is None or _sets_way(outer.settings, runs.settings):
+            return
+        way = way._replace(path=(*way.path, *own), hidden=way.hidden or _hides(node.redirects))
+        inner = text_run_by(runs.argv)
+        if inner is None:
+            heard = way.last and not way.hidden and not self._others_print(way.path)
+            self.found |= {at: Standing(way.chain, way.last, heard) for at in own if commands[at].argv == runs.argv}
+            return
+        texts = self._walker.texts.get(id(node), [])
+        if len(texts) == 1:
+            self.script(texts[0], way, inner.pipefail)
+
+    def _own(self, node: Simple) -> list[int]:
+        """The commands that are those of this part itself; none where it is followed more than once."""
+        spans = self._walker.spans
+        mine = spans.get(id(node), [])
+        if len(mine) != 1:
+            return []
+        inner = {
+            at
+            for other, found in spans.items()
+            for span in found
+            if other != id(node) and span.start >= mine[0].start and span.stop <= mine[0].stop
+            for at in span
+        }
+        return [at for at in mine[0] if at not in inner]
+
+    def _others_print(self, path: tuple[int, ...]) -> bool:
+        return any(at not in path and prints(command) for at, command in enumerate(self._walker.commands))
+
+
+def _lists(script: Script) -> Iterator[list[Item]]:
+    """The lists of a script, each up to where the next one begins whatever came of it."""
+    items: list[Item] = []
+    for item in script:
+        items.append(item)
+        if item.after not in ("&&", "||"):
+            yield items
+            items = []
+    if items:
+        yield items
+
+
+def _sets_pipefail(node: Node) -> bool | None:
+    if not isinstance(node, Simple) or node.words[:1] != ["set"] or "pipefail" not in node.words:
+        return None
+    before = node.words[node.words.index("pipefail") - 1]
+    return isinstance(before, str) and before.startswith("-") and before.endswith("o")
+
+
+def _hides(redirects: list[Redirect]) -> bool:
+    """Whether some of what is printed goes elsewhere."""
+    return any(
+        not each.op.startswith("<")
+        and not (each.op == ">&" and each.target in ("1", "2") and each.fd in ("", "1", "2"))
+        for each in redirects
+    )
+
+
+def _is_known(word: str) -> bool:
+    return not isinstance(word, Open) or (bool(word.origin) and COUNTED.issuperset(word.origin))
+
+
+def _sets_way(*settings: Settings) -> bool:
+    return any(steers_by(name, value) for each in settings for name, value in each)

@@ -1,0 +1,200 @@
+"""Passed texts: what a program is given to run, unless it is known to treat it as data.
+
+Which programs run what they are given nobody can list. So the words of a command, the values of its options and
+variables and what it reads are followed as if they ran, wherever they look like commands; what is found so stands
+apart, because it only may run.
+
+1. Words that are a text: those with blanks, behind `=` too. First as a shell's text, then by its fragments, because
+   a program may have a language of its own around it (`:!rm x`, `exec=rm x`, `COPY … TO PROGRAM 'rm x'`).
+2. Words behind the name of a program: `unknown-runner -v rm -rf x`.
+3. What it reads, where that is known.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.data import DATA, LOOKS, SHELLS, VERBS, is_run, is_told, is_told_in, names_command
+from stanchion.readings.shell.fragments import DOERS, fragments, may_hold
+from stanchion.readings.shell.limits import Meter, TooMuch
+from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
+from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
+from stanchion.readings.shell.word_lists import listed
+
+if TYPE_CHECKING:
+    from stanchion.readings.shell.kept import Call
+    from stanchion.readings.shell.script import Walker
+
+DEEPEST: Final = 3
+"""How deep passed texts are followed in each other."""
+MANY: Final = 48
+"""How many passed texts of one text are followed."""
+MANY_WORDS: Final = 128
+UNNAMED: Final = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile", "Justfile", ".justfile")}
+"""Files that a program runs without being told which."""
+
+SETTINGS: Final = ("/etc/", "/usr/", "~/.", "$HOME/.")
+BUILDING: Final = (".tf", ".hcl", ".nix", ".gradle", ".kts", ".cmake", ".bzl", ".rake")
+BUILDERS: Final = listed(
+    "dockerfile package.json build.rs setup.py docker-compose.yml compose.yaml taskfile.yml rakefile"
+)
+"""How files end, or are called, that a builder finds by itself and runs."""
+
+_EVALUATES: Final = regex(
+    r"(?i)(?:^|[\s(:;])(?:eval|source|include|load\w*|exec\w*|require|import|runpy|dofile)\b[^\n]{0,200}?https?://"
+)
+"""A language of its own that runs what an address holds."""
+_RUNS: Final = regex(r"(?i)(?:^|[:=,;!|])\s*(?:exec|command|cmd|sh|shell|system|run|call)?[=:! ]*[!=]\s*(.+)")
+"""What follows a mark by which programs with a language of their own start others: `:!…`, `exec=…`."""
+
+
+def pass_on(walker: Walker, call: Call, name: str) -> None:
+    """Follow what a command is given, as if it ran it."""
+    if walker.passing >= DEEPEST:
+        return
+    if call.settings:
+        _settings(walker, call, name)
+    if name in DATA:
+        for before, word in pairwise(call.argv):
+            if is_run(name, word) or is_run(name, before):
+                _command(walker, call, name, word)
+        return
+    for at, (before, word) in enumerate(pairwise(call.argv[: MANY_WORDS + 1]), 1):
+        if is_run(name, before) or is_run(name, word):
+            _command(walker, call, name, word)
+            continue
+        if is_told(before) or is_told_in(word):
+            continue
+        if " " in word or "\n" in word or "\t" in word or "!" in word or "exec=" in word or "(" in word:
+            _text(walker, name, word)
+        elif word.rpartition("/")[2] in DOERS and (name not in VERBS or "/" in word or before == "--"):
+            _words(walker, call, name, at)
+        elif word in walker.files and name not in VERBS and name not in LOOKS:
+            _text(walker, name, walker.files[word])
+    for path in UNNAMED.get(name, ()) if walker.files else ():
+        if path in walker.files:
+            _text(walker, name, walker.files[path])
+    given = call.given
+    if given is not None and not isinstance(given, Open) and name not in VERBS and may_hold(given):
+        _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
+
+
+def pass_settings(walker: Walker, call: Call, name: str) -> None:
+    """Follow what the variables of a command hold, as if it ran it, where its words are followed otherwise."""
+    if walker.passing < DEEPEST:
+        _settings(walker, call, name)
+
+
+def _settings(walker: Walker, call: Call, name: str) -> None:
+    for variable, value in call.settings:
+        if names_command(variable):
+            _command(walker, call, name, value.lstrip("| "))
+        elif " " in value:
+            _text(walker, name, value)
+
+
+def _command(walker: Walker, call: Call, name: str, word: str) -> None:
+    """Follow the value of an option or a variable that is known to be a command; a shell that has no other text runs
+    what the program is given."""
+    value = word.partition("=")[2] if word.startswith("-") else word.lstrip("+:!") if word[:1] in "+:!" else word
+    if not value or value.startswith("-"):
+        return
+    if value.rpartition("/")[2] in SHELLS and call.given is not None and not isinstance(call.given, Open):
+        _follow(walker, name, call.given)
+    elif value in walker.files:
+        _text(walker, name, walker.files[value])
+    elif " " in value or "/" in value:
+        _text(walker, name, value.lstrip("!"), surely=" " in value)
+
+
+def pass_written(walker: Walker) -> None:
+    """Follow what a text writes where programs load it unasked: folders of settings, and files that builders read."""
+    for path, text in walker.wrote:
+        if isinstance(text, Open) or walker.passing:
+            continue
+        last = path.rpartition("/")[2].lower()
+        builds = last.endswith(BUILDING) or last in BUILDERS
+        if path.startswith(SETTINGS) or (builds and any(one.name in VERBS for one in walker.commands)):
+            _text(walker, last, text)
+
+
+def pass_to_windows(walker: Walker, text: str) -> None:
+    """Follow a whole text as PowerShell and cmd.exe would read it, where it looks like theirs."""
+    keep_powershell(walker, text, "")
+    if is_windows(text):
+        _follow(walker, "cmd", slashed(text))
+
+
+def _text(walker: Walker, name: str, text: str, surely: bool = False) -> None:
+    """Follow a text as a shell's, and the fragments of it."""
+    keep_powershell(walker, text, name)
+    if _EVALUATES.search(text) is not None:
+        fetched = Open("$(fetch…)", ("fetch",))
+        walker.passed.append(Command(("eval", fetched), (*walker.via, name)))
+    if not surely and not may_hold(text):
+        return
+    tried = {text}
+    _follow(walker, name, text)
+    marked = _RUNS.search(text)
+    for piece in (*fragments(text), *([marked[1]] if marked is not None else [])):
+        if piece not in tried:
+            tried.add(piece)
+            _follow(walker, name, piece)
+
+
+def _words(walker: Walker, call: Call, name: str, at: int) -> None:
+    """Follow the words from one on that names a program."""
+    inner = _inner(walker, name, sum([len(word) + 1 for word in call.argv]))
+    if inner is not None:
+        follow = msgspec.structs.replace(call, argv=call.argv[at:], opens=(), settings=())
+        _run(walker, inner, follow)
+
+
+def _follow(walker: Walker, name: str, text: str) -> None:
+    inner = _inner(walker, name, len(text))
+    if inner is not None:
+        inner.embedded = EMBEDDED
+        _run(walker, inner, text)
+
+
+def _inner(walker: Walker, name: str, chars: int) -> Walker | None:
+    """A walker that follows what is passed, with all that is known so far; `None` where it is too much."""
+    if len(walker.passed) >= MANY * 4 or walker.tried >= MANY:
+        walker.unclear = walker.unclear if walker.unclear else "it passes on too many texts to follow"
+        return None
+    walker.tried += 1
+    inner = type(walker)(Meter(chars))
+    inner.words.env = dict(walker.words.env)
+    inner.files.update(walker.files)
+    inner.links = dict(walker.links)
+    inner.words.refs = dict(walker.words.refs)
+    inner.functions = dict(walker.functions)
+    inner.called = set(walker.functions)
+    inner.via = (*walker.via, name)
+    inner.cwd, inner.privileged = walker.cwd, walker.privileged
+    inner.passing = walker.passing + 1
+    return inner
+
+
+def _run(walker: Walker, inner: Walker, what: str | Call) -> None:
+    try:
+        if isinstance(what, str):
+            inner.whole(what)
+        else:
+            inner.run(what)
+    except TooMuch as error:
+        inner.unclear = str(error)
+    except RecursionError:
+        inner.unclear = "it is nested too deeply"
+    walker.unclear = walker.unclear if walker.unclear else inner.unclear
+    walker.passed += [*inner.commands, *inner.passed]
+
+
+PASSED_BY.append(pass_on)
+SETTINGS_PASSED_BY.append(pass_settings)

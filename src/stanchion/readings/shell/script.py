@@ -1,0 +1,279 @@
+"""Following a script: which commands it would run, with which words, as far as its text tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.control import Control
+from stanchion.readings.shell.kept import Call
+from stanchion.readings.shell.limits import TooMuch
+from stanchion.readings.shell.ours import stand_in
+from stanchion.readings.shell.outputs import output_of
+from stanchion.readings.shell.parse import Reader
+from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
+from stanchion.readings.shell.quick import quickly
+from stanchion.readings.shell.secret_sources import SOURCE, tells_secret
+from stanchion.readings.shell.tree import Function, Node, Param, Pipe, Script, Simple, Stream, Turned
+from stanchion.readings.shell.unfold import PASSED_BY, PASSING, SETTINGS_PASSED_BY, UNFOLD, likely
+
+SHELL_VARIABLES: Final = frozenset({"$SHELL", "$BASH", "${SHELL}"})
+"""Variables that name a shell, whoever runs the text."""
+
+
+class Walker(Control):
+    """Follows one text and keeps the commands it would run."""
+
+    def whole(self, text: str) -> None:
+        """Follow a whole text, functions that nobody calls included."""
+        self.text(text)
+        self._uncalled()
+
+    def plain(self, words: list[str]) -> None:
+        """Follow a whole text that is one command of plain words, which need neither be read nor expanded."""
+        self.meter.down()
+        self.meter.step(2 + len(words))
+        self.run(Call(tuple(words)))
+        self.meter.up()
+        self._uncalled()
+
+    def _uncalled(self) -> None:
+        for name in [name for name in self.functions if name not in self.called]:
+            self.called.add(name)
+            self.under(f"function {name}", partial(self.node, self.functions[name], None))
+
+    def text(self, text: str, given: str | None = None) -> str:
+        """Follow a text that runs as a script; what it prints."""
+        self.meter.down()
+        script = quickly(text, self.meter)
+        if script is None:
+            script = self._read(text, given)
+        printed = self.script(script, given)
+        self.meter.up()
+        return printed
+
+    def _read(self, text: str, given: str | None) -> Script:
+        """Read a text; where that is too much, what was read is followed before it says so."""
+        reader = Reader(text, self.meter)
+        depth = self.meter.depth
+        try:
+            script = reader.read()
+        except TooMuch:
+            self.meter.again(depth)
+            self.script(reader.so_far if reader.so_far is not None else [], given)
+            raise
+        if reader.broken and not self.broken:
+            self.broken = reader.broken
+        return script
+
+    def under(self, via: str, follow: Callable[[], str], privileged: bool = False) -> str:
+        """Follow something that a command starts; the commands in it say so."""
+        before = self.via, self.privileged
+        self.via = (*self.via, via) if via else self.via
+        self.privileged = self.privileged or privileged
+        self.meter.down()
+        printed = follow()
+        self.meter.up()
+        self.via, self.privileged = before
+        return printed
+
+    def printed(self, script: Script) -> str:
+        """What a script prints that runs in a shell of its own."""
+        env, cwd = self.words.env, self.cwd
+        self.words.env = dict(env)
+        self.meter.down()
+        self.wanted += 1
+        text = self.script(script, None)
+        self.wanted -= 1
+        self.meter.up()
+        self.words.env, self.cwd = env, cwd
+        return text
+
+    def stream(self, part: Stream) -> str:
+        """The file by which a script's output is read, or its input written."""
+        name = f"/dev/fd/{63 + len(self.files)}"
+        printed = self.printed(part.body)
+        if not part.into:
+            self.keep(name, printed)
+        return name
+
+    def script(self, script: Script, given: str | None) -> str:
+        """Follow commands one after the other; what they print together."""
+        texts: list[str] = []
+        before, holds, known = "", None, None
+        for item in script:
+            if not (before == "&&" and holds is False) and not (before == "||" and holds is True):
+                holds = self._truth([item]) if item.after in ("&&", "||") else None
+                unsure = before in ("&&", "||") and known is None
+                known = holds
+                self.apart += item.after == "&"
+                self.maybe += unsure
+                texts.append(self.node(item.node, given))
+                self.maybe -= unsure
+                self.apart -= item.after == "&"
+            before = item.after
+        return joined(texts) if texts else ""
+
+    def node(self, node: Node, given: str | None) -> str:
+        """Follow one command, simple or not; what it prints."""
+        self.meter.step()
+        if isinstance(node, Simple):
+            return self._simple(node, given)
+        if isinstance(node, Pipe):
+            return self._pipe(node, given)
+        if isinstance(node, Turned):
+            return self.node(node.node, given)
+        if isinstance(node, Function):
+            self.functions[node.name] = node.body
+            return ""
+        return self._compound(node, given)
+
+    def _pipe(self, node: Pipe, given: str | None) -> str:
+        text = given
+        self.apart += 1
+        self.wanted += 1
+        for part in node.parts[:-1]:
+            text = self.node(part, text)
+        self.wanted -= 1
+        text = self.node(node.parts[-1], text)
+        self.apart -= 1
+        return text if text is not None else ""
+
+    def _simple(self, node: Simple, given: str | None) -> str:
+        words = self.words.fields(node.words)
+        if not words and not node.redirects:
+            for assign in node.assigns:
+                name, value = self._assign(assign)
+                self.reasoned = self.reasoned or (bool(value) and name.upper().endswith(("BECAUSE", "REASON", "WHY")))
+                if name.startswith(("STANCHION", "HIST", "LD_", "PROMPT_COMMAND", "BASH_ENV", "ENV")):
+                    self.emit(Call((), None, (), ((name, value),)))
+            return ""
+        opens, given = self._opened(node.redirects, given) if node.redirects else ([], given)
+        if not words:
+            settings = tuple([self._assign(assign) for assign in node.assigns])
+            self.emit(Call((), None, tuple(opens), settings))
+            self._kept(opens, "")
+            return ""
+        settings = ()
+        if node.assigns:
+            env = self.words.env
+            self.words.env = dict(env)
+            settings = tuple([self._assign(assign) for assign in node.assigns])
+            self.words.env = env
+        self.wanted += bool(opens)
+        printed = self.run(Call(tuple(words), given, tuple(opens), settings))
+        self.wanted -= bool(opens)
+        if self.others:
+            self._otherwise(node, given, tuple(opens))
+        return "" if opens and self._kept(opens, printed) else printed
+
+    def _otherwise(self, node: Simple, given: str | None, opens: tuple[tuple[str, str], ...]) -> None:
+        """Follow a command with the other values that its variables may have."""
+        env = self.words.env
+        named = [
+            part.name for word in node.words if not isinstance(word, str) for part in word if isinstance(part, Param)
+        ]
+        for name in [name for name in dict.fromkeys(named) if name in self.others][:2]:
+            for value in self.others[name]:
+                if env.get(name) == value:
+                    continue
+                others, self.others, self.words.env = self.others, {}, {**env, name: value}
+                words = self.words.fields(node.words)
+                if words:
+                    self.run(Call(tuple(words), given, opens))
+                self.others, self.words.env = others, env
+
+    def run(self, call: Call) -> str:
+        """Follow a command with its words; what it prints."""
+        self.meter.step(1 + len(call.argv) // 4)
+        first = call.argv[0]
+        if first[-1:] in ("$", "#") and "@" in first and len(call.argv) > 1:
+            return self.run(msgspec.structs.replace(call, argv=call.argv[1:]))
+        if first in self.functions:
+            return self._function(first, call)
+        if ("*" in first or "?" in first or "[" in first) and len(first) > 1:
+            first = likely(first, self.meter)
+            call = msgspec.structs.replace(call, argv=(first, *call.argv[1:]))
+        if first in SHELL_VARIABLES and isinstance(first, Open):
+            first = "sh"
+            call = msgspec.structs.replace(call, argv=("sh", *call.argv[1:]))
+        if self.links and first != "ln":
+            opens = tuple([(op, self._followed(path)) for op, path in call.opens])
+            call = msgspec.structs.replace(call, argv=tuple([self._followed(word) for word in call.argv]), opens=opens)
+        if self.files and (path := self._written(first)):
+            self.emit(call)
+            call = msgspec.structs.replace(call, argv=("sh", path, *call.argv[1:]))
+            first = "sh"
+        name = first.rpartition("/")[2].lower()
+        unfold = UNFOLD.get(name.removesuffix(".exe"))
+        if unfold is None or name in PASSING:
+            for pass_on in PASSED_BY:
+                pass_on(self, call, name)
+        elif call.settings:
+            for pass_on in SETTINGS_PASSED_BY:
+                pass_on(self, call, name)
+        if unfold is not None:
+            printed = unfold(self, call)
+            if printed is not None:
+                return printed
+        self.emit(call)
+        if not self.wanted:
+            return ""
+        made = output_of(name, call.argv[1:], call.given, self.files)
+        if made is not None:
+            self.meter.make(len(made))
+            return made
+        return self.unknown(call)
+
+    def _written(self, first: str) -> str:
+        """The file that the text wrote and that a command's name starts: by its path, or from a folder of `PATH`."""
+        if first in self.files:
+            return first
+        paths = self.words.env.get("PATH", "")
+        folders = paths.split(":") if isinstance(paths, str) and "/" not in first else []
+        return next((f"{folder}/{first}" for folder in folders[:64] if f"{folder}/{first}" in self.files), "")
+
+    def _followed(self, word: str) -> str:
+        """A word that leads through a link that the text made, as what the link leads to."""
+        for link, target in self.links.items():
+            if word.startswith(f"{link}/"):
+                return like(f"{target.rstrip('/')}/{word[len(link) + 1 :]}", word)
+        return word
+
+    def unknown(self, call: Call) -> str:
+        """What stands for an output that is not known: where it comes from."""
+        if not self.wanted:
+            return ""
+        command = self.commands[-1] if self.commands and self.commands[-1].argv == call.argv else Command(call.argv)
+        reads = [f"<{path}" for path in (command.reads if command.reads else _paths(command))]
+        told = [SOURCE] if tells_secret(command) else []
+        origin = tuple(dict.fromkeys([command.name, *told, *reads, *command.carries, *origin_of(call.given)]))
+        read = [self.files.get(path) for path in command.reads] if self.files else []
+        return Open(stand_in(command.name, *call.argv[1:], call.given, *read), origin[:32])
+
+    def _function(self, name: str, call: Call) -> str:
+        self.called.add(name)
+        body = self.functions[name]
+        if any(each is body for each in self.calling):  # one that got another body meanwhile does not call itself
+            if self.apart:
+                self.emit(call, marks=frozenset({"forks"}))
+            return ""
+        env = self.words.env
+        before = env.get("@", [])
+        env["@"] = list(call.argv[1:])
+        self.calling.append(body)
+        apart, self.apart = self.apart, 0
+        printed = self.under("", lambda: self.node(body, call.given))
+        self.apart = apart
+        self.calling.pop()
+        self.words.env["@"] = before
+        return printed
+
+
+def _paths(command: Command) -> list[str]:
+    """The paths among the words of a program of which nobody knows what it reads."""
+    return [word for word in command.operands[:8] if word[:1] in ("/", "~", ".") and "://" not in word]

@@ -1,0 +1,96 @@
+"""Stores: commands by which a tool shows the credential that it keeps."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.command import Command
+
+_SHOWS: Final = regex(
+    r"-{0,2}(?:print|get|show|export|dump|find|reveal|decrypt|list)[-_:](?:\w+[-_])*"
+    r"(?:access-token|identity-token|tokens?|credentials?|secret(?:s|-keys?|-subkeys?|-value)?|password|keychain)\Z"
+)
+"""Words that ask for a credential, in the one way or the other in which tools are made."""
+SAID: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "gh": (("auth", "token"), ("auth", "status", "--show-token")),
+    "glab": (("auth", "status", "-t"),),
+    "heroku": (("auth:token",),),
+    "git": (("credential", "fill"), ("credential-store", "get"), ("credential-cache", "get")),
+    "pass": (("show",),),
+    "gopass": (("show",),),
+    "op": (("read",), ("item", "get"), ("signin", "--raw")),
+    "bw": (("get",), ("export",)),
+    "lpass": (("show",), ("export",)),
+    "keepassxc-cli": (("show",), ("export",), ("clip",)),
+    "secret-tool": (("lookup",), ("search",)),
+    "kwallet-query": (("-r",),),
+    "rclone": (("reveal",), ("config", "show"), ("config", "dump")),
+    "kubectl": (("config", "view", "--raw"),),
+    "nmcli": (("-s",), ("--show-secrets",)),
+    "netsh": (("key=clear",),),
+    "wg-quick": (("strip",),),
+    "wg": (("showconf",), ("show", "private-key")),
+    "my_print_defaults": (("--show",), ("-s",)),
+    "aws": (("configure", "get", "aws_secret_access_key"),),
+    "vault": (("print", "token"), ("read",), ("kv", "get")),
+    "security": (("export",),),
+    "getent": (("shadow",), ("gshadow",)),
+    "keyctl": (("print",), ("pipe",), ("read",)),
+    "reg": (("save", "hklmsam"), ("save", "hklm\\sam"), ("save", "hklm\\security"), ("save", "hklmsecurity")),
+    "cmdkey": (("/list",),),
+    "vaultcmd": (("/listcreds",),),
+    "unshadow": (("/etc/shadow",),),
+    "npm": (("config", "get", "_authtoken"), ("token", "list")),
+}
+"""What else asks for one, by program: all the words of one of these."""
+_STORE: Final = regex(r"credential|\bcreds|-creds|keyring|passw(?!d\Z)|secret|vault|wallet")
+"""Programs that keep credentials, by their names."""
+TELLS: Final = frozenset(
+    {"get", "show", "decrypt", "print", "export", "cat", "reveal", "read", "dump", "lookup", "view"}
+)
+CONFIGURES: Final = frozenset({"config", "configure", "settings", "configuration", "conf", "credential-helper"})
+_KEY: Final = regex(
+    r"[^=]*(?:extraheader|oauth|-token\b|_auth\b|authtoken|auth_token|access[-_.]?token|http-basic|[-_.:/]token|passw|secret|api[-_.]?key"
+    r"|private[-_.]?key|credentials?\b|bearer)[^=]*\Z"
+)
+"""A setting that signs in, by its name."""
+SETS: Final = frozenset(
+    {"set", "unset", "add", "delete", "rm", "remove", "--unset", "--add", "--unset-all", "--replace-all"}
+)
+SAFE: Final = frozenset({"get-login-password"})
+"""What is handed on to a login and to nothing else."""
+
+
+def shows_secret(command: Command) -> bool:
+    """Whether a command has a tool show what it signs in with."""
+    words = [word.lower() for word in command.argv[1:]]
+    if not words:
+        return False
+    if any(_SHOWS.match(word) is not None and word not in SAFE for word in words[:4]):
+        return True
+    if _asks_for_setting(words) or (_STORE.search(command.name) and not TELLS.isdisjoint(words[:3])):
+        return True
+    if (
+        command.name == "kubectl"
+        and "get" in words
+        and words[words.index("get") + 1 : words.index("get") + 2]
+        in (
+            ["secret"],
+            ["secrets"],
+        )
+    ):
+        return any(word.startswith(("-oyaml", "-ojson", "jsonpath", "yaml", "json", "go-template")) for word in words)
+    return any(all(word in words for word in said) for said in SAID.get(command.name, ()))
+
+
+def _asks_for_setting(words: list[str]) -> bool:
+    """Whether a tool is asked for a setting of its own that signs in: `config get …token`."""
+    at = next((at for at, word in enumerate(words[:3]) if word in CONFIGURES), -1)
+    if at < 0:
+        return False
+    rest = words[at + 1 :]
+    gets = any(word == "get" or word.startswith(("--get", "get-")) for word in rest[:4])
+    keys = [word for word in rest if word[:1] != "-" and _KEY.match(word) is not None]
+    alone = len([word for word in rest if word[:1] != "-"]) == 1
+    return (gets or alone) and bool(keys) and SETS.isdisjoint(rest)

@@ -1,0 +1,85 @@
+"""Windows: texts for PowerShell and cmd.exe, which a shell of another kind would misread."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.programs.powershell import Step, looks_like_powershell, powershell
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.word_lists import listed
+
+if TYPE_CHECKING:
+    from stanchion.readings.shell.kept import Keeping
+
+PACKS: Final = listed("compress-archive copy-item copy move-item")
+SENDS: Final = listed("invoke-restmethod invoke-webrequest irm iwr")
+SENT: Final = listed("-infile -body -form put post")
+"""What says that something is sent."""
+STARTS: Final = listed("start-process saps start & invoke-item ii invoke-command icm new-scheduledtaskaction")
+MARK: Final = frozenset({"cmdlet"})
+"""The mark of commands that were read as PowerShell."""
+
+_DELETES: Final = regex(r"\[(?:system\.)?io\.directory\]::delete\s*\([^)]*true")
+_PATHS: Final = regex(r"(?:^|[\s\"'=(])(?:[A-Za-z]:\\|\\\\\w)|%[A-Za-z]+%|HK(?:LM|CU)[:\\]")
+
+
+def is_windows(text: str) -> bool:
+    """Whether a text has paths, variables or keys as only Windows writes them."""
+    return ("\\" in text or "%" in text or "HK" in text) and _PATHS.search(text) is not None
+
+
+def keep_powershell(keeping: Keeping, text: str, via: str, surely: bool = False) -> None:
+    """Keep the commands of a text as PowerShell reads it, where it looks like that."""
+    if not surely and not looks_like_powershell(text):
+        return
+    where = (*keeping.via, via) if via else keeping.via
+    steps = powershell(text)
+    inner = [word for step in steps if step.argv[0].lower() in STARTS for word in step.argv[1:] if " " in word]
+    steps += tuple([each for word in inner[:8] for each in powershell(word)])
+    made = [_command(step, where) for step in steps]
+    read = [each for one in made for each in one.origin if each.startswith("<")]
+    read += [f"<{slashed(word)}" for step in steps if step.argv[0].lower() in PACKS for word in step.argv[1:3]]
+    fetched = {after for step in steps for flag, after in pairwise(step.argv) if flag.lower() in ("-outfile", "-o")}
+    for command in made:
+        if command.name in SENDS and SENT.intersection([word.lower() for word in command.argv]):
+            keeping.passed.append(msgspec.structs.replace(command, carries=tuple(dict.fromkeys(read))))
+        elif fetched.intersection(command.argv[1:2] if command.name in STARTS else command.argv[:1]):
+            keeping.passed.append(msgspec.structs.replace(command, marks=MARK | {"fetched"}))
+        else:
+            keeping.passed.append(command)
+    low = text.lower()
+    if _DELETES.search(low) is not None:
+        home = "getfolderpath" in low or "$home" in low or "userprofile" in low
+        target = "~" if home else Open("$(…)", ("powershell",))
+        keeping.passed.append(Command(("remove-item", "-Recurse", target), where, marks=MARK))
+    if "%0|%0" in low.replace(" ", ""):
+        keeping.passed.append(Command(("cmd",), where, marks=MARK | {"forks"}))
+    if "tcpclient" in low and any(name in low for name in ("iex", "invoke-expression", "process", "cmd")):
+        keeping.passed.append(Command(("powershell",), where, marks=MARK | {"reverse"}))
+
+
+def slashed(text: str) -> str:
+    """A text of cmd.exe with the slashes that a shell leaves in words."""
+    return text.replace("\\", "/")
+
+
+def _command(step: Step, via: tuple[str, ...]) -> Command:
+    """One step as a command: what it is given is open, and tells where it comes from."""
+    origin = tuple(dict.fromkeys([_plain(name) for name in (*step.before, *step.inside)]))
+    words = [Open(word, origin) if word.startswith("$(") else word.replace("\\", "/") for word in step.argv]
+    given = Open("$(…)", tuple([_plain(name) for name in step.before])) if step.before else None
+    read = tuple([name for name in origin if name.startswith("<")])
+    return Command(tuple(words), via, given=given, marks=MARK, carries=read)
+
+
+def _plain(name: str) -> str:
+    """The name of a program, or a file, as rules compare it."""
+    low = name.lower()
+    if low in ("downloadstring", "downloaddata", "irm", "iwr", "curl", "wget"):
+        return "invoke-webrequest"
+    return "base64" if low == "frombase64string" else name.replace("\\", "/")

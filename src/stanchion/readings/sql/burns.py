@@ -1,0 +1,107 @@
+"""Burns: queries that make more rows or longer texts than a server can hold, or that never end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.readings.sql.always import value_of
+from stanchion.readings.sql.listed import listed
+from stanchion.readings.sql.rows import picks
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+ENORMOUS: Final = 5e7
+"""More rows, and longer texts, are not made for an answer."""
+MANY: Final = 3
+"""As many tables are not multiplied for an answer."""
+
+SERIES: Final = listed("generateseries explodinggenerateseries")
+_MAKING: Final = listed(
+    "generate_series range numbers numbers_mt zeros zeros_mt seq sequence randomblob zeroblob generator"
+)
+_LONG: Final = listed("repeat space pad randomblob zeroblob replicate rpad lpad")
+LOOKED_AT: Final = SERIES | _LONG | {"select", "with", "connect", "anonymous", "kwarg"}
+"""What in a tree may burn."""
+
+
+def burning(node: exp.Expr) -> tuple[str, str] | None:
+    """What burns here, and how; nothing where nothing does."""
+    from sqlglot import exp
+
+    if node.key in SERIES or (isinstance(node, exp.Anonymous) and str(node.this).lower() in _MAKING):
+        name = "generate_series" if node.key in SERIES else str(node.this).lower()
+        return (name, "makes more rows than a server can hold") if _size(node) >= ENORMOUS else None
+    if node.key in _LONG or (isinstance(node, exp.Anonymous) and str(node.this).lower() in _LONG):
+        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else node.key
+        return (name, "makes a text that no server can hold") if _size(node) >= ENORMOUS else None
+    if isinstance(node, exp.Connect):
+        return ("CONNECT BY", "makes more rows than a server can hold") if _bound(node) >= ENORMOUS else None
+    if isinstance(node, exp.With):
+        return ("WITH RECURSIVE", "never ends") if any(_is_endless(each, node) for each in node.expressions) else None
+    if isinstance(node, exp.Select):
+        return ("CROSS JOIN", "multiplies whole tables with each other") if _multiplies(node) else None
+    return None
+
+
+def _size(node: exp.Expr) -> float:
+    """The largest number that is given to a function."""
+    numbers = [value_of(each) for each in node.iter_expressions()]
+    return max([number for number in numbers if isinstance(number, float)], default=0.0)
+
+
+def _bound(node: exp.Expr) -> float:
+    """The largest number in a condition; without one there is no end."""
+    from sqlglot import exp
+
+    numbers = [value_of(each) for each in node.find_all(exp.Literal)]
+    return max([number for number in numbers if isinstance(number, float)], default=0.0)
+
+
+def _is_endless(query: Any, within: exp.With) -> bool:
+    """Whether a query of a WITH takes up itself, and nothing else, without a condition that ends it."""
+    from sqlglot import exp
+
+    union = query.this
+    if not isinstance(union, exp.Union) or union.args.get("limit") is not None or union.args.get("distinct"):
+        return False
+    again = union.expression
+    if not isinstance(again, exp.Select) or again.args.get("joins") or again.args.get("limit") is not None:
+        return False
+    source = again.args.get("from_")
+    name = query.alias.lower()
+    if source is None or not isinstance(source.this, exp.Table) or source.this.name.lower() != name:
+        return False
+    outer = within.parent
+    where = again.args.get("where")
+    if where is not None and picks(where):
+        return _bound(where) >= ENORMOUS
+    return not (isinstance(outer, exp.Select) and outer.args.get("limit") is not None and not _gathers(outer))
+
+
+def _gathers(query: exp.Select) -> bool:
+    """Whether a query has to see every row before it gives one."""
+    from sqlglot import exp
+
+    gathered = any(each.find(exp.AggFunc) is not None for each in query.expressions)
+    return gathered or query.args.get("order") is not None or query.args.get("group") is not None
+
+
+def _multiplies(query: exp.Select) -> bool:
+    """Whether a query joins whole tables without any condition: one with itself, or many; or long series."""
+    from sqlglot import exp
+
+    source, joins = query.args.get("from_"), query.args.get("joins")
+    if source is None or not joins or query.args.get("where") is not None:
+        return False
+    if any(join.args.get("on") is not None or join.args.get("using") or join.method for join in joins):
+        return False
+    tables = [each for each in (source.this, *[join.this for join in joins]) if isinstance(each, exp.Table)]
+    names = [each.name.lower() for each in tables if isinstance(each.this, exp.Identifier)]
+    product = 1.0
+    for each in tables:
+        made = each.this
+        if made.key in SERIES or (isinstance(made, exp.Anonymous) and str(made.this).lower() in _MAKING):
+            product *= max(1.0, _size(made))
+    return product >= ENORMOUS or max(Counter(names).values(), default=0) >= MANY or len(set(names)) > MANY

@@ -1,0 +1,181 @@
+"""Clients: the SQL that a command or a piece of code gives to a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.programs.python import read_python
+from stanchion.readings.shell.analysis import analysed, analysed_words
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.partly_known import Open
+
+MANY: Final = 32
+"""How many texts of one command are read."""
+
+
+class Given(NamedTuple):
+    """A text that a database is given, and its dialect where that is known."""
+
+    text: str
+    dialect: str | None
+
+
+class Client(NamedTuple):
+    """A program that runs SQL: its dialect, the options whose value is SQL, and whether a word behind the database's
+    name is."""
+
+    dialect: str | None
+    options: tuple[str, ...]
+    operands: bool = False
+
+
+_MYSQL: Final = Client("mysql", ("-e", "--execute"))
+_TSQL: Final = Client("tsql", ("-Q", "-q", "-Query", "--query"))
+_HOUSE: Final = Client("clickhouse", ("-q", "--query"))
+CLIENTS: Final[dict[str, Client]] = {
+    **dict.fromkeys(("psql", "pgcli", "cockroach"), Client("postgres", ("-c", "--command", "-e", "--execute"))),
+    **dict.fromkeys(("mysql", "mariadb", "mycli"), _MYSQL),
+    **dict.fromkeys(("sqlcmd", "mssql-cli", "invoke-sqlcmd"), _TSQL),
+    **dict.fromkeys(("clickhouse", "clickhouse-client", "clickhouse-local"), _HOUSE),
+    "sqlite3": Client("sqlite", ("-cmd",), True),
+    "duckdb": Client("duckdb", ("-c", "-s", "-cmd"), True),
+    "bq": Client("bigquery", (), True),
+    **dict.fromkeys(("snowsql", "snow"), Client("snowflake", ("-q", "--query"))),
+    "sqlplus": Client("oracle", ()),
+    **dict.fromkeys(("trino", "presto"), Client("trino", ("--execute",))),
+    **dict.fromkeys(("hive", "beeline", "spark-sql"), Client("spark", ("-e",))),
+    "usql": Client(None, ("-c", "--command")),
+}
+
+_NAMES: Final = regex(rf"(?i)\b(?:{'|'.join(sorted(CLIENTS))})\b")
+_CODE: Final = regex(r"\.(?:execute|executemany|executescript|exec_driver_sql|sql|query|read_sql\w*|delete)\(|\btext\(")
+_RUNS: Final = frozenset(
+    {"execute", "executemany", "executescript", "exec_driver_sql", "sql", "query", "text", "read_sql", "read_sql_query"}
+)
+_MODULES: Final = {
+    "sqlite3": "sqlite", "psycopg": "postgres", "asyncpg": "postgres", "pg8000": "postgres", "pymysql": "mysql",
+    "mysql": "mysql", "MySQLdb": "mysql", "pyodbc": "tsql", "pymssql": "tsql", "oracledb": "oracle", "duckdb": "duckdb",
+    "snowflake": "snowflake", "clickhouse": "clickhouse", "bigquery": "bigquery", "spark": "databricks",
+}  # fmt: skip
+_OPENED: Final = regex(r"\b(?:connect|create_engine|create_async_engine)\(([^()]*)")
+_PASSING: Final = regex(r":memory:|\btmp|\btemp|sqlite://[\"']")
+"""Signs of a database that goes with the code that opens it."""
+_UNKNOWN: Final = regex(r"%\(\w+\)s|%s|\$\{\w+\}|\$[A-Za-z_]\w*|\$\([^()]*\)|\$(?![\w$'])")
+_MAGIC: Final = regex(r"\s*%{1,2}(?:sql|bigquery|spark\.sql|sparksql)\b[^\n]*\n(?s:(.*))")
+_LINES: Final = regex(r"(?m)^\s*%sql\s+(.+)$")
+_SET: Final = regex(r"(?m)^\s*\\set\s+(\w+)\s+'((?:[^']|'')*)'[^\n]*\n?")
+_EXECUTED: Final = regex(r"(?is)\bselect\s+((?:(?!;|\bfrom\b).)+)\s+from\b[^;]*?\\gexec")
+_DRY: Final = frozenset({"--dry_run", "--dry-run", "--dry_run=true"})
+
+
+def may_reach_database(text: str) -> bool:
+    """Whether a command or a piece of code may give SQL to a database; a quick look."""
+    return _NAMES.search(text) is not None or _CODE.search(text) is not None
+
+
+def given_by(text: Any) -> tuple[Given, ...]:
+    """What a shell text, or the words of one command, gives to databases."""
+    words = text if isinstance(text, tuple) else None
+    whole = " ".join(words) if words is not None else str(text)
+    if not may_reach_database(whole):
+        return ()
+    return _given(text)
+
+
+@lru_cache(256)
+def _given(text: Any) -> tuple[Given, ...]:
+    if isinstance(text, tuple):
+        if text[0].startswith("python") and len(text) == 3:
+            return given_by_code(text[2])
+        commands = analysed_words(text).commands
+    else:
+        commands = analysed(text).commands
+    found = [each for command in commands for each in _of_command(command)]
+    code = [
+        each
+        for command in commands
+        if command.name.startswith("python") and "-c" in command.argv[:-1]
+        for each in given_by_code(command.argv[command.argv.index("-c") + 1])
+    ]
+    return tuple(dict.fromkeys([*found, *code]))[:MANY]
+
+
+def given_by_code(code: str) -> tuple[Given, ...]:
+    """What a notebook's cell or a piece of Python gives to a database, as one text."""
+    cell = _MAGIC.match(code)
+    if cell is not None:
+        return (Given(cell[1], None),)
+    found = [Given(line[1], None) for line in _LINES.finditer(code)]
+    read = read_python(code) if _CODE.search(code) is not None and not _only_passing(code) else None
+    if read is None:
+        return tuple(found)
+    dialect = next((dialect for module, dialect in _MODULES.items() if module in code), None)
+    texts = [call.args[0] for call in read.calls if call.name in _RUNS and call.args]
+    found += [Given("DELETE FROM x", None) for call in read.calls if call.name == "delete" and _is_all(call.of)]
+    return (*found, *[Given(_plain(each), dialect) for each in texts if each is not None and " " in each][:MANY])
+
+
+def _only_passing(code: str) -> bool:
+    """Whether each database that code opens is gone when it ends."""
+    opened = _OPENED.findall(code)
+    return bool(opened) and all(_PASSING.search(each) is not None for each in opened)
+
+
+def _is_all(of: str) -> bool:
+    """Whether what a mapper's `delete` is called on are all rows of a table."""
+    return of.endswith(("objects.all", ".query"))
+
+
+def _of_command(command: Command) -> Iterator[Given]:
+    client = CLIENTS.get(command.name)
+    if client is None or not _DRY.isdisjoint(command.argv):
+        return
+    given = command.given
+    if given is not None and not isinstance(given, Open):
+        yield from _typed(given, client)
+    for text in _values(command.argv[1:], client):
+        yield from _typed(text, client)
+
+
+def _values(words: tuple[str, ...], client: Client) -> Iterator[str]:
+    """The values of a client's options that are SQL, and the words that are."""
+    waiting = False
+    for word in words:
+        if waiting:
+            waiting = False
+            yield word
+        elif word in client.options:
+            waiting = True
+        elif word.startswith("--") and word.partition("=")[0] in client.options:
+            yield word.partition("=")[2]
+        elif any(len(option) == 2 and word.startswith(option) and " " in word for option in client.options):
+            yield word[2:]
+        elif client.operands and " " in word and not word.startswith("-"):
+            yield word
+
+
+def _typed(text: str, client: Client) -> Iterator[Given]:
+    """A text as a client takes it: its variables are put in, and what it runs of what it selects is run."""
+    text = text.strip().removeprefix("@").removesuffix("@")
+    known = {name: value.replace("''", "'") for name, value in _SET.findall(text)}
+    if known:
+        text = _SET.sub("", text)
+        for name, value in known.items():
+            text = text.replace(f":{name}", value)
+    for made in _EXECUTED.findall(text):
+        yield Given(f"EXECUTE IMMEDIATE {made}", client.dialect)
+    yield Given(_plain("\n".join([line for line in text.splitlines() if not _is_own(line)])), client.dialect)
+
+
+def _is_own(line: str) -> bool:
+    """Whether a line is for the client, and no SQL."""
+    line = line.strip()
+    return line.startswith((".", "\\")) or line.upper() == "GO" or line.upper().startswith("DELIMITER ")
+
+
+def _plain(text: str) -> str:
+    """A text with a name for what is not known of it."""
+    return _UNKNOWN.sub("x", text)

@@ -1,0 +1,134 @@
+"""Dynamic SQL: a text that is put together when it runs, as far as its pieces are written out.
+
+`'DROP TABLE ' || quote_ident(t)` is `DROP TABLE x`, whatever `t` is. What is not known stands as a name.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.sql.lexer import NUMBER, TEXT, Piece
+from stanchion.readings.sql.listed import listed
+
+UNKNOWN: Final = "x"
+"""What stands for a piece that is not known."""
+JOINING: Final = frozenset({"||", "+"})
+_ENDING: Final = listed("USING INTO LANGUAGE LIMIT THEN LOOP END AT WITH OUTPUT")
+_FORMATS: Final = frozenset({"FORMAT", "PRINTF", "FORMATMESSAGE"})
+_CONCATS: Final = frozenset({"CONCAT", "STRING_CONCAT"})
+_SAME: Final = frozenset({"UPPER", "LOWER", "TRIM", "LTRIM", "RTRIM", "CAST", "CONVERT", "N"})
+_PLACE: Final = regex(r"%(?:[0-9]+\$)?-?[0-9]*([ILsdit%])")
+_FEW: Final = 64
+
+
+def folded(piece: Piece, at: int, known: dict[str, str]) -> str | None:
+    """The text that an expression gives which begins at a place, by the texts that variables are `known` to have; none
+    where nothing of its beginning is known."""
+    words = piece.words
+    made: list[str] = []
+    while at < len(words) and len(made) < _FEW:
+        part, after = _operand(piece, at, known)
+        if not made and part is None:
+            return None
+        made.append(UNKNOWN if part is None else part)
+        at = after
+        if at >= len(words) or words[at] not in JOINING:
+            break
+        at += 1
+    return "".join(made) if made else None
+
+
+def assigned(piece: Piece, known: dict[str, str]) -> None:
+    """Keep the text that a statement gives to a variable, as far as it is known."""
+    words = piece.words
+    for at, word in enumerate(words[:24]):
+        if word not in (":=", "=") or not at:
+            continue
+        name = _variable(piece, at)
+        text = folded(piece, at + 1, known)
+        if name and text is not None:
+            adds = words[at - 1] == "+"
+            known[name] = known.get(name, "") + text if adds else text
+        elif name:
+            known.pop(name, None)
+        return
+
+
+def _variable(piece: Piece, at: int) -> str:
+    """The name of the variable before an assignment's sign: that behind a DECLARE or a SET, or alone."""
+    words = piece.words
+    start = 1 if words[0] in ("DECLARE", "SET", "SELECT") else 0
+    behind = [token.text for token in piece.tokens[start:at]]
+    name = "".join(behind[:2]) if behind[:1] == ["@"] else behind[0] if behind else ""
+    return name.lower().lstrip("@")
+
+
+def _operand(piece: Piece, at: int, known: dict[str, str]) -> tuple[str | None, int]:
+    """One operand of a text that is put together, and the place behind it."""
+    words = piece.words
+    word = words[at]
+    if word == "N" and words[at + 1 : at + 2] == [TEXT]:
+        at, word = at + 1, TEXT
+    if word == TEXT:
+        return str(piece.tokens[at].text), at + 1
+    if word == NUMBER:
+        return str(piece.tokens[at].text), at + 1
+    if word == "(":
+        end = _closing(words, at)
+        return folded(piece.between(at + 1, end), 0, known) if end else None, end + 1 if end else len(words)
+    if words[at + 1 : at + 2] == ["("]:
+        end = _closing(words, at + 1)
+        inner = piece.between(at + 2, end) if end else piece.behind(len(words))
+        return _called(word, inner, known), end + 1 if end else len(words)
+    at += word == "@"
+    name = piece.tokens[at].text.lower().lstrip("@") if at < len(words) else ""
+    at += 1
+    while at < len(words) and words[at] not in JOINING and words[at] not in (",", ")") and words[at] not in _ENDING:
+        at += 1
+    return known.get(name), at
+
+
+def _called(name: str, inner: Piece, known: dict[str, str]) -> str | None:
+    """What a function gives that puts texts together."""
+    if not inner.words:
+        return None
+    if name in _SAME:
+        return folded(inner, 0, known)
+    if name in _CONCATS:
+        parts = [folded(part, 0, known) for part in _arguments(inner)]
+        return None if parts[0] is None else "".join([UNKNOWN if part is None else part for part in parts])
+    if name in _FORMATS and inner.words[0] == TEXT:
+        text = str(inner.tokens[0].text)
+        given = [folded(part, 0, known) for part in _arguments(inner)[1:]]
+        return _PLACE.sub(lambda found: _placed(found[1], given), text)
+    return None
+
+
+def _placed(kind: str, given: list[str | None]) -> str:
+    if kind == "%":
+        return "%"
+    value = given.pop(0) if given else None
+    return f"'{UNKNOWN}'" if kind == "L" else UNKNOWN if value is None else value
+
+
+def _arguments(inner: Piece) -> list[Piece]:
+    """The arguments of a call."""
+    depth, start = 0, 0
+    found: list[Piece] = []
+    for at, word in enumerate(inner.words):
+        depth += (word == "(") - (word == ")")
+        if word == "," and not depth:
+            found.append(inner.between(start, at))
+            start = at + 1
+    return [part for part in (*found, inner.behind(start)) if part.words]
+
+
+def _closing(words: list[str], at: int) -> int:
+    """Where the bracket closes that opens here; 0 where it does not."""
+    depth = 0
+    for place in range(at, len(words)):
+        depth += (words[place] == "(") - (words[place] == ")")
+        if not depth:
+            return place
+    return 0

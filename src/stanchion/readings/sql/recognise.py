@@ -1,0 +1,104 @@
+"""Recognising: whether a text is SQL, whoever it is given to.
+
+The parser decides: plain language that begins with a word of SQL is no statement to it. Where it does not know a kind
+of statement, the first words have to be a pair that only SQL has, and the rest has to be written as SQL is.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.sql.calls import spelled
+from stanchion.readings.sql.comments import Unread
+from stanchion.readings.sql.dialect import RARER, TRIED
+from stanchion.readings.sql.lexer import TEXT, Piece, Reader, pieces_of, reader_of
+from stanchion.readings.sql.listed import listed
+from stanchion.readings.sql.places import begins_as_sql, begins_with_verb
+from stanchion.readings.sql.verbs import BEYOND, OBJECTS, RIGHTS
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+LONGEST: Final = 65_536
+
+_MODIFYING: Final = listed(
+    "OR REPLACE TEMP TEMPORARY UNIQUE MATERIALIZED EXTERNAL FOREIGN GLOBAL LOCAL PUBLIC UNLOGGED RECURSIVE FULLTEXT"
+)
+"""Words between a verb and what it makes, changes or drops."""
+
+_PAIRS: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(("DROP", "CREATE", "ALTER"), OBJECTS | RIGHTS | BEYOND),
+    "SET": frozenset({"ROLE", "SESSION", "GLOBAL", "PERSIST", "LOCAL", "SESSION_AUTHORIZATION"}),
+    "RESET": frozenset({"ROLE", "SESSION", "ALL", "MASTER"}),
+    "BULK": frozenset({"INSERT"}),
+    "DO": frozenset({TEXT, "LANGUAGE"}),
+    "ATTACH": frozenset({TEXT, "DATABASE"}),
+    "EXECUTE": frozenset({"IMMEDIATE", "AS"}),
+    **dict.fromkeys(("BACKUP", "RESTORE"), frozenset({"DATABASE", "LOG"})),
+}
+"""Pairs of words with which only SQL begins, for what the parser does not know."""
+_JOINED: Final[dict[str, frozenset[str]]] = {
+    "GRANT": frozenset({"ON", "TO"}),
+    "REVOKE": frozenset({"ON", "FROM"}),
+    "COPY": frozenset({"STDIN", "STDOUT", "PROGRAM"}),
+    "MERGE": frozenset({"INTO"}),
+    "REASSIGN": frozenset({"OWNED"}),
+    "LOAD": frozenset({"INFILE", "INPATH", "EXTENSION"}),
+}
+"""The same for words that stand further on."""
+_COPIED: Final = frozenset({TEXT, "STDIN", "STDOUT", "PROGRAM"})
+"""What a COPY has that is no sentence."""
+_ANYTHING: Final = listed("TRUNCATE EXEC PRAGMA VACUUM REINDEX DETACH")
+"""First words that need no second one."""
+
+_WRITTEN: Final = regex(r"[\"'`;=(@$_\[]|\w\.\w|^\W*(?:[A-Z]{4,}\s|[A-Z]{3,}\s+[A-Z]{2,}\b)")
+"""How SQL is written and sentences are not: quotes, signs, underscores, dotted names, or its words in capitals."""
+
+_CAPITALS: Final = ("SELECT ", "SELECT\n", "VALUES", "WITH ", "TABLE ")
+"""How a query begins that reads no table: in small letters it may be a sentence."""
+
+
+@lru_cache(512)
+def is_sql(text: str) -> bool:
+    """Whether a text is nothing but SQL in some dialect."""
+    if len(text) > LONGEST or not begins_with_verb(text):
+        return False
+    return any(_reads_as_sql(text, dialect) for dialect in (*TRIED, *RARER))
+
+
+def _reads_as_sql(text: str, dialect: str) -> bool:
+    reader = reader_of(dialect)
+    try:
+        pieces, text = pieces_of(text, reader, dialect)
+    except Unread:
+        return False
+    return bool(pieces) and all(_is_statement(piece, reader, text) for piece in pieces)
+
+
+def _is_statement(piece: Piece, reader: Reader, whole: str) -> bool:
+    from sqlglot import exp
+
+    if piece.words[0] == "DELETE" and piece.words[1:2] != ["FROM"] and "WHERE" not in piece.words:
+        return False
+    if piece.words[0] == "FROM" or (piece.words[0] == "COPY" and _COPIED.isdisjoint(piece.words)):
+        return False
+    words, text = spelled(piece), whole[piece.tokens[0].start : piece.tokens[-1].end + 1]
+    first = words[0].partition(" ")[0]
+    try:
+        tree: exp.Expr | None = reader.tree(piece.tokens, whole)
+    except (Unread, RecursionError):
+        tree = None
+    statements = exp.Query | exp.DML | exp.DDL | exp.Drop | exp.TruncateTable | exp.Merge | exp.Grant | exp.Alter
+    if isinstance(tree, statements) and not isinstance(tree, exp.Command):
+        if isinstance(tree, exp.Query) and tree.find(exp.From) is None:
+            return text.lstrip(" (").startswith(_CAPITALS)
+        if first != "SELECT" and not begins_as_sql(text):
+            return False
+        return len(words) > 2 or _WRITTEN.search(text) is not None
+    pair = _PAIRS.get(first)
+    second = next((word for word in words[1:6] if word not in _MODIFYING), "")
+    known = first in _ANYTHING or (pair is not None and second in pair)
+    known = known or (pair is None and not _JOINED.get(first, frozenset()).isdisjoint(words))
+    return known and _WRITTEN.search(text) is not None

@@ -1,0 +1,146 @@
+"""Answering lookups: a user's code judges in a thread or a task, within its deadline."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup, Recall
+from stanchion.runtime.answers.pool import Pool
+from stanchion.runtime.answers.question import Lingering, Question
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+Answerer = Callable[..., Any]
+Find = Callable[[str, str], Answerer | None]
+"""Gives the code that answers for a guard of a policy, by the policy's hash and the guard's id."""
+Recalls = Callable[[Recall], Any]
+"""Answers from the run's own memory."""
+OnLate = Callable[[str, Lookup, Any], None]
+"""Called with the policy's hash, a lookup and the value of its answer when that comes after the deadline."""
+Keeps = Callable[[str, str], bool]
+"""Says whether an action went ahead where a guard's answer was late, so that it is still worth asking."""
+
+
+class Answering:
+    """Asks the code that is known for each guard; what it does not know fails closed."""
+
+    def __init__(self, find: Find, on_late: OnLate, recalls: Recalls, keeps: Keeps, pool: Pool) -> None:
+        self._find = find
+        self._on_late = on_late
+        self._recalls = recalls
+        self._keeps = keeps
+        self._pool = pool
+        self._epoch = pool.epoch
+        self._asked: set[Question | Lingering] = set()
+
+    def answer(self, ask: Ask) -> tuple[Answer, ...]:
+        """All answers, asked side by side, each an answer or its expiry."""
+        if len(ask.lookups) == 1 and type(ask.lookups[0].payload) is Recall:
+            return (self._recalled(ask.lookups[0].payload),)
+        asked = [(lookup, self._put(ask.policy, lookup)) for lookup in ask.lookups]
+        return tuple([_or_expired(one.wait() if isinstance(one, Question) else one, lookup) for lookup, one in asked])
+
+    async def aanswer(self, ask: Ask) -> tuple[Answer, ...]:
+        """The same on an event loop."""
+        import asyncio
+
+        return tuple(await asyncio.gather(*[self._ask_in_loop(ask.policy, lookup) for lookup in ask.lookups]))
+
+    def stop(self) -> None:
+        """Nobody wants answers any more: the run is over."""
+        for one in list(self._open()):
+            one.abandon()
+
+    def _open(self) -> set[Question | Lingering]:
+        """What is asked and not answered; what was asked before a fork is the parent's."""
+        if self._epoch != self._pool.epoch:
+            self._epoch, self._asked = self._pool.epoch, set()
+        return self._asked
+
+    def _recalled(self, question: Recall) -> Answer:
+        try:
+            return Answered(self._recalls(question))
+        except Exception as error:  # noqa: BLE001 - a memory that fails answers nothing, and the guard fails closed
+            return Failed(type(error).__name__)
+
+    def _put(self, policy: str, lookup: Lookup) -> Question | Answer | None:
+        """Put a lookup to the pool; an answer where it is known at once, `None` where nobody would be in time."""
+        if type(lookup.payload) is Recall:
+            return self._recalled(lookup.payload)
+        answerer = self._find(policy, lookup.guard)
+        if answerer is None:
+            return Failed("NoAnswerer")
+        lane = self._pool.lane(lookup.guard)
+
+        def ended(question: Question) -> None:
+            self._asked.discard(question)
+            lane.leave(question)
+
+        question = Question(
+            answerer,
+            lookup.payload,
+            time.monotonic() + lookup.deadline_ms / 1000,
+            self._keeps(policy, lookup.guard),
+            threading.Event() if lane.takes_stop(answerer) else None,
+            lambda value: self._on_late(policy, lookup, value),
+            ended,
+        )
+        self._open().add(question)
+        return question if lane.enter(question) else question.expire()
+
+    async def _ask_in_loop(self, policy: str, lookup: Lookup) -> Answer:
+        import inspect
+
+        answerer = self._find(policy, lookup.guard)
+        if type(lookup.payload) is not Recall and inspect.iscoroutinefunction(answerer):
+            return await self._ask_task(policy, lookup, answerer)
+        put = self._put(policy, lookup)
+        return _or_expired(await put.await_answer() if isinstance(put, Question) else put, lookup)
+
+    async def _ask_task(self, policy: str, lookup: Lookup, answerer: Answerer) -> Answer:
+        """Ask async code in a task of this loop. One that is late may still answer, for the run's next event."""
+        import asyncio
+
+        lane = self._pool.lane(lookup.guard)
+        stop = threading.Event() if lane.takes_stop(answerer) else None
+        task = asyncio.ensure_future(answerer(lookup.payload, **({} if stop is None else {"stop": stop})))
+        one = Lingering(task, asyncio.get_running_loop())
+        self._open().add(one)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=lookup.deadline_ms / 1000)
+        except BaseException:
+            task.cancel()
+            self._asked.discard(one)
+            raise
+        finally:
+            if stop is not None:
+                stop.set()
+        if done:
+            self._asked.discard(one)
+            return _answer_of(task)
+
+        def late(ended: Future[Any]) -> None:
+            lane.gone(ended)
+            self._asked.discard(one)
+            answer = _answer_of(ended)
+            if isinstance(answer, Answered):
+                self._on_late(policy, lookup, answer.value)
+
+        lane.linger(one)
+        task.add_done_callback(late)
+        return Expired(lookup.deadline_ms)
+
+
+def _or_expired(answer: Answer | None, lookup: Lookup) -> Answer:
+    return Expired(lookup.deadline_ms) if answer is None else answer
+
+
+def _answer_of(task: Future[Any]) -> Answer:
+    if task.cancelled():
+        return Failed("CancelledError")
+    error = task.exception()
+    return Answered(task.result()) if error is None else Failed(type(error).__name__)

@@ -1,0 +1,234 @@
+"""The pool: threads in which the code behind guards answers, a bounded number for each guard.
+
+Each guard has a lane of its own, so that one whose code hangs takes no thread from the others.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Any, Final
+from weakref import WeakSet
+
+from stanchion.locks import Lock
+from stanchion.runtime.answers.question import Lingering, Question
+
+SIZE: Final = 32
+"""How many questions of one guard are worked on at a time."""
+ROOM: Final = 8
+"""How many wait for each of these."""
+IDLE_S: Final = 10.0
+"""After so long without work a thread ends."""
+MOST_LANES: Final = 1_024
+"""How many guards are remembered; then those without work are forgotten."""
+
+
+class Pool:
+    """The lanes of a shield's guards. It starts threads when there is work, and they end when there is none."""
+
+    def __init__(self, size: int = SIZE) -> None:
+        if isinstance(size, bool) or not isinstance(size, int) or not 0 < size <= 10_000:
+            raise ValueError(f"answer_threads is `{size}`: give a whole number from 1 to 10,000")
+        self._size = size
+        self._closed = False
+        self.epoch = 0
+        self._begin()
+        _pools.add(self)
+
+    def _begin(self) -> None:
+        self._lock = Lock()
+        self._lanes: dict[str, Lane] = {}
+
+    def lane(self, guard: str) -> Lane:
+        """The lane of a guard, by its id."""
+        lane = self._lanes.get(guard)
+        if lane is not None:
+            return lane
+        with self._lock:
+            if len(self._lanes) >= MOST_LANES:
+                self._lanes = {name: one for name, one in self._lanes.items() if one.busy}
+            lane = self._lanes.setdefault(guard, Lane(self._size, guard))
+            if self._closed:
+                lane.close()
+            return lane
+
+    def close(self) -> None:
+        """Take no more questions; who is at work is told to stop, and its thread ends with its work."""
+        with self._lock:
+            self._closed = True
+            lanes = list(self._lanes.values())
+        for lane in lanes:
+            lane.close()
+
+    def _forked(self) -> None:
+        """In a forked process: the threads are the parent's, and so is their work."""
+        self.epoch += 1
+        self._begin()
+
+
+class Lane:
+    """The threads of one guard, and the questions that wait for one."""
+
+    def __init__(self, size: int, guard: str) -> None:
+        self._size, self._guard = size, guard
+        self._lock = Lock()
+        self._calls: SimpleQueue[None] = SimpleQueue()
+        self._waiting: deque[Question] = deque()
+        self._at_work: set[Question] = set()
+        self._lingering: dict[Any, Lingering] = {}
+        self._threads = 0
+        self._idle = 0
+        self._closed = False
+        self._known: tuple[Any, bool] = (None, False)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anybody is at work here."""
+        return bool(self._threads or self._lingering)
+
+    def takes_stop(self, call: Callable[..., Any]) -> bool:
+        """Whether code takes a `stop`; looked up once for as long as it is the same code."""
+        known, takes = self._known
+        if known is not call:
+            takes = takes_stop(call)
+            self._known = (call, takes)
+        return takes
+
+    def enter(self, question: Question) -> bool:
+        """Take a question; says whether it is worth waiting for.
+
+        Cases, in this order: a thread is free, or can be started: it is. All are at work on questions of which one is
+        in time: it waits for its turn, where there is room. All are late: one that can be stopped makes way. Where none
+        can, no thread would be there in time: what is also asked for the run's next event waits for its turn, without
+        anybody waiting for it. The rest is abandoned.
+        """
+        with self._lock:
+            idle = not self._closed and self._idle > len(self._waiting)
+            free = idle or (not self._closed and self._started())
+            late = [] if free else self._late()
+            hopeless = not free and len(late) >= self._threads
+            giving_way = [one for one in late if one.stoppable] if hopeless else []
+            room = free or (not self._closed and len(self._waiting) < self._size * ROOM)
+            worth = room and (not hopeless or bool(giving_way))
+            taken = worth or (room and question.keeps)
+            if free:
+                question.keeps = True  # a thread is there for it: however short its deadline, it is asked
+            if taken:
+                self._waiting.append(question)
+        if idle:
+            self._calls.put(None)
+        if worth and giving_way:
+            min(giving_way, key=lambda one: one.deadline).abandon()
+        if not taken:
+            question.abandon()
+        return worth
+
+    def leave(self, question: Question) -> None:
+        """Forget a question that waits for its turn."""
+        with self._lock:
+            if question in self._waiting:
+                self._waiting.remove(question)
+
+    def linger(self, one: Lingering) -> None:
+        """Keep a task that is late; where there are too many, the one that has been for longest is cancelled."""
+        with self._lock:
+            self._lingering[one.task] = one
+            oldest = next(iter(self._lingering.values())) if len(self._lingering) > self._size else None
+            if oldest is not None:
+                del self._lingering[oldest.task]
+        if oldest is not None:
+            oldest.abandon()
+
+    def gone(self, task: Any) -> None:
+        """A late task has ended."""
+        with self._lock:
+            self._lingering.pop(task, None)
+
+    def close(self) -> None:
+        """Take no more, and have everybody stop."""
+        with self._lock:
+            self._closed = True
+            left: list[Question | Lingering] = [*self._waiting, *self._at_work, *self._lingering.values()]
+            self._waiting.clear()
+            idle = self._idle
+        for _ in range(idle):
+            self._calls.put(None)
+        for one in left:
+            one.abandon()
+
+    def _late(self) -> list[Question]:
+        """The questions at work whose deadline is over; the caller holds the lock."""
+        now = time.monotonic()
+        return [one for one in self._at_work if one.overdue(now)]
+
+    def _started(self) -> bool:
+        """Start one more thread, where there may be one; the caller holds the lock."""
+        if self._threads >= self._size:
+            return False
+        thread = threading.Thread(target=self._work, name=f"stanchion-{self._guard}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system has no more threads to give
+            return False
+        self._threads += 1
+        return True
+
+    def _work(self) -> None:
+        """What a thread does: one question after another, until there is none for a while."""
+        while (question := self._next()) is not None:
+            try:
+                question.work()
+            except BaseException:
+                with self._lock:
+                    self._threads -= 1
+                raise
+            finally:
+                with self._lock:
+                    self._at_work.discard(question)
+            del question
+
+    def _next(self) -> Question | None:
+        """The next question, waited for; `None` where the thread is to end, which then counts no more."""
+        idle, called = False, True
+        while True:
+            with self._lock:
+                self._idle -= idle
+                if self._waiting:
+                    question = self._waiting.popleft()
+                    self._at_work.add(question)
+                    return question
+                if self._closed or not called:
+                    self._threads -= 1
+                    return None
+                self._idle += 1
+            idle = True
+            try:
+                self._calls.get(timeout=IDLE_S)
+            except Empty:
+                called = False
+
+
+def takes_stop(call: Callable[..., Any]) -> bool:
+    """Whether code takes a `stop`."""
+    import inspect
+
+    try:
+        return "stop" in inspect.signature(call).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+_pools: Final[WeakSet[Pool]] = WeakSet()
+
+
+def _after_fork() -> None:
+    for pool in list(_pools):
+        pool._forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

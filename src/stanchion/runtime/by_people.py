@@ -1,0 +1,82 @@
+"""What people do with a shield: look at it, command it, answer its tickets, say who is an operator."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from stanchion.runtime.later import later
+
+if TYPE_CHECKING:
+    from stanchion.runtime.operating import accept_store as accepting, acts, commands
+    from stanchion.runtime.people import enrol as enrolling, nobody_beside as beside, ticket_methods
+    from stanchion.runtime.standing import how_it_stands
+
+
+def _commands() -> ModuleType:
+    from stanchion.runtime.operating import commands
+
+    return commands
+
+
+def _acts() -> ModuleType:
+    from stanchion.runtime.operating import acts
+
+    return acts
+
+
+def _accept_store() -> ModuleType:
+    from stanchion.runtime.operating import accept_store
+
+    return accept_store
+
+
+def _ticket_methods() -> ModuleType:
+    from stanchion.runtime.people import ticket_methods
+
+    return ticket_methods
+
+
+def _enrol() -> ModuleType:
+    from stanchion.runtime.people import enrol
+
+    return enrol
+
+
+def _nobody_beside() -> ModuleType:
+    from stanchion.runtime.people import nobody_beside
+
+    return nobody_beside
+
+
+def _how_it_stands() -> ModuleType:
+    from stanchion.runtime.standing import how_it_stands
+
+    return how_it_stands
+
+
+class ByPeople:
+    """The methods of a shield that agents never call: most processes need none of them."""
+
+    if TYPE_CHECKING:
+        safe_mode, halt = commands.safe_mode, commands.halt
+        quarantine, resume, signal = commands.quarantine, commands.resume, commands.signal
+        reset_tool, release_call, top_up = commands.reset_tool, commands.release_call, commands.top_up
+        tickets, ticket = ticket_methods.tickets, ticket_methods.ticket
+        grants, ticketing = ticket_methods.grants, ticket_methods.ticketing
+        approve, deny = ticket_methods.approve, ticket_methods.deny
+        answer, revoke = ticket_methods.answer, ticket_methods.revoke
+        standing, health = how_it_stands.standing, how_it_stands.health
+        act, wish = acts.carry_out, acts.wish_for
+        accept_store, enrol, nobody_beside = accepting.accept_store, enrolling.enrol, beside.nobody_beside
+    else:
+        safe_mode, halt = later(_commands), later(_commands)
+        quarantine, resume, signal = later(_commands), later(_commands), later(_commands)
+        reset_tool, release_call, top_up = later(_commands), later(_commands), later(_commands)
+        tickets, ticket = later(_ticket_methods), later(_ticket_methods)
+        grants, ticketing = later(_ticket_methods), later(_ticket_methods)
+        approve, deny = later(_ticket_methods), later(_ticket_methods)
+        answer, revoke = later(_ticket_methods), later(_ticket_methods)
+        standing, health = later(_how_it_stands), later(_how_it_stands)
+        act, wish = later(_acts, "carry_out"), later(_acts, "wish_for")
+        accept_store, enrol, nobody_beside = later(_accept_store), later(_enrol), later(_nobody_beside)

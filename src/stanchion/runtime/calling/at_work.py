@@ -1,0 +1,52 @@
+"""The tool at work: whose call is under way, for whatever it does meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.driving.flow import Flow, T
+from stanchion.runtime.driving.sync import drive
+
+_at_work: ContextVar[str] = ContextVar("stanchion_tool", default="")
+
+
+def tool_at_work() -> str:
+    """The tool whose call is under way around the caller, the innermost; empty where there is none."""
+    return _at_work.get()
+
+
+@contextmanager
+def working(tool: str) -> Iterator[None]:
+    """A tool is at work inside."""
+    before = _at_work.get()
+    _at_work.set(tool)
+    try:
+        yield
+    finally:
+        _at_work.set(before)
+
+
+def work(desk: Desk, tool: str, flow: Flow[T]) -> T:
+    """Run the flow of a tool's call to its end in this thread."""
+    before = _at_work.get()
+    _at_work.set(tool)
+    try:
+        return drive(flow, desk)
+    finally:
+        _at_work.set(before)
+
+
+async def awork(desk: Desk, tool: str, flow: Flow[T], at_once: bool = False) -> T:
+    """The same on the running event loop, when it is its turn to begin, or `at_once`."""
+    from stanchion.runtime.driving.doors import abegin
+    from stanchion.runtime.driving.on_loop import adrive
+
+    before = _at_work.get()
+    _at_work.set(tool)
+    try:
+        return await (adrive if at_once else abegin)(flow, desk)
+    finally:
+        _at_work.set(before)

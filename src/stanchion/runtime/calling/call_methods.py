@@ -1,0 +1,135 @@
+"""Calling: a run's tools, called through it; what comes back has the type that the tool gives."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+
+from stanchion.kernel.actions import Action
+from stanchion.runtime.calling.at_work import awork, work
+from stanchion.runtime.calling.report_methods import Reporting
+from stanchion.runtime.calling.tool import Shape, Tool
+
+if TYPE_CHECKING:
+    from stanchion.runtime.calling.async_items import Items
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Y = TypeVar("Y")
+
+
+class Calling(Reporting):
+    """Calls tools: judged, run, their results judged, settled, recorded."""
+
+    @property
+    def can(self) -> tuple[Action, ...]:
+        """What its host can carry out."""
+        return self._desk.can
+
+    @overload
+    def call(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def call(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a tool: judged, run, its result judged, settled, recorded. Returns the tool's own result.
+
+        Raises `Refused` where it does not go ahead, and whatever the tool raises. A generator tool gives an
+        iterator that judges every item.
+        """
+        known = self._desk.shield.tool_of(tool)
+        if known.shape is Shape.GENERATOR:
+            from stanchion.runtime.calling.items import items
+
+            return items(self._desk, known, args, kwargs)
+        if known.shape is Shape.ASYNC_GENERATOR:
+            raise TypeError(f"`{known.name}` is an async generator: use `async for item in run.acall(...)`")
+        if known.shape is not Shape.PLAIN:
+            raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
+        from stanchion.runtime.calling import call as calling
+        from stanchion.runtime.calling.items import handed
+
+        return handed(self._desk, work(self._desk, known.name, calling.call(self._desk, known, args, kwargs)), False)
+
+    # Of these the first that fits is taken, so the last stands for whatever is none of the others. A function that says
+    # it gives an `Iterator` may be a generator or hand one on, which are not the same here.
+    @overload
+    def acall(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def acall(
+        self, tool: Callable[P, Coroutine[Any, Any, R]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Coroutine[Any, Any, R]: ...
+
+    @overload
+    def acall(self, tool: Callable[P, AsyncIterator[Y]], /, *args: P.args, **kwargs: P.kwargs) -> Items[Y]: ...  # type: ignore[overload-overlap]  # the last is the rest
+
+    @overload
+    def acall(self, tool: Callable[P, Generator[Y, Any, Any]], /, *args: P.args, **kwargs: P.kwargs) -> Items[Y]: ...  # type: ignore[overload-overlap]  # the last is the rest
+
+    @overload
+    def acall(self, tool: Callable[P, Iterator[Any]], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+
+    @overload
+    def acall(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]: ...
+
+    def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """`call` for async code: await it. Sync tools run in a thread.
+
+        A generator tool, sync or async, gives an async iterator that judges every item; awaiting that gives it back.
+        """
+        known = self._desk.shield.tool_of(tool)
+        if known.shape in (Shape.ASYNC_GENERATOR, Shape.GENERATOR):
+            from stanchion.runtime.calling.async_items import Items
+            from stanchion.runtime.calling.items import aitems
+
+            return Items(aitems(self._desk, known, args, kwargs))
+        return self._acall(known, args, kwargs)
+
+    async def _acall(self, known: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        from stanchion.runtime.calling import call as calling
+        from stanchion.runtime.calling.items import handed
+
+        came = await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs))
+        return handed(self._desk, came, True)
+
+    @overload
+    def call_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def call_once(self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+
+    def call_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """`call` for something that happens once, whatever is retried, resumed or crashes: `key` names it in its task,
+        or in a run without one. Where it was done before, its result comes back as plain data and nothing runs.
+
+        Raises `Refused` where it is under way elsewhere, or where nobody knows what came of it.
+        """
+        known = self._once(key, tool)
+        if known.shape is not Shape.PLAIN:
+            raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
+        from stanchion.runtime.calling import call as calling
+
+        return work(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
+
+    @overload
+    async def acall_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    async def acall_once(self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+
+    async def acall_once(self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
+        """`call_once` for async code."""
+        from stanchion.runtime.calling import call as calling
+
+        known = self._once(key, tool)
+        return await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
+
+    def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
+        known: Tool = self._desk.shield.tool_of(tool)
+        if not key or not isinstance(key, str):
+            raise ValueError(f"the key is `{key}`: give a text that identifies what must happen only once")
+        if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
+            raise TypeError(f"`{known.name}` gives many items, and only a call with one result can be made once")
+        return known

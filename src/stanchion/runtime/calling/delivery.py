@@ -1,0 +1,87 @@
+"""The delivery of a result: judged before the agent gets it, and undone where it is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stanchion.kernel.actions import STOPS
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import ToolCall, ToolResult
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.runtime.calling.ledger import Entry
+from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.judge import judge
+from stanchion.runtime.deciding.reported import failing, failure_in, taken_in
+from stanchion.runtime.deciding.spend import overruns, settled
+from stanchion.runtime.deciding.undo import push, undone
+from stanchion.runtime.deciding.undos import Done
+from stanchion.runtime.deciding.unread import NOTHING, against, formless, marked, unreadable
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.values import Read, Unreadable, read, restored
+
+
+def shown(desk: Desk, stage: Stage, tool: str, value: Any) -> tuple[Read, tuple[Finding, ...]]:
+    """A value as it was read, and what stands against it; one that cannot be read as a whole is refused as a whole."""
+    try:
+        seen = read(value)
+    except Unreadable as error:
+        return NOTHING, unreadable(error)
+    return seen, against(desk, stage, tool, seen) if seen.unread else ()
+
+
+def deliver(
+    desk: Desk,
+    tool: Tool,
+    event: ToolCall,
+    decision: Decision,
+    came: tuple[Read, tuple[Finding, ...]],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    part: int = 0,
+    settles: bool = True,
+    reserved: Amounts = JUST_ONE,
+    used: Amounts = JUST_ONE,
+    notes: tuple[str, ...] = (),
+    page: Entry | None = None,
+    failed: bool = False,
+) -> Flow[Any]:
+    """Judge a result as it was read (`came`), before the agent sees it; one that is refused is thrown away and undone.
+
+    `page` is the call's page in the ledger, where it has one; `failed` says that the failure which the result reports
+    was judged already.
+    """
+    seen, refused = came
+    if part and (said := failure_in(seen.content)) is not None:
+        failed = True
+        yield from taken_in(desk, said, decision.id, tool.name, event.args)
+    if part <= 1 and not failed and (tool.undo is not None or desk.shield.policy.undos):
+        remember(desk, tool, decision.id, args, kwargs, page)
+    result: Any = desk.event(
+        ToolResult, call=decision.id, tool=tool.name, args=event.args, result=seen.content, part=part
+    )
+    result = marked(failing(result) if failed else result, seen)
+    moment = desk.moment(result, settles=settled(decision, used) if settles else (), refused=refused)
+    notes = (*notes, *desk.take_notes(decision.id), *overruns(reserved, used))
+    answer = yield from judge(desk, moment, notes, waits=True)
+    if answer.proceeds:
+        desk.last = last = answer.patched(seen.content)
+        if page is not None and not formless(result):
+            yield from page.keep(desk, last)
+        return restored(seen.handed, seen.content, last)
+    done = desk.undos.take(decision.id) if answer.action >= STOPS else None
+    taken_back = None if done is None else (yield from undone(desk, done))
+    raise desk.refusal(answer, taken_back is not None and not taken_back.error)
+
+
+def remember(
+    desk: Desk, tool: Tool, call: str, args: tuple[Any, ...], kwargs: dict[str, Any], effect: Entry | None = None
+) -> bool:
+    """Remember a call whose tool can undo it; says whether there is an undo."""
+    undo = tool.undo if tool.undo is not None else desk.shield.policy.undo(tool.name)
+    if undo is None:
+        return False
+    push(desk, Done(tool.name, call, undo, args, kwargs, effect))
+    return True

@@ -1,0 +1,244 @@
+"""Ingesting tools: their definitions, what was pinned of them, the hooks of their calls, and the cache of both."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
+
+import msgspec
+
+from stanchion.approvals.act import Purpose
+from stanchion.approvals.answerers import By
+from stanchion.approvals.request import Request
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import Fact
+from stanchion.guards._jsonschema.checker import canonical
+from stanchion.guards._jsonschema.outline import SchemaFault
+from stanchion.guards.schema.guard import LONGEST_KEY
+from stanchion.guards.schema.hooks import HookCall, Hooked
+from stanchion.guards.schema.tools import EVERYBODY, Definition, Known, differing
+from stanchion.kernel.compare_and_set import LEFT, change
+from stanchion.locks import Reentrant
+from stanchion.policy.definitions import Hook, reads_definitions, with_tools
+from stanchion.runtime.calling.pins import pins_key, pins_of
+from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.calling.validation_cache import ValidationCache, ValidationStats
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.standing.grounds import Grounds
+from stanchion.runtime.standing.veil import tell
+
+if TYPE_CHECKING:
+    from stanchion.policy.compiled import CompiledPolicy
+
+FRESH_MS: Final = 86_400_000
+"""After so long a record of pins is written again, though nothing in it changed, so that it is not forgotten."""
+MOST: Final = 10_000
+"""How many definitions a shield knows."""
+
+H = TypeVar("H", bound=Callable[[HookCall], Any])
+
+
+class Ingested(msgspec.Struct, frozen=True):
+    """What became of definitions: those that are new, as they were pinned, changed since then, pinned anew, and of no
+    use (each with why). `digests` are what a policy pins them by."""
+
+    new: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    changed: dict[str, str] = {}
+    repinned: tuple[str, ...] = ()
+    bad: dict[str, str] = {}
+    digests: dict[str, str] = {}
+
+
+class Ingests(Grounds, Protocol):
+    """A shield, as far as tools are made known to it."""
+
+    def act(self, request: Request, by: By) -> Any:
+        """Have an operator's act carried out, once they have said so."""
+
+    def renew(self) -> None:
+        """Put the policy in force again, with what is known beside it by now."""
+
+
+class Ingesting:
+    """The tools of one shield, besides those of its policy."""
+
+    def __init__(self, shield: Ingests) -> None:
+        self._shield = shield
+        self._given: dict[tuple[str, str], Known] = {}
+        self._learnt: dict[str, Tool] = {}
+        self._hooks: dict[str, tuple[Hook, ...]] = {}
+        self._uncached: set[str] = set()
+        self._count = 0
+        self._lock = Reentrant()
+        self._begun = False
+        self._cache = ValidationCache()
+
+    def apply(self, policy: CompiledPolicy) -> tuple[CompiledPolicy, dict[str, Callable[[Any], Any]]]:
+        """A policy that knows these tools and hooks, and what answers for the hooks."""
+        with self._lock:
+            if self._learnt and reads_definitions(policy):
+                from stanchion.runtime.calling.signatures import defined
+
+                self._given |= {(EVERYBODY, name): Known(defined(tool)) for name, tool in self._learnt.items()}
+                self._learnt.clear()
+            return with_tools(policy, dict(self._given), dict(self._hooks), self._ask, self._cache)
+
+    def ingest(self, tools: Any, *, tenant: str = EVERYBODY, repin: bool = False, by: By = "an operator") -> Ingested:
+        """Take in definitions of tools: an MCP `tools/list` result, OpenAI or Anthropic definitions, functions.
+
+        The first time a tool is seen its definition is pinned, for every process on the store. One that is not as it
+        was pinned is used, and its calls escalate, until it is pinned anew with `repin`, which is an
+        operator's (`AnswerRefused` where `by` is none). Raises `ValueError` where something is no definition, or no
+        guard of the policy reads definitions.
+        """
+        if not reads_definitions(self._shield.policy):
+            raise ValueError("nothing would act on definitions: add a guard with `use: schema` to the policy")
+        from stanchion.runtime.calling.tool_formats import definitions
+
+        found = definitions(tools)
+        with self._lock:
+            if len({*self._given, *[(tenant, each.name) for each in found]}) > MOST:
+                raise ValueError(f"a shield keeps at most {MOST:,} definitions: ingest only those that are used")
+            pinned = self._pinned([each for each in found if each.source != "python"], tenant, by if repin else None)
+            known = {each.name: Known(each, pinned.changed.get(each.name, "")) for each in found}
+            self._given |= {(tenant, name): each for name, each in known.items()}
+            self._shield.renew()
+            if (recalls := self._shield.policy.recalls) is not None:
+                recalls.vocabulary(tenant)  # read now, not when a run begins
+        return msgspec.structs.replace(
+            pinned,
+            bad={name: each.bad for name, each in known.items() if each.bad},
+            digests={name: each.digest for name, each in known.items()},
+        )
+
+    def learn(self, tool: Tool) -> None:
+        """Take in the signature of a shielded function; until a run begins, and a guard reads it, it costs nothing."""
+        with self._lock:
+            self._learnt[tool.name] = tool
+        if self._begun:
+            self.begin()
+
+    def begin(self) -> None:
+        """Put what was learnt in force; called when a run begins."""
+        self._begun = True
+        if self._learnt and reads_definitions(self._shield.policy):
+            with self._lock:
+                self._shield.renew()
+
+    @overload
+    def hook(self, tool: str, fn: H, *, cache: bool = True) -> H: ...
+
+    @overload
+    def hook(self, tool: str, fn: None = None, *, cache: bool = True) -> Callable[[H], H]: ...
+
+    def hook(self, tool: str, fn: Callable[..., Any] | None = None, *, cache: bool = True) -> Any:
+        """Have a function check every call of a tool: it gets the tool and the arguments, a text that it gives
+        refuses, `None` passes, an error or no answer in time refuses. It may be async.
+
+        Equal calls are asked about once an hour; `cache=False` asks every time. Without `fn` it is a decorator.
+        """
+        if fn is None:
+            return lambda function: self.hook(tool, function, cache=cache)
+        if not callable(fn):
+            raise TypeError(f"`{type(fn).__name__}` cannot be called: give a function that takes a call")
+        with self._lock:
+            self._count += 1
+            name = f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', type(fn).__name__)}"
+            made = Hook(fn, f"{name}#{self._count}")
+            if not cache:
+                self._uncached.add(made.version)
+            self._hooks[tool] = (*self._hooks.get(tool, ()), made)
+            self._shield.renew()
+        return fn
+
+    def stats(self) -> ValidationStats:
+        """How often calls that were validated had been known already."""
+        return self._cache.stats()
+
+    def _ask(self, asked: Hooked, hooks: Sequence[Hook], definition: str) -> Any:
+        """What hooks say about a call: what they said about an equal one, or say now."""
+        versions = tuple([hook.version for hook in hooks])
+        keyed: tuple[Any, ...] | None = None
+        with contextlib.suppress(SchemaFault):
+            body = canonical(asked.call.args)
+            if len(body) <= LONGEST_KEY and self._uncached.isdisjoint(versions):
+                keyed = ("hooks", asked.call.tool, versions, definition, body)
+        if keyed is not None:
+            hit, answer = self._cache.get(keyed, asked.at)
+            if hit:
+                return answer
+        answers = (hook.call(asked.call) for hook in hooks)
+        return self._first(answers, keyed, asked.at)
+
+    def _first(self, answers: Iterator[Any], keyed: tuple[Any, ...] | None, at: int) -> Any:
+        """The first answer that is one; where one has to be waited for, what waits for it and the rest."""
+        for answer in answers:
+            if _awaitable(answer):
+                return self._awaited(answer, answers, keyed, at)
+            if answer is not None:
+                return self._kept(answer, keyed, at)
+        return self._kept(None, keyed, at)
+
+    async def _awaited(self, waiting: Any, answers: Iterator[Any], keyed: tuple[Any, ...] | None, at: int) -> Any:
+        answer = await waiting
+        if answer is not None:
+            return self._kept(answer, keyed, at)
+        rest = self._first(answers, keyed, at)
+        return await rest if _awaitable(rest) else rest
+
+    def _kept(self, answer: Any, keyed: tuple[Any, ...] | None, at: int) -> Any:
+        if keyed is not None and isinstance(answer, str | None):
+            self._cache.put(keyed, answer, at)
+        return answer
+
+    def _pinned(self, found: list[Definition], tenant: str, by: By | None) -> Ingested:
+        """Pin what is new, and say what is not as it was pinned; with an operator's yes it is pinned anew."""
+        parts: dict[str, dict[str, str]] = {}
+        for each in found:
+            with contextlib.suppress(SchemaFault):
+                parts[each.name] = each.parts()
+        outcome = Ingested()
+
+        def pinned(value: Any, now: int) -> Any:
+            nonlocal outcome
+            kept = pins_of(value)
+            changed = {name: differing(own, kept.tools[name]) for name, own in parts.items() if name in kept.tools}
+            changed = {name: words for name, words in changed.items() if words}
+            new = tuple([name for name in parts if name not in kept.tools])
+            outcome = Ingested(new, tuple([name for name in parts if name not in new and name not in changed]), changed)
+            after = msgspec.structs.replace(
+                kept,
+                tools={**kept.tools, **{name: parts[name] for name in new}},
+                seen={**kept.seen, **{name: parts[name] for name in changed}},
+            )
+            if after == kept and now - kept.written < FRESH_MS:
+                return LEFT
+            return msgspec.to_builtins(msgspec.structs.replace(after, written=now))
+
+        if not parts:
+            return outcome
+        drive(self._write(tenant, pinned), self._shield)
+        if by is None:
+            self._tell(outcome, tenant)
+            return outcome
+        for name in outcome.changed:
+            said = {"parts": parts[name]}
+            self._shield.act(Request(purpose=Purpose.TOOL, tenant=tenant, subject=name, said=said), by)
+        return msgspec.structs.replace(outcome, changed={}, repinned=tuple(outcome.changed))
+
+    def _write(self, tenant: str, new: Callable[[Any, int], Any]) -> Flow[None]:
+        yield from change(self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), new)
+
+    def _tell(self, outcome: Ingested, tenant: str) -> None:
+        """Write down what was found to be changed."""
+        for name, why in outcome.changed.items():
+            with contextlib.suppress(AuditLost):
+                tell(self._shield, Fact(self._shield.clock(), "definition.changed", f"tool:{name}", tenant, why=why))
+
+
+def _awaitable(value: Any) -> bool:
+    return hasattr(type(value), "__await__")

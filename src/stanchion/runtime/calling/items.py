@@ -1,0 +1,261 @@
+"""Items: tools that yield, and tools that return something that does. Each item is judged before the agent gets it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.units import Amounts
+from stanchion.runtime.calling.at_work import working
+from stanchion.runtime.calling.begin import begin, begun as has_begun
+from stanchion.runtime.calling.delivery import deliver, shown
+from stanchion.runtime.calling.failure import failed
+from stanchion.runtime.calling.late_end import ends_late
+from stanchion.runtime.calling.ledger import ONCE
+from stanchion.runtime.calling.pace import END, InTime, Pace
+from stanchion.runtime.calling.refusal_text import TEXT, aending_in_text, ending_in_text
+from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.deciding.assess import lapsed
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.left import abandoned
+from stanchion.runtime.deciding.record import concluded
+from stanchion.runtime.deciding.spend import close_hold, settled, used_by
+from stanchion.runtime.deciding.under_way import Way
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.left_work import Ended
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.errors import Refused
+from stanchion.runtime.values.streams import is_stream
+
+
+class Coming(msgspec.Struct, frozen=True):
+    """A call that has begun and whose items are still to come."""
+
+    tool: Tool
+    source: Any
+    event: ToolCall
+    decision: Decision
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    reserved: Amounts
+    began_ms: int
+    pace: Pace
+
+
+def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+    """Run a generator tool: judged before its first step, every item judged before the agent gets it."""
+    made = _items(desk, tool, args, kwargs)
+    return ending_in_text(made) if tool.refusal == TEXT else made
+
+
+def _items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+    _not_once(desk, tool)
+    way = Way()
+    try:
+        begun = drive(begin(desk, tool, args, kwargs, way), desk)
+        yield from consumed(desk, drive(_opened(desk, tool, begun), desk))
+    except BaseException as error:
+        abandoned(desk, way.call, error)
+        raise
+
+
+def aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncGenerator[Any, None]:
+    """The same on an event loop, for a generator tool of either kind; a sync one works in threads."""
+    made = _aitems(desk, tool, args, kwargs)
+    return aending_in_text(made) if tool.refusal == TEXT else made
+
+
+async def _aitems(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AsyncGenerator[Any, None]:
+    from stanchion.runtime.driving.doors import abegin
+    from stanchion.runtime.driving.on_loop import adrive
+
+    _not_once(desk, tool)
+    way = Way()
+    try:
+        begun = await abegin(begin(desk, tool, args, kwargs, way), desk)
+        items = aconsumed(desk, await adrive(_opened(desk, tool, begun), desk))
+        try:
+            async for item in items:
+                yield item
+        finally:
+            await items.aclose()
+    except BaseException as error:
+        abandoned(desk, way.call, error)
+        raise
+
+
+def _opened(desk: Desk, tool: Tool, begun: Any) -> Flow[Coming]:
+    """A generator tool's call as it begins. Nothing of the generator itself has run by then."""
+    decision, event, args, kwargs, reserved = begun
+    if desk.allowed.leave(decision).over:
+        raise desk.refusal((yield from lapsed(desk, decision, event, reserved)))
+    has_begun(desk, decision, event)
+    desk.under_way.hand(decision.id)
+    began_ms, pace = desk.shield.clock(), Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s))
+    try:
+        source = tool.fn(*args, **kwargs)
+    except Exception as error:
+        yield from failed(desk, event, decision, error, 1, harmless=True)
+        yield from close_hold(desk, decision, used_by(desk, reserved, began_ms))
+        raise
+    return Coming(tool, source, event, decision, args, kwargs, reserved, began_ms, pace)
+
+
+def handed(desk: Desk, coming: Any, awaited: bool) -> Any:
+    """A call's result: itself, or its items as they come."""
+    if type(coming) is not Coming:
+        return coming
+    awaits = is_stream(coming.source, awaited=True) if awaited else not is_stream(coming.source, awaited=False)
+    in_text = coming.tool.refusal == TEXT
+    if awaits:
+        later = aconsumed(desk, coming)
+        return aending_in_text(later) if in_text else later
+    made = consumed(desk, coming)
+    return ending_in_text(made) if in_text else made
+
+
+def consumed(desk: Desk, coming: Coming) -> Iterator[Any]:
+    """The items of a call that has begun, judged one by one; what it reserved is settled at the end."""
+    part, judged = 0, False
+    tool, event, decision = coming.tool, coming.event, coming.decision
+    source = InTime(desk, coming.source, coming.pace)
+    ended: BaseException | None = None
+    try:
+        for value in _made(tool, source):
+            part += 1
+            item = drive(_delivered(desk, coming, value, part), desk)
+            judged = True
+            yield item
+    except BaseException as error:
+        ended = error
+        raise
+    finally:
+        try:
+            with working(tool.name):
+                broke = _closed(source, ended)
+            if broke is not None:
+                drive(failed(desk, event, decision, broke, 1), desk)
+                if broke is not ended:
+                    raise broke
+        finally:
+            drive(_over(desk, coming, part, judged), desk)
+
+
+async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
+    """The same for items that are awaited; those of a sync source are made in threads."""
+    from stanchion.runtime.driving.on_loop import adrive
+
+    part, judged = 0, False
+    tool, event, decision = coming.tool, coming.event, coming.decision
+    source = _source(coming, ends_late(desk, event, decision))
+    ended: BaseException | None = None
+    try:
+        while (value := await _anext(tool, source, coming.pace)) is not END:
+            part += 1
+            item = await adrive(_delivered(desk, coming, value, part), desk)
+            judged = True
+            yield item
+    except BaseException as error:
+        ended = error
+        raise
+    finally:
+        try:
+            with working(tool.name):
+                broke = await _aclosed(source, coming.source, ended)
+            if broke is not None:
+                await adrive(failed(desk, event, decision, broke, 1), desk)
+                if broke is not ended:
+                    raise broke
+        finally:
+            await adrive(_over(desk, coming, part, judged), desk)
+
+
+def _over(desk: Desk, coming: Coming, part: int, judged: bool) -> Flow[None]:
+    """Settle a call whose last item has come, and write down how many there were. The first one that was judged gave
+    back the places of the call."""
+    used = used_by(desk, coming.reserved, coming.began_ms)
+    settles = settled(coming.decision, used)
+    yield from concluded(desk, coming.event, coming.decision, settles, f"it ended after {part} items", not judged)
+
+
+def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:
+    """Judge one item; the call is settled when all have come."""
+    came = shown(desk, Stage.TOOL_RESULT, coming.tool.name, value)
+    about = coming.tool, coming.event, coming.decision
+    return deliver(desk, *about, came, coming.args, coming.kwargs, part, settles=False)
+
+
+def _source(coming: Coming, ended: Ended) -> Any:
+    """What gives the items of something that is iterated over, awaited; a sync source works in threads."""
+    whole = coming.source
+    if is_stream(whole, awaited=True) or hasattr(type(whole), "__aiter__"):
+        source = whole if hasattr(type(whole), "__anext__") else aiter(whole)
+        from stanchion.runtime.calling.item_task import in_time
+
+        return in_time(source, partial(_aclose, source, whole), coming.pace, ended)
+    from stanchion.runtime.calling.async_items import InThreads
+
+    return InThreads(whole)
+
+
+def _closed(source: InTime, ended: BaseException | None) -> Exception | None:
+    """Close a source; gives what its tool has raised, at work or now. What ended it otherwise goes before that."""
+    try:
+        source.close()
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything
+        return _broke(ended, error)
+    return _broke(ended, None)
+
+
+async def _aclosed(source: Any, whole: Any, ended: BaseException | None) -> Exception | None:
+    """The same for items that are awaited."""
+    from stanchion.runtime.calling.item_task import InTask
+
+    try:
+        # One in a task closes the whole too, or leaves that to the code that is still at it.
+        await (source.aclose() if type(source) is InTask else _aclose(source, whole))
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything
+        return _broke(ended, error)
+    return _broke(ended, None)
+
+
+async def _aclose(source: Any, whole: Any) -> None:
+    for end in {id(end): end for end in (source, whole)}.values():
+        close = getattr(end, "aclose", None)
+        if callable(close):
+            await close()
+
+
+def _broke(ended: BaseException | None, closing: Exception | None) -> Exception | None:
+    if isinstance(ended, Refused):
+        return None
+    return ended if isinstance(ended, Exception) else closing
+
+
+def _made(tool: Tool, source: InTime) -> Iterator[Any]:
+    """The items of a tool, which is at work while it makes one, and not while the agent has it."""
+    while True:
+        with working(tool.name):
+            value = next(source, END)
+        if value is END:
+            return
+        yield value
+
+
+async def _anext(tool: Tool, source: Any, pace: Pace) -> Any:
+    """The same for an async one."""
+    from stanchion.runtime.calling.item_task import next_in_time
+
+    with working(tool.name):
+        return await next_in_time(source, pace)
+
+
+def _not_once(desk: Desk, tool: Tool) -> None:
+    if ONCE in desk.tool_facts(desk.plans, tool.name)[1]:
+        raise TypeError(f"`{tool.name}` gives many items, and only a call with one result can be made `once`")

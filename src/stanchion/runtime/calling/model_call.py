@@ -1,0 +1,184 @@
+"""The framework-free model call: guidance in, reply judged, retries bounded, a stop's message as the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import ModelCall, ModelReply
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.calling.begin import begun as has_begun
+from stanchion.runtime.calling.call import tried_again
+from stanchion.runtime.calling.failure import RETRY, failed, withhold
+from stanchion.runtime.calling.paid_requests import Paying
+from stanchion.runtime.calling.price import Bill
+from stanchion.runtime.calling.replies import reply_of
+from stanchion.runtime.calling.stream_end import Account, Streaming
+from stanchion.runtime.deciding.assess import assess, lapsed
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.judge import judge
+from stanchion.runtime.deciding.left import cut_off
+from stanchion.runtime.deciding.retries import again
+from stanchion.runtime.deciding.spend import settled
+from stanchion.runtime.deciding.start import Lapsed
+from stanchion.runtime.deciding.terms import terms_of
+from stanchion.runtime.deciding.under_way import Way
+from stanchion.runtime.deciding.unread import against, marked, unreadable
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.needs import Invoke
+from stanchion.runtime.values import Read, Unreadable, arguments, restored, taken
+from stanchion.runtime.values.streams import is_stream
+from stanchion.runtime.values.words import Words
+
+Ended = Literal["text", "raise"]
+"""What becomes of a model's call that ends the run: its safe message is the reply, or it raises."""
+
+
+def converse(
+    desk: Desk,
+    fn: Callable[..., Any],
+    messages: Iterable[Any],
+    model: str = "",
+    params: Mapping[str, Any] | None = None,
+    final: bool | None = None,
+    tokens: int | None = None,
+    cost_usd: float | None = None,
+    system: Callable[[str], Any] | None = None,
+    ended: Ended = "text",
+) -> Flow[Any]:
+    """Ask a model until its reply may be handed on; gives the reply, or the safe message of what ended the run.
+
+    `system` makes a message of guidance, for models that take messages of another type. With `ended` as `raise` what
+    ends the run is raised like any other refusal.
+
+    What every attempt may use is reserved before, and settled to what its reply says it used afterwards. Whatever cuts
+    it off, what it took is given back, and what came of it written down.
+    """
+    if ended not in ("text", "raise"):
+        raise ValueError(f"`ended` is `{ended}`: write `raise` or `text`")
+    way = Way()
+    try:
+        options = {} if params is None else dict(params)
+        words = _system if system is None else system
+        return (yield from _conversed(desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words))
+    except Stopped as stopped:
+        if ended == "text":
+            return _said(stopped.decision)
+        raise desk.refusal(stopped.decision) from None
+    except BaseException as error:
+        yield from cut_off(desk, way, error)
+        raise
+
+
+def _conversed(
+    desk: Desk,
+    fn: Callable[..., Any],
+    said: list[Any],
+    model: str,
+    options: dict[str, Any],
+    final: bool | None,
+    tokens: int | None,
+    cost_usd: float | None,
+    way: Way,
+    system: Callable[[str], Any],
+) -> Flow[Any]:
+    """The same, for somebody who sees to what is left; `Stopped` is raised where the run ends."""
+    attempt = 0
+    while True:
+        attempt += 1
+        said += [system(words) for words in desk.take_notices()]
+        request, refused = _request(desk, said, options)
+        event: Any = marked(desk.event(ModelCall, model=model, **request.content), request)
+        bill = Bill(desk, event, tokens, cost_usd)
+        decision, event = yield from assess(desk, event, bill.reserved, refused, reprice=bill.again, way=way)
+        if decision.action == Action.RETRY and not (yield from again(desk, terms_of(decision, RETRY), attempt)):
+            said.append(system(_guidance(decision)))
+            continue
+        if not decision.proceeds:
+            raise _stopped(desk, decision)
+        asked = {"messages": event.messages, "params": event.params}
+        given = restored(request.handed, request.content, asked) if decision.patches else request.handed
+        send, keep = given["messages"], given["params"]
+        if event.model != model:
+            keep = {**keep, "model": event.model}
+        began_ms = desk.shield.clock() if desk.measures else 0
+        has_begun(desk, decision, event)
+        try:
+            with Paying(bill.reserved):
+                ask = desk.shield.telemetry.around(decision.id, fn)
+                reply = yield Invoke(ask, (send,), keep, desk.time_left_s("", None), desk.allowed.leave(decision))
+        except Lapsed:
+            raise _stopped(desk, (yield from lapsed(desk, decision, event, bill.reserved))) from None
+        except Exception as error:
+            failure = yield from failed(
+                desk, event, decision, error, attempt, bill.reserved, bill.reserved, retries=True
+            )
+            if (yield from tried_again(desk, failure, error, attempt)):
+                continue
+            withhold(desk, failure, error)
+            raise
+        if is_stream(reply):
+            streaming = Streaming(reply, Account(desk, event, decision, bill, began_ms), final)
+            desk.under_way.hand(decision.id)
+            return streaming
+        came = reply_of(desk, reply)
+        used, notes = bill.settle(event, came.seen.content, began_ms) if decision.held else (bill.reserved, ())
+        answered: Any = desk.event(
+            ModelReply, call=decision.id, text=came.text, model=event.model, final=_is_final(came.words, final)
+        )
+        answered = marked(answered, came.seen)
+        moment = desk.moment(answered, settles=settled(decision, used), refused=came.refused)
+        answer = yield from judge(desk, moment, notes)
+        if answer.proceeds:
+            desk.last = answer.patched(came.text)
+            return came.handed(answer.patches)
+        if answer.action == Action.RETRY and not (yield from again(desk, terms_of(answer, RETRY), attempt)):
+            said.append(system(_guidance(answer)))
+            continue
+        raise _stopped(desk, answer)
+
+
+class Stopped(Exception):
+    """The run ends here."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(decision)
+        self.decision = decision
+
+
+def _stopped(desk: Desk, decision: Decision) -> Exception:
+    """That the run ends; anything milder is for the caller to handle."""
+    return Stopped(decision) if decision.action == Action.HALT else desk.refusal(decision)
+
+
+def _guidance(decision: Decision) -> str:
+    return decision.advice if decision.advice else _said(decision)
+
+
+def _said(decision: Decision) -> str:
+    """The words of whoever refuses a reply, for one who is given them in its place."""
+    return "" if decision.determining is None else decision.determining.message
+
+
+def _system(words: str) -> dict[str, str]:
+    return {"role": "system", "content": words}
+
+
+def _request(desk: Desk, messages: list[Any], params: dict[str, Any]) -> tuple[Read, tuple[Finding, ...]]:
+    """A request as it was taken, and what stands against it. Parameters are the host's own: what of them cannot be
+    read is no content."""
+    try:
+        said, options = taken(messages), arguments(params, params)
+    except Unreadable as error:
+        empty: dict[str, Any] = {"messages": [], "params": {}}
+        return Read(empty, {"messages": messages, "params": params}), unreadable(error)
+    content = {"messages": said.content, "params": options.content}
+    both = Read(content, {"messages": said.handed, "params": options.handed}, said.unread, said.seen)
+    return both, against(desk, Stage.MODEL_CALL, "", both) if both.unread else ()
+
+
+def _is_final(words: Words, said: bool | None) -> bool:
+    return words.final if said is None else said

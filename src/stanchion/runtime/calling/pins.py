@@ -1,0 +1,57 @@
+"""Pins: definitions of tools as they were first seen, and as they were seen since, until an operator accepts that."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from stanchion.approvals.act import Answer
+from stanchion.approvals.errors import AnswerRefused
+from stanchion.audit.journal import Fact
+from stanchion.kernel.compare_and_set import change
+from stanchion.kernel.state import key
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.people.authority import told
+from stanchion.runtime.standing.veil import tell
+
+if TYPE_CHECKING:
+    from stanchion.runtime.standing.grounds import Grounds
+
+Parts = dict[str, str]
+"""The parts of a definition, each by its hash."""
+
+
+class Pins(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The definitions that are pinned, those that were seen to be others, and when this was written."""
+
+    tools: dict[str, Parts] = {}
+    seen: dict[str, Parts] = {}
+    written: int = 0
+
+
+def pins_key(tenant: str) -> str:
+    """Where a tenant's pins are kept."""
+    return key(tenant, "pins")
+
+
+def pins_of(value: Any) -> Pins:
+    """The pins that a record tells."""
+    return Pins() if value is None else msgspec.convert(value, Pins)
+
+
+def accept(shield: Grounds, name: str, parts: Any, tenant: str, answer: Answer) -> None:
+    """Pin a definition anew, as an operator has said."""
+
+    def repinned(value: Any, now: int) -> Any:
+        kept = pins_of(value)
+        if kept.seen.get(name) != parts:
+            raise AnswerRefused(f"the definition of `{name}` has changed in the meantime: look at it again")
+        seen = {other: own for other, own in kept.seen.items() if other != name}
+        return msgspec.to_builtins(Pins({**kept.tools, name: parts}, seen, now))
+
+    drive(change(shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), repinned), shield)
+    act = answer.act
+    fact = Fact(shield.clock(), "definition.repinned", f"tool:{name}", tenant, by=act.operator, why=act.comment)
+    tell(shield, fact._replace(data=told(answer)))

@@ -1,0 +1,234 @@
+"""Tools: a function, how its arguments look as data, and how patched data goes back into a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.kernel.actions import Risk
+from stanchion.runtime.calling.refusal_text import RAISE, Refusal, refusal_of
+from stanchion.runtime.errors import StanchionError
+from stanchion.runtime.values import restored
+
+MARK: Final = "__stanchion_tool__"
+"""The attribute under which a shielded function keeps its tool."""
+
+"""How much harm a call can do, by name."""
+
+LONGEST_NAME: Final = 256
+"""How long a tool's name may be."""
+
+if TYPE_CHECKING:
+    import inspect
+
+
+class NothingDone(StanchionError):
+    """Raise it from a tool to say that nothing has happened: then it can be tried again."""
+
+
+class Shape(Enum):
+    """What calling a function gives."""
+
+    PLAIN = "plain"
+    ASYNC = "async"
+    GENERATOR = "generator"
+    ASYNC_GENERATOR = "async generator"
+
+
+class Tool:
+    """One function that an agent can call, with what is known of it: `run.call(Tool(fn, "pay", risk="high"), 20)`.
+
+    Its name is its function's unless one is given. `risk` says how much harm a call can do, `undo` takes the call's own
+    arguments, `timeout_s` bounds one call, and with `once` each call of a run happens once. `description` and `schema`
+    (the JSON Schema of its arguments) belong to tools that are defined elsewhere: `shield.ingest` reads them in place
+    of the function's own signature. With `refusal="text"` a refused call gives the words of the refusal in place of a
+    result, for frameworks that hand results to a model; only what ends the run is raised then. Raises `TypeError` or
+    `ValueError` where something of it is of no use.
+    """
+
+    __slots__ = (
+        "_defaults",
+        "_hidden",
+        "_simple",
+        "description",
+        "fn",
+        "name",
+        "once",
+        "refusal",
+        "risk",
+        "schema",
+        "shape",
+        "signature",
+        "timeout_s",
+        "undo",
+    )
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        name: str | None = None,
+        *,
+        risk: Risk | str | None = None,
+        undo: Callable[..., Any] | None = None,
+        timeout_s: float | None = None,
+        once: bool = False,
+        description: str = "",
+        schema: Mapping[str, Any] | None = None,
+        refusal: Refusal = RAISE,
+    ) -> None:
+        import inspect
+
+        self.fn = fn
+        self.name: str = name if name is not None else getattr(fn, "__name__", type(fn).__name__)
+        self.undo = undo
+        self.timeout_s = timeout_s
+        self.once = once
+        self.description = description
+        self.schema = schema
+        self._check()
+        self.refusal = refusal_of(refusal, self.name)
+        self.risk = None if risk is None else risk_of(risk)
+        self.shape = shape_of(fn)
+        if once and self.shape not in (Shape.PLAIN, Shape.ASYNC):
+            raise ValueError(f"`{self.name}` gives many items, and only a call with one result can be made once")
+        try:
+            self.signature: inspect.Signature | None = inspect.signature(fn)
+        except (TypeError, ValueError):
+            self.signature = None
+        parameters = [] if self.signature is None else list(self.signature.parameters.values())
+        first = parameters[0].name if parameters else ""
+        self._hidden = first if first in ("self", "cls") else ""
+        self._simple = self.signature is not None and not any(
+            p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
+        )
+        self._defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r})"
+
+    def _check(self) -> None:
+        """Refuse what would only be noticed in the middle of a call."""
+        for given, what in ((self.fn, "the tool"), (self.undo, "`undo`")):
+            if not callable(given) and not (given is None and what == "`undo`"):
+                raise TypeError(f"{what} is `{given!r}`, which cannot be called: give the function itself")
+        if not isinstance(self.name, str) or not 0 < len(self.name) <= LONGEST_NAME:
+            raise ValueError(f"a tool has the name `{self.name}`: give it a name of 1 to {LONGEST_NAME} characters")
+        limit = self.timeout_s
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < 1e9):
+            raise ValueError(f"timeout_s of `{self.name}` is `{limit}`: give a positive number of seconds")
+        if not isinstance(self.description, str):
+            raise TypeError(f"the description of `{self.name}` is not text: give the words that a model reads")
+        if self.schema is not None and not isinstance(self.schema, Mapping):
+            raise TypeError(f"the schema of `{self.name}` is not a mapping: give the JSON Schema of its arguments")
+
+    def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The call's arguments by name, defaults included, the object of a method left out."""
+        if not args and self._simple:
+            return {**self._defaults, **kwargs} if self._defaults else kwargs
+        bound = self._bound(args, kwargs)
+        if bound is None:
+            return {**kwargs, **({"*": list(args)} if args else {})}
+        bound.apply_defaults()
+        values: dict[str, Any] = {}
+        for name, value in bound.arguments.items():
+            parameter = bound.signature.parameters[name]
+            if parameter.kind is parameter.VAR_KEYWORD:
+                values.update(value)
+            elif name != self._hidden:
+                values[name] = value
+        return values
+
+    def own(self, values: dict[str, Any]) -> tuple[str, ...]:
+        """Which of a call's values are the defaults of the function itself."""
+        return tuple([name for name, value in self._defaults.items() if values.get(name) is value])
+
+    def given(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], values: dict[str, Any], handed: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call with the values that go on in place of those that came."""
+        changed = {name: value for name, value in handed.items() if value is not values[name]}
+        return self._with(args, kwargs, changed) if changed else (args, kwargs)
+
+    def fits(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the function can be called like that; what cannot be called has done nothing."""
+        return self.signature is None or self._bound(args, kwargs) is not None
+
+    def of(self, owner: Any) -> Tool:
+        """The same tool as a method of an object."""
+        return Tool(
+            self.fn.__get__(owner),
+            self.name,
+            risk=self.risk,
+            undo=self.undo,
+            timeout_s=self.timeout_s,
+            once=self.once,
+            description=self.description,
+            schema=self.schema,
+            refusal=self.refusal,
+        )
+
+    def patched(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], was: dict[str, Any], now: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call with those arguments replaced that a patch has changed, and without those that it took out; the
+        others stay the objects they are, and what was changed keeps its type where it can."""
+        values = self.values(args, kwargs)
+        kwargs = {name: value for name, value in kwargs.items() if name in now or name not in was}
+        changed = {name: value for name, value in now.items() if name not in was or was[name] is not value}
+        changed = {
+            name: restored(values[name], was[name], value) if name in was and name in values else value
+            for name, value in changed.items()
+        }
+        return self._with(args, kwargs, changed)
+
+    def _with(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], changed: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call with other values for some of its arguments."""
+        bound = self._bound(args, kwargs)
+        if bound is None:
+            return (tuple(changed.pop("*", args)), {**kwargs, **changed})
+        for name, value in changed.items():
+            parameter = bound.signature.parameters.get(name)
+            if parameter is None or parameter.kind is parameter.VAR_KEYWORD:
+                spread = next(p.name for p in bound.signature.parameters.values() if p.kind is p.VAR_KEYWORD)
+                bound.arguments[spread] = {**bound.arguments.get(spread, {}), name: value}
+            else:
+                bound.arguments[name] = tuple(value) if parameter.kind is parameter.VAR_POSITIONAL else value
+        return bound.args, bound.kwargs
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments | None:
+        if self.signature is None:
+            return None
+        try:
+            return self.signature.bind(*args, **kwargs)
+        except TypeError:
+            return None
+
+
+def risk_of(given: Risk | str) -> Risk:
+    """A risk, given by itself or by name; raises `ValueError` for what is none."""
+    if isinstance(given, Risk):
+        return given
+    named = str(given).upper()
+    if not isinstance(given, str) or named not in Risk.__members__:
+        from stanchion.policy.nearest import hint
+
+        words = [risk.name.lower() for risk in Risk]
+        raise ValueError(f"`{given}` is not a risk: {hint(named.lower(), words)}")
+    return Risk[named]
+
+
+def shape_of(fn: Callable[..., Any]) -> Shape:
+    """What calling a function gives, seen through callable objects."""
+    import inspect
+
+    target = fn if inspect.isroutine(fn) else getattr(fn, "__call__", fn)  # noqa: B004 - the method itself is wanted
+    if inspect.isasyncgenfunction(target):
+        return Shape.ASYNC_GENERATOR
+    if inspect.iscoroutinefunction(target):
+        return Shape.ASYNC
+    if inspect.isgeneratorfunction(target):
+        return Shape.GENERATOR
+    return Shape.PLAIN

@@ -1,0 +1,67 @@
+"""The aftermath of a decision: what it means for the run as a whole is carried out, and what it leaves is owed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import ASK, ROLLBACK, Isolate
+from stanchion.kernel.happened import has_happened
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.shifts import end_run, isolate, repeated, signalled
+from stanchion.runtime.deciding.taken import doubtful, owed, places_of
+from stanchion.runtime.deciding.terms import terms_of
+from stanchion.runtime.deciding.undo import roll_back
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.standing.occurring import tell_run
+from stanchion.telemetry.occurrences import Kind
+
+ISOLATE: Final = Isolate()
+FORGOT: Final = "kernel.store_forgot"
+
+
+def owe(desk: Desk, moment: Moment, decision: Decision | None = None) -> None:
+    """Leave to the next trip what a moment was to give back and nobody knows to be given back; one that begins
+    something gives back what it may have taken, which is nothing where the store was not asked."""
+    event, unsettled = moment.events[0], desk.shield.unsettled
+    if moment.settles or has_happened(event):
+        unsettled.owe(owed(desk, event, moment.settles))
+    elif decision is None or decision.inputs.crowd is None:
+        unsettled.owe(doubtful(desk, event))
+
+
+def passed_over(desk: Desk, moment: Moment, decision: Decision) -> None:
+    """Leave to the next trip the places that an outcome was to give back, at guards which its refusal kept from being
+    asked."""
+    if has_happened(moment.events[0]):
+        desk.shield.unsettled.owe(places_of(desk, moment.events[0], decision.skipped))
+
+
+def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+    """Carry out what a decision means for its run: warnings, states, its end, what is undone, whom it asks."""
+    for finding in decision.findings:
+        if finding.action == Action.WARN:
+            desk.notice(event, finding)
+    yield from signalled(desk, event, decision)
+    determining = decision.determining
+    if decision.code == FORGOT:
+        text = "the state store was emptied, or restored from an older copy: see `stanchion store`"
+        tell_run(desk, Kind.STORE_FORGOT, text, event, "store")
+    if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
+        tell_run(desk, Kind.RUN_HALTED, f"a run was ended: {determining.message}", event)
+        yield from end_run(desk, "kernel.ended", determining.message)
+    elif decision.action == Action.QUARANTINE:
+        terms = terms_of(decision, ISOLATE)
+        why = "" if determining is None else determining.message
+        whole = terms.what == "agent" or not event.tool
+        name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
+        if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
+            yield from isolate(desk, name, terms.for_ms, why)
+    if decision.effects and ROLLBACK in decision.effects:
+        yield from roll_back(desk)
+    if decision.effects and ASK in decision.effects and decision.action != Action.ESCALATE:
+        from stanchion.runtime.deciding.escalation import report
+
+        yield from report(desk, event, decision)

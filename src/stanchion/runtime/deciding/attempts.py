@@ -1,0 +1,154 @@
+"""Attempts: the course of an action, judged again on other terms while it is not clear whether it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from stanchion.kernel.actions import PROCEEDS, UNCHANGED, Action
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.content import content_of, with_content
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.state import Stake
+from stanchion.kernel.units import Amounts
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.left import cut_off, unheard
+from stanchion.runtime.deciding.under_way import STARTS, Started, Way
+from stanchion.runtime.deciding.unread import formless
+from stanchion.runtime.driving.flow import Flow
+
+if TYPE_CHECKING:
+    from stanchion.runtime.deciding.escalation import Granted
+    from stanchion.runtime.deciding.queued import Patience
+
+
+class Attempts(msgspec.Struct, eq=False):
+    """What one action is judged on: what it reserves and rests on, and what stands against it; and what came of it so
+    far: how long it has waited, a person's yes, the decision by which it is to be a lesser one."""
+
+    event: Event
+    first: str
+    spent: Amounts
+    refused: tuple[Finding, ...]
+    stakes: tuple[Stake, ...]
+    waits: bool
+    reprice: Callable[[Event], Amounts] | None
+    way: Way
+    patience: Patience | None = None
+    granted: Granted | None = None
+    degraded: Decision | None = None
+    started: Started | None = None
+    awake_ns: int = 0
+    """When this attempt began, by a clock that goes on while the host sleeps."""
+    notes: tuple[str, ...] = ()
+    judged_by: Plans | None = None
+
+    @property
+    def waited(self) -> bool:
+        """Whether it stood in a line."""
+        return self.way.waited
+
+    def moment(self, desk: Desk, plans: Plans) -> Moment:
+        """The action, or the same once more. A person's yes holds under the policy that they gave it for."""
+        self.awake_ns = desk.shield.awake_ns()
+        event, granted = self.event, self.granted
+        if granted is not None and not granted.covers(plans.policy.hash):
+            granted = self.granted = None
+        attempt, again = 1 if self.degraded is None else 2, event.id != self.first
+        if granted is None:
+            return desk.moment(event, self.spent, (), attempt, self.refused, self.stakes, "", again)
+        ticket, lifts, stakes = granted.ticket, granted.lifts, (*self.stakes, granted.stake(event))
+        return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts)
+
+    def enter(self, desk: Desk, moment: Moment) -> None:
+        """It is under way from here on, and whoever is cut off leaves it."""
+        self.event = event = moment.events[0]
+        self.started = desk.under_way.enter(self.way, event, self.spent)
+
+    def heard(self, desk: Desk, _moment: Moment, decision: Decision) -> None:
+        """What starts by this decision has to have an outcome; what does not begin because nobody heard the store is
+        left; and a person's yes is used up."""
+        if self.started is not None and decision.action <= (UNCHANGED if self.degraded is None else PROCEEDS):
+            self.started.decision = decision
+        if decision.inputs.lost and not decision.proceeds:
+            unheard(desk, self.way, decision)
+        if self.granted is not None:
+            from stanchion.runtime.deciding.escalation import note_use
+
+            note_use(desk, self.granted, decision)
+
+    def after(self, desk: Desk, _moment: Moment, decision: Decision) -> Flow[Decision | None]:
+        """What follows from a decision: it stands, or the action is judged once more, when it has waited, when a
+        person has answered, or as a lesser one."""
+        event = self.event
+        if decision.action == Action.QUEUE:
+            return (yield from self._after_a_wait(desk, decision))
+        if self.granted is not None and decision.code == "kernel.taken":
+            self.granted, self.event = None, desk.renewed(event)
+            return None
+        if decision.action == Action.ESCALATE:
+            return (yield from self._after_an_answer(desk, decision))
+        before = content_of(event)
+        if decision.patches:
+            self.event = event = with_content(event, decision.patched(before))
+        if self.degraded is not None or decision.action != Action.DEGRADE:
+            return decision
+        from stanchion.runtime.deciding.degrade import NO_LESSER, lesser
+
+        self.degraded = decision
+        less = yield from lesser(desk, event, decision, before)
+        if less is None:
+            self.refused = (*self.refused, NO_LESSER)
+            less = desk.renewed(event)
+        elif self.reprice is not None:
+            self.spent = self.reprice(less)
+        self.event = less
+        return None
+
+    def _after_a_wait(self, desk: Desk, decision: Decision) -> Flow[Decision | None]:
+        from stanchion.runtime.deciding.queued import Patience
+
+        self.patience = Patience() if self.patience is None else self.patience
+        self.way.waited = True
+        waited = yield from self.patience.wait(desk, self.event, decision)
+        if waited is None:
+            return decision
+        self.event = waited
+        return None
+
+    def _after_an_answer(self, desk: Desk, decision: Decision) -> Flow[Decision | None]:
+        from stanchion.runtime.deciding.escalation import ask
+
+        event = self.event
+        stands = formless(event)
+        answer = stands[0] if stands else (yield from ask(desk, event, decision, self.waits))
+        if answer is None:
+            return decision
+        if isinstance(answer, Finding):
+            self.refused = (*self.refused, answer)
+        else:
+            self.granted = answer
+        self.event = desk.renewed(event)
+        return None
+
+    def over(self, desk: Desk, decision: Decision) -> tuple[Decision, Event]:
+        """The decision, with that by which it is a lesser one, and the event as it goes ahead. What the runtime does
+        not start itself is not under way."""
+        if self.degraded is not None:
+            from stanchion.runtime.deciding.degrade import joined
+
+            decision = joined(self.degraded, decision, self.event)
+        goes_ahead = decision.action <= PROCEEDS
+        if goes_ahead:
+            desk.allowed.enter(decision, self.awake_ns)
+        if not goes_ahead or self.event.stage not in STARTS:
+            desk.under_way.over(self.way.call)
+        return decision, self.event
+
+    def cut_off(self, desk: Desk, error: BaseException) -> Flow[None]:
+        """Leave what it was at."""
+        yield from cut_off(desk, self.way, error)

@@ -1,0 +1,128 @@
+"""The course of a judgement: what happens round every decision, written once as a generator that both drivers run."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import Final, Protocol, TypeVar
+
+from stanchion.kernel.actions import PROCEEDS
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.engine import decide
+from stanchion.kernel.events import Event, Moment
+from stanchion.runtime.deciding.aftermath import aftermath
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.discretion import worded
+from stanchion.runtime.deciding.record import barred, confirmed, written
+from stanchion.runtime.deciding.taken import owed
+from stanchion.runtime.driving.flow import Flow
+
+R_co = TypeVar("R_co", covariant=True)
+
+AGAIN: Final = "again"
+"""What a store says of a hold that was settled before."""
+
+
+class Course(Protocol[R_co]):
+    """What differs by what is judged: a moment as it is (`judge`), or an action that may start (`assess`)."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is written down beside the decision."""
+
+    @property
+    def judged_by(self) -> Plans | None:
+        """The plans that it is judged by; `None` for those of the policy that is in force by then."""
+
+    @property
+    def waited(self) -> bool:
+        """Whether it stood in a line, where it may have taken a place."""
+
+    def moment(self, desk: Desk, plans: Plans) -> Moment:
+        """What is judged next."""
+
+    def enter(self, desk: Desk, moment: Moment) -> None:
+        """It is about to be judged, as it fits: from here on it may take something."""
+
+    def heard(self, desk: Desk, moment: Moment, decision: Decision) -> None:
+        """It is decided, and the store has carried it out or not: see to what was taken."""
+
+    def after(self, desk: Desk, moment: Moment, decision: Decision) -> Flow[Decision | None]:
+        """The decision as it stands; `None` where the next moment of this course is judged instead."""
+
+    def over(self, desk: Desk, decision: Decision) -> R_co:
+        """It stands: what the caller gets."""
+
+    def cut_off(self, desk: Desk, error: BaseException) -> Flow[None]:
+        """Whoever judged it was cut off: leave what it may have taken."""
+
+
+def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
+    """Judge a moment, write the decision down, carry out what concerns the run as a whole; and again, until the
+    decision stands.
+
+    1. Make it fit: what was made before a reload is made to fit, and a store that may have forgotten is looked at,
+       before anything is taken. Where nothing could be written down, nothing is judged.
+    2. Decide: the engine judges. Whatever cuts this off, the course knows what may have been taken.
+    3. Write it down: before the decision takes effect; what waits for the disk is waited for.
+    4. Carry it out: only now. What others left for the store is carried along, the run remembers, and warnings, states
+       and ends are carried out.
+    """
+    shield = desk.shield
+    try:
+        while True:
+            begun_ns = perf_counter_ns()
+            plans = desk.plans if course.judged_by is None else course.judged_by
+            moment = desk.fitted(course.moment(desk, plans), plans)
+            event = moment.events[0]
+            course.enter(desk, moment)
+            if shield.memory is not None and shield.memory.is_due(event.at):
+                yield from shield.memory.check(event.at)
+            barrier = barred(desk, moment) if shield.journal.trouble else None
+            if barrier is not None:
+                return (yield from _ended(desk, course, event, barrier))
+            if shield.unsettled.waiting:
+                yield from shield.unsettled.catch_up()
+
+            if getattr(plans.policy, "clears", False):
+                from stanchion.runtime.deciding.allowances import decided
+
+                moment, decision = yield from decided(desk, plans, moment)
+            else:
+                decision = yield from decide(plans, moment, shield.records)
+            course.heard(desk, moment, decision)
+
+            if decision.findings:
+                decision = worded(plans, moment, decision)
+            outcome = written(desk, plans, moment, decision, begun_ns, course.notes)
+            if outcome is not None:
+                decision = yield from confirmed(desk, event, decision, outcome)
+
+            reply = decision.inputs.reply
+            if shield.unsettled.waiting and reply is not None:
+                yield from shield.unsettled.carry()
+            if moment.settles and reply is not None and AGAIN in reply.settled:
+                from stanchion.runtime.deciding.overtaken import overtaken
+
+                yield from overtaken(desk, moment, reply)
+            if shield.policy.recalls is not None:
+                desk.learn(moment, decision)
+            if decision.findings:
+                yield from aftermath(desk, event, decision)
+                stood = yield from course.after(desk, moment, decision)
+                if stood is None:
+                    continue
+                decision = stood
+            if decision.action > PROCEEDS and course.waited:
+                return (yield from _ended(desk, course, event, decision))
+            return course.over(desk, decision)
+    except BaseException as error:
+        yield from course.cut_off(desk, error)
+        raise
+
+
+def _ended(desk: Desk, course: Course[R_co], event: Event, decision: Decision) -> Flow[R_co]:
+    """The end of a course that may have stood in a line: what does not go ahead gives its place there back."""
+    if course.waited and decision.action > PROCEEDS:
+        yield from desk.shield.unsettled.tell(owed(desk, event, ()))
+    return course.over(desk, decision)

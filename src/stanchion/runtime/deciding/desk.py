@@ -1,0 +1,390 @@
+"""A run's desk: what flows need of it. Ids, events, moments, plans, open calls, notices."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import OrderedDict, deque
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stanchion.audit.forks import tell_of_forks
+from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.chain import EVERY_ACTION, Plans
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.gates import Ending
+from stanchion.kernel.late import late_finding
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.shown import visible
+from stanchion.kernel.sizes import CEILING, exceeds, refused_unread
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Settle, Stake
+from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.locks import Lock
+from stanchion.runtime.answers.lookups import Answering
+from stanchion.runtime.deciding.announcement import Beginning, counts
+from stanchion.runtime.deciding.hosts import streamed
+from stanchion.runtime.deciding.partial import PartialResults
+from stanchion.runtime.deciding.start import Allowed
+from stanchion.runtime.deciding.under_way import UnderWay
+from stanchion.runtime.deciding.undos import Undos
+from stanchion.runtime.errors import Refused
+
+if TYPE_CHECKING:
+    from stanchion.kernel.lookups import Recall
+    from stanchion.runtime.answers.provenance import Provenance
+    from stanchion.runtime.deciding.grounds import Deciding
+    from stanchion.runtime.deciding.trouble import Trouble
+
+MAX_OPEN: Final = 10_000
+"""How many judged calls a run remembers until their results are reported; the oldest is forgotten first."""
+MAX_NOTICES: Final = 100
+"""How many notices wait for the agent; the oldest is forgotten first."""
+
+USED_UP: Final = frozenset(
+    {"steps.exceeded", "budget.exceeded", "time.exceeded", "kernel.exhausted", "kernel.deadline"}
+)
+"""Codes that say that a run has used up what it had: what it has produced until then comes with the refusal."""
+
+
+class Open(msgspec.Struct, frozen=True, gc=False):
+    """A call that was judged and has not reported back: what it was, what it reserved, and what of that goes back where
+    nobody says how much was used. `adopted`: another process of the run has made it."""
+
+    tool: str
+    args: dict[str, Any]
+    held: bool
+    spent: Amounts
+    at: int = 0
+    lent: frozenset[int] = frozenset()
+    adopted: bool = False
+
+
+def measures_of(policy: Any, run: RunInfo) -> frozenset[int]:
+    """What the budgets of a run bound."""
+    bounded: frozenset[int] = policy.measures
+    return (
+        bounded if run.allotment is None else bounded | {unit for unit, left in enumerate(run.allotment) if left >= 0}
+    )
+
+
+def _costs(stage: Stage, spent: Amounts) -> bool:
+    """Whether what an action amounts to is charged beside it: a charge is its own, and a request that leaves has one
+    only where it costs tokens or money."""
+    return stage is not Stage.CHARGE and (stage is not Stage.EGRESS or spent[1] > 0 or spent[2] > 0)
+
+
+class Desk:
+    """What one run has in hand. Safe to use from several threads; nothing in it grows with the run's length."""
+
+    def __init__(
+        self,
+        shield: Deciding,
+        info: RunInfo,
+        nonce: str,
+        deadline_at_ms: int | None,
+        above: Desk | None = None,
+        can: tuple[Action, ...] = EVERY_ACTION,
+    ) -> None:
+        self.shield = shield
+        self.store = shield.anchored
+        self.turns = shield.turns
+        self._given = info
+        self.info = info = shield.described(info, shield.policy)
+        self.deadline_at_ms = deadline_at_ms
+        self.can = can
+        """What the run's host can carry out."""
+        self.ended: Ending | None = None
+        late = self._answered_late, self._recalled, shield.heard_late
+        self.answering = Answering(shield.answerer, *late, shield.answers)
+        self.provenance: Provenance | None = None if above is None else above.remembers()
+        """Where the values of this run and of those above it come from, once a guard wants to know."""
+        self._prefix = f"{info.id}.{nonce}."
+        self._count = itertools.count(1)
+        self._plans = Plans(shield.policy, info, can, polite=True)
+        self._streamed = Plans(shield.policy, info, streamed(can), polite=True)
+        self._charges = Stage.CHARGE in shield.policy.stages
+        self.measures = measures_of(shield.policy, info)
+        self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
+        self._notices: deque[str] = deque(maxlen=MAX_NOTICES)
+        self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._tickets: OrderedDict[str, str] = OrderedDict()
+        self._open: OrderedDict[str, Open] = OrderedDict()
+        self._streaming: set[str] = set()
+        self.under_way = UnderWay()
+        """Calls whose outcome has yet to be written down."""
+        self.allowed = Allowed(shield)
+        """When what goes ahead was judged, until it starts."""
+        self.told: RunInfo | None = None
+        self.decided = counts()
+        self.counting = Lock()
+        self.partial = PartialResults()
+        self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
+        """The agents that this run works for, the nearest first."""
+        self.undos: Undos = Undos(None if above is None else above.undos)
+        self.places: OrderedDict[str, int] = OrderedDict()
+        """How often the run has got the result of each call that happens once."""
+        self.trouble: Trouble | None = None
+        """What is known of the failure that came last."""
+        self.last: Any = None
+        self.veiled = False
+        self.is_over = False
+        """Whether its end is written down."""
+        self.carved = ""
+        """The hold on its parent's budgets that this run has yet to give back."""
+        self._beginning = Beginning(shield)
+        tell_of_forks(self)
+
+    def forked(self) -> None:
+        """In a forked process: go on with the run there. Its events get ids of their own, because a store answers each
+        id once; and what was decided before is told by the process that decided it."""
+        self._prefix = f"{self._given.id}.{os.urandom(4).hex()}."
+        self._count = itertools.count(1)
+        self.told = None
+        self.decided = counts()
+
+    @property
+    def plans(self) -> Plans:
+        """The run's plans under the policy in force; a new policy gets new ones."""
+        if self._plans.policy is not self.shield.policy:
+            self._replan()
+        return self._plans
+
+    @property
+    def streamed(self) -> Plans:
+        """Plans for a reply whose chunks are delivered: what can no longer be done becomes stricter."""
+        if self._streamed.policy is not self.shield.policy:
+            self._replan()
+        return self._streamed
+
+    def _replan(self) -> None:
+        policy = self.shield.policy
+        self.info = self.shield.described(self._given, policy)
+        self._charges = Stage.CHARGE in policy.stages
+        self.measures = measures_of(policy, self.info)
+        self._streamed = Plans(policy, self.info, streamed(self.can), polite=True)
+        self._plans = Plans(policy, self.info, self.can, polite=True)
+
+    def announce(self, run: RunInfo) -> None:
+        """Write down that the run begins, or goes on under another policy or in another process."""
+        self._beginning.announce(run, self.deadline_at_ms)
+        if self.told is None:
+            self.shield.telemetry.run_began()
+        self.told = run
+
+    def produced(self) -> tuple[Any, ...]:
+        """What the run has produced so far: what it kept, and the last result that the agent got."""
+        return self.partial.chunks if self.last is None else (*self.partial.chunks, self.last)
+
+    def new_id(self) -> str:
+        """An id that no other event has."""
+        return self._prefix + str(next(self._count))
+
+    def event(self, kind: type[Any], tool: str = "", **fields: Any) -> Any:
+        """An event of this run, now, with what the policy says of its tool."""
+        plans = self.plans
+        facts = plans.tools.get(tool)
+        risk, traits = self.tool_facts(plans, tool) if facts is None else facts
+        name, at = self._prefix + str(next(self._count)), self.shield.clock()
+        return kind(id=name, at=at, run=plans.run, tool=tool, risk=risk, traits=traits, **fields)
+
+    def tool_call(self, tool: str, args: dict[str, Any], registered: Risk | None = None) -> ToolCall:
+        """The event of a tool call, now; made here by hand because it is made most often."""
+        plans = self.plans
+        facts = plans.tools.get(tool) if registered is None else None
+        risk, traits = self.tool_facts(plans, tool, registered) if facts is None else facts
+        return ToolCall(
+            id=self._prefix + str(next(self._count)), at=self.shield.clock(), run=plans.run, tool=tool, risk=risk,
+            traits=traits, args=args,
+        )  # fmt: skip
+
+    def renewed(self, event: Event) -> Event:
+        """The same event once more, now, for a new judgement; it says which one it was first."""
+        first = event.call if event.call else event.id
+        return msgspec.structs.replace(event, id=self.new_id(), at=self.shield.clock(), call=first)
+
+    def moment(
+        self,
+        event: Event,
+        spent: Amounts = JUST_ONE,
+        settles: tuple[Settle, ...] = (),
+        attempt: int = 1,
+        refused: tuple[Finding, ...] = (),
+        stakes: tuple[Stake, ...] = (),
+        granted: str = "",
+        again: bool = False,
+        lifts: tuple[str, ...] = (),
+    ) -> Moment:
+        """An event with what enters beside it: its cost, late answers, the run's end, its deadline, what the runtime
+        itself has against it, what it rests on, and the ticket by which a person has said yes to it."""
+        events: tuple[Event, ...] = (event,)
+        if self._charges and spent is not JUST_ONE and _costs(event.stage, spent):
+            events = (event, self._charge(event, spent))
+        readings = tuple(map(self.shield.policy.read, events))
+        if not self._late and self.ended is None and self.deadline_at_ms is None:
+            return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts, readings)
+        late = [*refused, *[self._late.popleft() for _ in range(len(self._late))]]
+        if self.ended is not None:
+            late.append(Finding(Action.HALT, self.ended.code, (self.ended.why,), guard="kernel"))
+        elif self.deadline_at_ms is not None and event.at >= self.deadline_at_ms:
+            late.append(Finding(Action.BLOCK, "kernel.deadline", guard="kernel"))
+        return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again, lifts, readings)
+
+    def _charge(self, event: Event, spent: Amounts) -> Event:
+        _, tokens, cost, _, _ = spent
+        return Charge(
+            id=self.new_id(), at=event.at, run=event.run, tool=event.tool, risk=event.risk, traits=event.traits,
+            call=event.id, tokens=tokens, cost_microusd=cost,
+        )  # fmt: skip
+
+    def tool_facts(self, plans: Plans, tool: str, declared: Risk | None = None) -> tuple[Risk, tuple[str, ...]]:
+        """What a policy says of a tool: its risk, with its registration the stricter of both, and its traits."""
+        facts = plans.tools.get(tool)
+        if facts is None or (declared is not None and declared > facts[0]):
+            registered = declared if declared is not None else self.shield.registered_risk(tool)
+            if len(plans.tools) >= 1_024:
+                plans.tools.clear()
+            policy: Any = plans.policy
+            facts = plans.tools[tool] = (policy.risk(tool, registered), policy.traits(tool))
+        return facts
+
+    def fitted(self, moment: Moment, plans: Plans) -> Moment:
+        """A moment as it can be judged: one that is too large is refused unread, and one that was made just before a
+        reload is made to fit the policy it is judged by."""
+        if exceeds(moment.events[0], CEILING):
+            moment = refused_unread(moment, plans.policy.shadow)
+        if moment.events[0].run is plans.run:
+            return moment
+        risk, traits = self.tool_facts(plans, moment.events[0].tool)
+        events = tuple(
+            msgspec.structs.replace(event, run=plans.run, risk=risk, traits=traits) for event in moment.events
+        )
+        return msgspec.structs.replace(moment, events=events)
+
+    def time_left_s(self, tool: str, declared_s: float | None) -> float | None:
+        """How long a tool may take: the least of its own limit, the policy's and the run's deadline."""
+        limits = [self.limit_s(tool, declared_s)]
+        if self.deadline_at_ms is not None:
+            limits.append(max(0, self.deadline_at_ms - self.shield.clock()) / 1000)
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def limit_s(self, tool: str, declared_s: float | None) -> float | None:
+        """How long a tool may be at work: the lesser of its own limit and the policy's."""
+        entry = self.shield.policy.tool(tool)
+        limits = (declared_s, None if entry is None else entry.timeout_s)
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def refusal(self, decision: Decision, undone: bool = False) -> Refused:
+        """What a caller gets whose action does not go ahead, with whom to ask where a person is needed."""
+        over = decision.action == Action.HALT or decision.code in USED_UP
+        partial = self.produced() if over else ()
+        return Refused(decision, self.shield.policy.file.escalation.roles, partial, self.ticket_of(decision), undone)
+
+    def waits_for(self, decision: Decision, ticket: str) -> None:
+        """Remember the ticket that a decision waits for."""
+        if len(self._tickets) >= MAX_OPEN:
+            self._tickets.popitem(last=False)
+        self._tickets[decision.id] = ticket
+
+    def ticket_of(self, decision: Decision) -> str | None:
+        """The ticket that a decision waits for, or by which a person has refused it; `None` where there is none."""
+        refused_by = [finding.args[0] for finding in decision.findings if finding.code.startswith("approval.")]
+        return str(refused_by[0]) if refused_by else self._tickets.get(decision.id)
+
+    def opened(
+        self,
+        decision: Decision,
+        tool: str,
+        args: dict[str, Any],
+        spent: Amounts,
+        lent: frozenset[int] = frozenset(),
+    ) -> None:
+        """Remember a call that goes ahead until its outcome is reported."""
+        self.under_way.over(decision.id)
+        if len(self._open) >= MAX_OPEN:
+            self._streaming.discard(self._open.popitem(last=False)[0])
+        at = self.shield.clock() if self.measures else 0
+        self._open[decision.id] = Open(tool, args, decision.held, spent, at, lent)
+
+    def made(self, call: str) -> bool:
+        """Whether this very run has made a call, here, and not a process before it."""
+        return call.startswith(self._prefix)
+
+    def adopted(self, call: str, reserved: Amounts) -> None:
+        """Remember a call that another process of this run has made, until it is settled in the next step."""
+        self._open[call] = Open("", {}, True, reserved, adopted=True)
+
+    def streams_for(self) -> bool:
+        """Whether a stream brings the reply to a model call that was judged and has not reported back; each such call
+        has one stream."""
+        waiting = (name for name, known in self._open.items() if not known.tool and name not in self._streaming)
+        call = next(waiting, "")
+        if call:
+            self._streaming.add(call)
+        return call != ""
+
+    def is_open(self, call: str) -> bool:
+        """Whether the outcome of a call is still to be reported."""
+        return call in self._open
+
+    def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, Open | None]:
+        """Find and forget an open call: by its decision's id, or the oldest with that tool and those arguments."""
+        if not call:
+            match = (name for name, known in list(self._open.items()) if known.tool == tool and known.args == args)
+            call = next(match, "")
+        self._streaming.discard(call)
+        return call, self._open.pop(call, None)
+
+    def notice(self, event: Event, finding: Finding) -> None:
+        """Keep a warning: for the agent, and for the record of what comes of the call."""
+        self.tell(f"{finding.message}; {finding.advice}" if finding.advice else finding.message)
+        if event.stage is Stage.TOOL_CALL:
+            if len(self._notes) >= MAX_OPEN:
+                self._notes.popitem(last=False)
+            self._notes[event.id] = (*self._notes.get(event.id, ()), finding.message)
+
+    def tell(self, words: str) -> None:
+        """Keep words for the agent."""
+        self._notices.append(visible(words, lines=True))
+
+    def take_notices(self) -> tuple[str, ...]:
+        """The words kept for the agent since the last call."""
+        return tuple([self._notices.popleft() for _ in range(len(self._notices))])
+
+    def take_notes(self, call: str) -> tuple[str, ...]:
+        """The warnings that a call's outcome is annotated with."""
+        return self._notes.pop(call, ()) if self._notes else ()
+
+    def owed(self, moment: Moment, decision: Decision) -> None:
+        """Keep late answers that a decision could not enter (the store was lost, a gate was closed) for the next."""
+        heard = {(finding.code, finding.args) for finding in decision.findings + decision.shadow}
+        for finding in moment.late:
+            if finding.guard != "kernel" and (finding.code, finding.args) not in heard:
+                self._late.append(finding)
+
+    def remembers(self) -> Provenance | None:
+        """The memory of where values come from; `None` where no guard of the policy asks for it."""
+        if self.provenance is None and self.shield.policy.recalls is not None:
+            from stanchion.runtime.answers.provenance import Provenance
+
+            self.provenance = Provenance()
+        return self.provenance
+
+    def learn(self, moment: Moment, decision: Decision) -> None:
+        """Remember what an event that was judged tells of where values come from."""
+        memory, guard = self.remembers(), self.shield.policy.recalls
+        if memory is not None and guard is not None:
+            memory.learn(moment, decision, guard, child=bool(self.info.parents))
+
+    def _recalled(self, question: Recall) -> Any:
+        memory = self.remembers()
+        return None if memory is None else memory.answer(question)
+
+    def _answered_late(self, policy: str, lookup: Lookup, value: Any) -> None:
+        placed = self.shield.placed(policy, lookup.guard)
+        finding = None if placed is None else late_finding(placed, self.plans.policy.read(lookup.payload), value)
+        if finding is not None:
+            self._late.append(finding)

@@ -1,0 +1,157 @@
+"""Discretion: what guards redact is not repeated in words about it, whichever guard they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.content import content_of
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Moment, ToolCall
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.judgement import read_of
+from stanchion.kernel.patches import apply
+from stanchion.kernel.sizes import unread
+from stanchion.kernel.soundness import sound_or_none
+from stanchion.policy.veil import Pairs
+from stanchion.runtime.standing.veil import hidden_names
+
+SHORTEST: Final = 6
+"""What is shorter is not looked for in words: it stands in them by chance."""
+BEGINNING: Final = 8
+"""Words that are cut off may end within something: so much of its beginning is enough to know it by."""
+LONGEST_WORD: Final = 100
+"""A patch that is longer stands for itself, not for something in a message."""
+WITHHELD: Final = "[withheld]"
+
+
+def unseen(plans: Plans, moment: Moment, decision: Decision, shadow: bool = True) -> tuple[Patch, ...]:
+    """What guards would have redacted that were not asked because the action was refused before: its content is
+    written down all the same, unless it was too large to be read. `shadow` says whether guards count that only
+    watch."""
+    if unread(decision.findings):
+        return ()
+    plan = plans.of(moment.events, decision.inputs.mode)
+    skipped = set(decision.skipped)
+    patches: list[Patch] = []
+    reading = read_of(moment, plans.policy.read)[0]
+    for pos, judge, index in plan.redactors:
+        placed = plan.guards[pos]
+        if index or placed.id not in skipped or (placed.shadow and not shadow):
+            continue
+        try:
+            finding = sound_or_none(judge(reading))
+            patches += () if finding is None else (*finding.patches, *finding.hides)
+        except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
+            return (Patch((), {"$withheld": "a guard that redacts failed"}, kind="withheld"),)
+    return tuple(patches)
+
+
+def arguments(plans: Plans, event: Any) -> Any:
+    """The arguments of an event's call without what guards redact in a call."""
+    call = ToolCall(id="", at=0, run=plans.run, tool=event.tool, risk=event.risk, traits=event.traits, args=event.args)
+    plan = plans.of((call,), "")
+    reading = plans.policy.read(call)
+    patches: list[Patch] = []
+    try:
+        for _, judge, _ in plan.redactors:
+            finding = sound_or_none(judge(reading))
+            patches += () if finding is None else finding.patches
+        return apply(event.args, patches)
+    except Exception:  # noqa: BLE001 - a guard may raise anything; then all of it is withheld
+        return {"$withheld": "a guard that redacts failed"}
+
+
+def worded(plans: Plans, moment: Moment, decision: Decision) -> Decision:
+    """A decision whose words do not repeat what its guards redact, whichever guard they are of; what was too large to
+    be read is in no words."""
+    if unread(decision.findings):
+        return decision
+    hide = unseen(plans, moment, decision, shadow=False) if decision.skipped else ()
+    patches = (*wanted(decision.findings), *hide)
+    names = hidden_names(plans, moment.events[0])
+    return discreet(decision, content_of(moment.events[0]), patches, names) if patches or names else decision
+
+
+def wanted(findings: tuple[Finding, ...]) -> tuple[Patch, ...]:
+    """All that findings want hidden where people see it, whether or not it goes ahead like that."""
+    return tuple([patch for finding in findings for patch in (*finding.patches, *finding.hides)])
+
+
+def discreet(decision: Decision, content: Any, patches: tuple[Patch, ...], names: Pairs = ()) -> Decision:
+    """A decision with the patched parts of some content taken out of its findings' words, and what names hide."""
+    hidden = sorted([*names, *_hidden(content, patches)], key=lambda pair: -len(pair[0]))
+    if not hidden:
+        return decision
+
+    def clean(text: str) -> str:
+        for raw, word in hidden:
+            text = _without(text, raw, word)
+        return text
+
+    findings = tuple([_cleaned(finding, clean) for finding in decision.findings])
+    shadow = tuple([_cleaned(finding, clean) for finding in decision.shadow])
+    if findings == decision.findings and shadow == decision.shadow:
+        return decision
+    return msgspec.structs.replace(decision, findings=findings, shadow=shadow)
+
+
+def _cleaned(finding: Finding, clean: Callable[[str], str]) -> Finding:
+    args = tuple([clean(arg) if isinstance(arg, str) else arg for arg in finding.args])
+    text, guidance = clean(finding.text), clean(finding.guidance)
+    if (args, text, guidance) == (finding.args, finding.text, finding.guidance):
+        return finding
+    return msgspec.structs.replace(finding, args=args, text=text, guidance=guidance)
+
+
+def _without(text: str, raw: str, word: str) -> str:
+    """A text without another one in it, nor the beginning of it."""
+    text = text.replace(raw, word)
+    at = text.find(raw[:BEGINNING]) if len(raw) > BEGINNING and raw[:BEGINNING] not in word else -1
+    while at >= 0:
+        end = at + BEGINNING
+        while end < len(text) and end - at < len(raw) and text[end] == raw[end - at]:
+            end += 1
+        text = text[:at] + word + text[end:]
+        at = text.find(raw[:BEGINNING], at + len(word))
+    return text
+
+
+def _hidden(content: Any, patches: tuple[Patch, ...]) -> Iterator[tuple[str, str]]:
+    """The parts of some content that patches hide, each with what stands in its place."""
+    for patch in patches:
+        try:
+            value = content
+            for step in patch.path:
+                value = value[step]
+        except (KeyError, IndexError, TypeError):
+            continue
+        short = isinstance(patch.value, str) and len(patch.value) <= LONGEST_WORD
+        word = patch.value if short else WITHHELD
+        raws: Iterator[str] | list[str] = []
+        if patch.start >= 0:
+            raws = [value[patch.start : patch.end]] if isinstance(value, str) else []
+        elif isinstance(value, str):
+            raws = [value] if isinstance(patch.value, str) else []
+        elif patch.kind:
+            kept = set(_texts(patch.value))
+            raws = [text for text in _texts(value) if text not in kept]
+        yield from [(raw, word) for raw in raws if len(raw) >= SHORTEST and raw != word]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in some data, names included, and long numbers as they are written."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _texts(name)
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield str(value)

@@ -1,0 +1,323 @@
+"""Escalating: an action that waits for a person. It opens a ticket, or finds the one that was opened for it before."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from stanchion.approvals.digest import bounded, deed_of, hashed
+from stanchion.approvals.errors import TicketError
+from stanchion.approvals.grants import Grant, covers, grants_key, is_as_signed
+from stanchion.approvals.operators import Roster
+from stanchion.approvals.pages import TENANTS, tenants_of, with_tenant
+from stanchion.approvals.scope import Scope
+from stanchion.approvals.shelf import Kept, Limits, ask_again, change, find
+from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, id_of, shown_of, use, wish_of
+from stanchion.approvals.words import DENIED, EXPIRED, USED
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import Fact
+from stanchion.audit.record import BESIDE, patched
+from stanchion.audit.redaction import masked
+from stanchion.kernel.actions import Action
+from stanchion.kernel.compare_and_set import LEFT, change as change_record
+from stanchion.kernel.content import content_of
+from stanchion.kernel.contract.powers import SHOWS
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import ASK, Finding
+from stanchion.kernel.lookups import Answered
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
+from stanchion.policy.veil import renamed
+from stanchion.runtime.asides import aside
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.discretion import arguments
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.needs import Turn
+from stanchion.runtime.standing.veil import hidden_names, tell
+
+FIRST_S: Final = 0.05
+LONGEST_S: Final = 1.0
+"""How long a caller who waits lets the store rest between two looks: first, and at most."""
+LOOKED_AT: Final = "stanchion-run-1"
+"""What is hashed first where a ticket is about a run, so that it is never one about an action."""
+
+
+class Granted(NamedTuple):
+    """A person's yes to one action under one policy, which lifts what those guards asked for. An approval of one call
+    is used up when the action starts; a grant stays, and must still hold then."""
+
+    ticket: str
+    policy: str
+    lifts: tuple[str, ...]
+    key: str
+    version: int
+    until: int
+    approved: Ticket | None = None
+
+    def covers(self, policy: str) -> bool:
+        """Whether it still holds for its action under a policy that may have changed since."""
+        return policy == self.policy
+
+    def stake(self, event: Event) -> Stake:
+        """The record that the start of the action uses up, or rests on."""
+        if self.approved is None:
+            return Stake(self.key, self.version, None, When.LOOK, self.until)
+        used = msgspec.to_builtins(use(self.approved, event.id))
+        return Stake(self.key, self.version, used, until=self.until)
+
+
+def note_use(desk: Desk, granted: Granted | Finding, decision: Decision) -> None:
+    """Remember that an approval of one call is used up, where the action goes ahead on it."""
+    if isinstance(granted, Granted) and decision.proceeds and granted.approved is not None:
+        answer = granted.approved.answer
+        assert answer is not None
+        desk.shield.authority.spend(answer)
+
+
+def asking(decision: Decision) -> tuple[str, ...]:
+    """The guards that ask for a person, those included to whose questions one has said yes already."""
+    asks = [one for one in decision.findings if Action.ESCALATE in (one.action, one.said)]
+    return tuple(dict.fromkeys([one.guard for one in asks]))
+
+
+def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Granted | Finding | None]:
+    """A person's answer to an action: their yes, why it is refused, or `None` while nobody has answered.
+
+    `waits` says whether the caller stays until somebody has, for as long as the policy lets it.
+    """
+    wanted = _asked(desk, event, decision)
+    terms = desk.shield.policy.file.escalation
+    life_ms = max(1, int(terms.timeout_s * 1000))
+    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
+    try:
+        yield from _make_known(desk, wanted.tenant, decision)
+        roster = yield from desk.shield.authority.roster()
+
+        def covered(grant: Grant, _now: int) -> bool:
+            return covers(grant, event, wanted.deed, wanted.agent) and not _doubt(desk, roster, grant, wanted)
+
+        found = yield from find(desk.shield.records, f"{decision.id}.ask", wanted, covered, life_ms, limits)
+        if found.grant is not None:
+            return _granted(found.grant, grants_key(wanted.tenant), found.version)
+        kept = found.kept
+        if kept is None:
+            desk.tell("people were asked too often, so nobody is asked about this one; ask again later")
+            return None
+        if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
+            desk.tell("a person is asked about something else first: repeat the call when that is answered")
+            return None
+        desk.waits_for(decision, wanted.id)
+        if kept.opened:
+            _write_down(desk, kept.ticket, decision)
+        if kept.ticket.state is State.OPEN and waits:
+            kept = yield from _wait(desk, kept.ticket, kept, decision)
+            roster = yield from desk.shield.authority.roster()
+        if kept.ticket is not None and kept.ticket.state is State.APPROVED:
+            kept = yield from _taken(desk, kept, wanted, decision, roster)
+    except (StoreLost, TicketError) as error:
+        desk.tell("nobody could be asked, because the state store cannot be used; repeat the call later")
+        aside(f"no ticket `{wanted.id}` could be opened", error)
+        return None
+    return _answer(kept, decision, wanted)
+
+
+def _granted(grant: Grant, key: str, version: int) -> Granted:
+    return Granted(grant.id, grant.deed.policy, grant.deed.guards, key, version, grant.until)
+
+
+def _doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str:
+    """Why a grant does not count, though it would cover an action; empty where it does."""
+    if not is_as_signed(grant) or grant.answer.act.tenant != wanted.tenant:
+        return "it is not what was answered"
+    return desk.shield.authority.doubt(roster, grant.answer, wanted.asked, grant.scope)
+
+
+def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
+    """An approved ticket whose answer counts; one whose answer does not is open again, and that is written down."""
+    ticket = kept.ticket
+    assert ticket is not None
+    why = _wrong(desk, roster, ticket, wanted)
+    if not why:
+        return kept
+    life_ms = max(1, int(desk.shield.policy.file.escalation.timeout_s * 1000))
+    made = yield from ask_again(desk.shield.records, f"{decision.id}.again", ticket, wanted, life_ms)
+    fact = Fact(made.now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why)
+    tell(desk.shield, fact._replace(data={"purpose": "ticket", "generation": ticket.generation}))
+    return made
+
+
+def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
+    """Why the answer that is kept with a ticket does not let an action go ahead; empty where it does."""
+    answer = ticket.answer
+    if answer is None:
+        return "there is no answer"
+    if ticket.scope is not Scope.ONCE or ticket.deed != wanted.deed:
+        return "it is for something else"
+    if not answer.act.yes or not wish_of(ticket).is_answered_by(answer.act) or answer.act.until != ticket.grant_until:
+        return "the ticket is not as it was when it was answered"
+    asked = msgspec.structs.replace(wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents))
+    return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
+
+
+def _make_known(desk: Desk, tenant: str, decision: Decision) -> Flow[None]:
+    """Have a tenant among those that have asked people, once for each process."""
+    known = tenants_of(desk.shield.records.get(TENANTS, ABSENT)[1])
+    if tenant not in known:
+        batch = f"{decision.id}.known"
+        yield from change_record(desk.shield.records, batch, FLEET, TENANTS, lambda value, _: _with(value, tenant))
+
+
+def _with(value: Any, tenant: str) -> Any:
+    more = with_tenant(value, tenant)
+    return LEFT if more is None else more
+
+
+def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+    """Open a ticket about a run that goes on with what is refused, once for each thing. Its answer lets nothing
+    through: it is bound to the run and to what the finding is about, and no action can start on it."""
+    asks = next(finding for finding in decision.findings if ASK in finding.effects)
+    about = hashed([LOOKED_AT, event.run.tenant, event.run.id, asks.guard, asks.about])
+    asked = _asked(desk, event, decision)
+    deed = msgspec.structs.replace(asked.deed, what=about, guards=(asks.guard,))
+    wanted = msgspec.structs.replace(
+        asked, id=id_of(deed), deed=deed, guard=asks.guard, code=asks.code, message=asks.message
+    )
+    terms = desk.shield.policy.file.escalation
+    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
+    life_ms = max(1, int(terms.timeout_s * 1000))
+    batch = f"{decision.id}.report"
+    try:
+        yield from _make_known(desk, wanted.tenant, decision)
+        kept = (yield from find(desk.shield.records, batch, wanted, _never, life_ms, limits)).kept
+    except (StoreLost, TicketError) as error:
+        desk.tell("nobody could be asked to look at this run, because the state store cannot be used")
+        aside(f"no ticket `{wanted.id}` could be opened", error)
+        return
+    if kept is not None and kept.changed and kept.ticket is not None and kept.before is None:
+        desk.tell(f"{asks.message}; a person is asked to look at this run")
+        _write_down(desk, kept.ticket, decision)
+
+
+def _never(_grant: Grant, _now: int) -> bool:
+    return False
+
+
+def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
+    """A moment once more, with a person's answer to it; what it settled is settled already."""
+    event = desk.renewed(moment.events[0])
+    if isinstance(answer, Finding):
+        return desk.moment(event, moment.amounts, refused=(answer,))
+    return desk.moment(event, moment.amounts, stakes=(answer.stake(event),), granted=answer.ticket, lifts=answer.lifts)
+
+
+def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision) -> Flow[Kept]:
+    """Look again and again, ever more rarely, until somebody has answered or the caller's time is over."""
+    left_s = desk.shield.policy.file.escalation.wait_s
+    if desk.deadline_at_ms is not None:
+        left_s = min(left_s, (desk.deadline_at_ms - desk.shield.clock()) / 1000)
+    pause_s, looks = FIRST_S, 0
+    while left_s > 0 and desk.ended is None and kept.ticket is not None and kept.ticket.state is State.OPEN:
+        place = desk.shield.waiting.join(ticket.key)
+        try:
+            yield Turn(place, min(pause_s, left_s))
+        finally:
+            desk.shield.waiting.leave(ticket.key, place)
+        left_s -= pause_s
+        pause_s, looks = min(pause_s * 2, LONGEST_S), looks + 1
+        look = f"{decision.id}.look{looks}"
+        kept = yield from change(desk.shield.records, look, ticket.tenant, ticket.key, _standing)
+    return kept
+
+
+def _standing(ticket: Ticket | None, now: int) -> Ticket | None:
+    return None if ticket is None else as_of(ticket, now)
+
+
+def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding | None:
+    ticket = kept.ticket
+    if ticket is None or ticket.state is State.OPEN:
+        return None
+    match ticket.state:
+        case State.APPROVED:
+            if ticket.answer is None or wanted.agent not in ticket.answer.act.agents:
+                return None
+            until = ticket.grant_until
+            return Granted(ticket.id, decision.policy, ticket.deed.guards, ticket.key, kept.version, until, ticket)
+        case State.DENIED | State.WITHDRAWN:
+            said = (ticket.id, ticket.answered_by, ticket.comment if ticket.comment else NO_REASON)
+            return Finding(Action.BLOCK, DENIED, said, guard="kernel")
+        case State.USED:
+            return Finding(Action.BLOCK, USED, (ticket.id,), guard="kernel")
+        case State.EXPIRED:
+            return Finding(Action.BLOCK, EXPIRED, (ticket.id, _how_expired(ticket)), guard="kernel")
+
+
+def _how_expired(ticket: Ticket) -> str:
+    if ticket.grant_until:
+        took_s = (ticket.grant_until - ticket.answered_at) / 1000
+        return f"the yes was not used within {took_s:g} s"
+    return f"nobody answered within {(ticket.expires_at - ticket.opened_at) / 1000:g} s"
+
+
+def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
+    """What is asked of a person, fit to be shown; it is not open yet."""
+    determining = decision.determining
+    run = event.run
+    content = bounded(masked(patched(content_of(event), decision)))
+    beside = {name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]}
+    deed = deed_of(event, decision.policy, asking(decision), shown_of(content, beside))
+    ticket = Ticket(
+        id=id_of(deed),
+        tenant=run.tenant,
+        run=run.id,
+        deed=deed,
+        content=content,
+        beside=beside,
+        evidence=_evidence(desk, decision),
+        askers=(run.agent,),
+        above=desk.lineage,
+        guard="" if determining is None else determining.guard,
+        code=decision.code,
+        message=decision.message,
+        roles=desk.shield.policy.file.escalation.roles,
+        mode=decision.inputs.mode,
+        opened_at=0,
+        expires_at=0,
+    )
+    pairs = hidden_names(desk.plans, event)
+    # The tenant's name is part of the place where the ticket is kept, and the hash is that of what is shown.
+    shown = msgspec.structs.replace(renamed(ticket, pairs), tenant=run.tenant)
+    deed = msgspec.structs.replace(shown.deed, shown=hashed(shown_of(shown.content, shown.beside)), parts=deed.parts)
+    return msgspec.structs.replace(shown, id=id_of(deed), deed=deed)
+
+
+def _beside(desk: Desk, event: Event, name: str) -> Any:
+    """What stands beside an event's content; of arguments what guards redact in a call is left out, for those that a
+    host reports with a result are as the host has them."""
+    return arguments(desk.plans, event) if name == "args" else getattr(event, name)
+
+
+def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
+    """What a person has to know beside the action itself, where the guard that asks for one can tell."""
+    asks = decision.determining
+    placed = None if asks is None else desk.shield.placed(decision.policy, asks.guard)
+    telling = None if placed is None else SHOWS.of(placed.guard)
+    if asks is None or telling is None:
+        return {}
+    answers = [
+        answer.value for name, answer in decision.inputs.answers if name == asks.guard and type(answer) is Answered
+    ]
+    return {name: masked(words) for answer in answers for name, words in telling.shown(answer).items()}
+
+
+def _write_down(desk: Desk, ticket: Ticket, decision: Decision) -> None:
+    """Write down that a ticket was opened, and for which call."""
+    data = {"call": decision.id, "digest": ticket.deed.digest, "about": ticket.about, "expires_at": ticket.expires_at}
+    opened = Fact(ticket.opened_at, "ticket.opened", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message)
+    try:
+        tell(desk.shield, opened._replace(data=data), ticket.deed.tool)
+    except AuditLost as lost:
+        desk.tell("the audit trail could not be written: the question to a person is not recorded")
+        aside(f"the opening of ticket `{ticket.id}` is not recorded", lost)

@@ -1,0 +1,87 @@
+"""What deciding needs of a shield: beside what holds and who answers, what is left to tell, and whom guards ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stanchion.runtime.people.grounds import Answered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stanchion.approvals.answerers import By
+    from stanchion.approvals.request import Request
+    from stanchion.kernel.actions import Risk
+    from stanchion.kernel.events import RunInfo
+    from stanchion.kernel.guard import Placed
+    from stanchion.policy.compiled import CompiledPolicy
+    from stanchion.runtime.answers.pool import Pool
+    from stanchion.runtime.deciding.unsettled import Unsettled
+    from stanchion.runtime.deciding.unwritten import Unwritten
+
+
+class Deciding(Answered, Protocol):
+    """A shield, as far as decisions need it."""
+
+    @property
+    def unsettled(self) -> Unsettled:
+        """What has happened that the store has yet to be told."""
+
+    @property
+    def unwritten(self) -> Unwritten:
+        """What has happened that has yet to be written down."""
+
+    @property
+    def anchored(self) -> Any:
+        """The store, told along the way how far the trail has come."""
+
+    @property
+    def origin(self) -> str:
+        """Where the policy in force came from."""
+
+    @property
+    def env(self) -> str | None:
+        """The environment of the policy."""
+
+    @property
+    def answers(self) -> Pool:
+        """The threads in which the code behind guards answers."""
+
+    @property
+    def answerer(self) -> Callable[..., Any]:
+        """Finds the code that answers for a guard."""
+
+    @property
+    def heard_late(self) -> Callable[..., Any]:
+        """Is told of answers that came late."""
+
+    @property
+    def placed(self) -> Callable[[str, str], Placed | None]:
+        """Finds a guard of a policy by its id."""
+
+    @property
+    def registered_risk(self) -> Callable[[str], Risk | None]:
+        """The risk that a tool was registered with."""
+
+    @property
+    def described(self) -> Callable[[RunInfo, CompiledPolicy], RunInfo]:
+        """A run with what a policy says of its agent and task."""
+
+    @property
+    def awake_ns(self) -> Callable[[], int]:
+        """A clock that goes on while the host sleeps."""
+
+    @property
+    def chance(self) -> Callable[[], float]:
+        """A number between 0 and 1, drawn anew."""
+
+    @property
+    def tool_of(self) -> Callable[..., Any]:
+        """A function as the tool that it was registered as."""
+
+    @property
+    def run(self) -> Callable[..., Any]:
+        """Begins a run, as the child of another where there is a `parent`."""
+
+    def act(self, request: Request, by: By) -> Any:
+        """Have an operator's act carried out, once they have said so."""

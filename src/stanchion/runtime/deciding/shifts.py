@@ -1,0 +1,106 @@
+"""What a decision does to states: runs end, and tools and agents are isolated or warned of."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.kernel.compare_and_set import LEFT, change
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Signals
+from stanchion.kernel.gates import Ending, called, ending_key, standing_key, standing_of
+from stanchion.kernel.state import ABSENT, FOREVER, StoreLost, key
+from stanchion.kernel.states import Mark, Signal, Terms, moved
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.run_end import end
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.standing.epoch_memory import changed
+from stanchion.runtime.standing.host_memory import CLOSED
+from stanchion.runtime.standing.states import REMEMBERED_MS, TERMS, record_shift, shift, shown
+
+EXHAUSTED: Final = frozenset({"budget.exceeded", "kernel.exhausted"})
+"""Codes that say that a budget is used up."""
+
+
+def end_run(desk: Desk, code: str, why: str) -> Flow[None]:
+    """End a run, here at once and for every other process; without the store it stays ended here."""
+    why = desk.shield.policy.veil.words(why)
+    desk.ended = Ending(code, why)
+    end(desk, code, why)
+    key = ending_key(desk.info.tenant, desk.info.id)
+    ending = msgspec.to_builtins(desk.ended)
+    try:
+        yield from change(
+            desk.shield.records, desk.new_id(), desk.info.tenant, key, lambda value, _: LEFT if value else ending
+        )
+        yield from changed(desk.shield.memory, desk.shield.clock())
+    except StoreLost:
+        desk.tell("the store could not be reached: other processes do not know yet that this run has ended")
+
+
+def isolate(desk: Desk, name: str, for_ms: int, why: str) -> Flow[None]:
+    """Isolate a tool or an agent of the run's tenant for a time, by the store's clock."""
+    signals = (Signal.FAILING, Signal.REPEATED)
+    if not (yield from signal_state(desk, name, signals, why, Terms(quarantine_ms=for_ms, halt_after=FOREVER))):
+        shown = called(desk.shield.policy.veil.name(name))
+        desk.tell(f"the store could not be reached: {shown} is refused, but not isolated")
+
+
+def repeated(desk: Desk, name: str, decision: Decision, after: int) -> Flow[bool]:
+    """Count that something would be isolated, once for each decision; says whether it is the how manyth time in a day
+    from which it is. Without the store nobody knows, and it is."""
+    guard = "" if decision.determining is None else decision.determining.guard
+    counted: list[int] = []
+
+    def one_more(value: Any, now: int) -> Any:
+        known = {} if value is None else value
+        counted[:] = [at for at in known.get("times", ()) if now - at < REMEMBERED_MS]
+        if known.get("last") == decision.id:
+            return LEFT
+        counted.append(now)
+        del counted[:-after]
+        return {"times": list(counted), "last": decision.id}
+
+    strikes = key(desk.info.tenant, "strikes", guard, name)
+    try:
+        yield from change(desk.shield.records, f"{decision.id}.strike", desk.info.tenant, strikes, one_more)
+    except StoreLost:
+        return True
+    return len(counted) >= after
+
+
+def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+    """Move the states that a decision's findings give signals to, where they do move: that is known without a trip."""
+    reply = decision.inputs.reply
+    now = event.at if reply is None else reply.now
+    standing = standing_of(desk.shield.records.get(standing_key(desk.info.tenant), ABSENT)[1])
+    asked = [
+        (name, tuple(Signal(signal) for signal in signals), finding.terms.terms, finding.message)
+        for finding in decision.findings
+        if isinstance(finding.terms, Signals)
+        for name, signals in finding.terms.to
+    ]
+    if decision.code in EXHAUSTED:
+        why = "" if decision.determining is None else decision.determining.message
+        asked.append((f"run:{desk.info.id}", (Signal.EXHAUSTED,), TERMS, why))
+    for name, signals, terms, why in asked:
+        mark = standing.marks.get(name, Mark()) if name else standing.own
+        if any(moved(mark, signal, now, why, terms) is not None for signal in signals):
+            yield from signal_state(desk, name, signals, why, terms)
+
+
+def signal_state(desk: Desk, name: str, signals: tuple[Signal, ...], why: str, terms: Terms = TERMS) -> Flow[bool]:
+    """Give signals to a state from within a run, and write down what has changed; says whether the store took it."""
+    tenant = desk.info.tenant
+    try:
+        shifts = yield from shift(desk.shield.records, desk.new_id(), tenant, name, signals, why, terms)
+    except StoreLost:
+        return False
+    if any(CLOSED & {one.before, one.after} for one in shifts):
+        yield from changed(desk.shield.memory, desk.shield.clock())
+    for one in shifts:
+        record_shift(desk.shield, tenant, one, run=desk.info.id)
+        desk.tell(f"{called(desk.shield.policy.veil.name(name))} is now {shown(one.after)}: {why}")
+    return True

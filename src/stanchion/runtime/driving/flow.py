@@ -1,0 +1,62 @@
+"""Flows: what both drivers run, what they reach, and what they tell a flow where a need was not met."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, Protocol, TypeVar
+
+from stanchion.kernel.state import Batch, StoreLost
+from stanchion.runtime.driving.turns import Turns
+
+T = TypeVar("T")
+Flow = Generator[Any, Any, T]
+"""A flow yields needs (`Batch`, `Ask`, `Invoke`, `Pause`, `Turn`) and returns its result."""
+
+
+class World(Protocol):
+    """What a driver reaches: the store, whatever answers lookups, and the lines of those who race."""
+
+    @property
+    def store(self) -> Any: ...
+
+    @property
+    def answering(self) -> Any: ...
+
+    @property
+    def turns(self) -> Turns: ...
+
+
+def as_lost(need: Any, error: BaseException) -> BaseException:
+    """What a flow gets where a need was not met. A store may raise anything: to whoever asked it, it is lost."""
+    if type(need) is not Batch or isinstance(error, StoreLost) or not isinstance(error, Exception):
+        return error
+    lost = StoreLost(f"it failed with `{type(error).__name__}`: {error}")
+    lost.__cause__ = error
+    return lost
+
+
+def unknown(need: Any) -> TypeError:
+    """The error for a need that no driver meets."""
+    return TypeError(f"a flow asked for `{type(need).__name__}`, which no driver does")
+
+
+def rests(flow: Any) -> bool:
+    """Whether a flow waits for its driver still: what its driver raises then is not what it raised."""
+    return getattr(flow, "gi_frame", None) is not None
+
+
+def told(flow: Flow[T], error: BaseException) -> Flow[T]:
+    """The rest of a flow whose driver was cut off: it is told why, as of any other failure, and decides what it means.
+    One that was dropped instead would leave what it has reserved, and no outcome."""
+    try:
+        need = flow.throw(error)
+        while True:
+            try:
+                given = yield need
+            except BaseException as trouble:  # noqa: BLE001 - the flow decides what every failure means
+                need = flow.throw(trouble)
+            else:
+                need = flow.send(given)
+    except StopIteration as done:
+        result: T = done.value
+        return result

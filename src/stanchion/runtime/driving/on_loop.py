@@ -1,0 +1,128 @@
+"""The async driver: does what a flow asks for on the running event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from stanchion.kernel.lookups import Ask
+from stanchion.kernel.state import Batch, Moved, StoreLost
+from stanchion.runtime.driving.bounded import OutOfTime, within
+from stanchion.runtime.driving.flow import Flow, T, World, as_lost, rests, told, unknown
+from stanchion.runtime.driving.left_work import InThread
+from stanchion.runtime.driving.needs import Invoke, Pause, Turn, too_late
+from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy
+from stanchion.runtime.values.anatomy import awaits
+
+
+class Entry(Protocol):
+    """The place of a flow among those who begin something: its own until the store has answered for the first time."""
+
+    @property
+    def late(self) -> StoreLost | None: ...
+
+    def leave(self) -> None: ...
+
+
+async def adrive(flow: Flow[T], world: World, entry: Entry | None = None) -> T:
+    """Run a flow to its end on the running event loop."""
+    line: Courtesy | None = None
+    try:
+        need = flow.send(None)
+        while True:
+            try:
+                if type(need) is Batch:
+                    if entry is not None and entry.late is not None:
+                        raise entry.late
+                    given: Any = await world.store.acarry(need)
+                    if entry is not None:
+                        entry.leave()
+                        entry = None
+                    if line is not None and not given.stale:
+                        line.leave()
+                elif type(need) is Moved:
+                    line = Courtesy(world.turns) if line is None else line
+                    place = line.join(need)
+                    given = None
+                    if place is not None:
+                        await place.await_turn(PATIENCE_S)
+                else:
+                    if type(need) is Ask and entry is not None:
+                        entry.leave()  # whoever answers may take long, and the store has nothing to do with it
+                    given = await _met(need, world)
+                    if type(given) is Stopped:
+                        raise given.error
+            except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                need = flow.throw(as_lost(need, error))
+            else:
+                need = flow.send(given)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    except BaseException as error:
+        if not rests(flow):
+            raise
+        return await adrive(told(flow, error), world)
+    finally:
+        if line is not None:
+            line.leave()
+
+
+async def _met(need: Any, world: World) -> Any:
+    """What is given for a need that neither writes state nor waits in line for it."""
+    if type(need) is Invoke:
+        return await _ainvoke(need)
+    if type(need) is Ask:
+        return await world.answering.aanswer(need)
+    if type(need) is Pause:
+        return await asyncio.sleep(need.seconds)
+    if type(need) is Turn:
+        return await need.place.await_turn(need.patience_s)
+    raise unknown(need)
+
+
+async def _ainvoke(need: Invoke) -> Any:
+    """Await an async function, cancelled at its limit; a sync one works in a thread and never holds up the loop."""
+    if need.leave is not None:
+        need.leave.check()
+    if need.timeout_s is None:
+        return await _work(need)
+    inner = None if _is_async(need.fn) else InThread(lambda: _call(need), need.ended)
+    try:
+        return await within(_work(need, inner), need.timeout_s, need.ended)
+    except OutOfTime as late:
+        if late.goes_on:
+            raise too_late(need, ": it was cancelled, and is still running") from None
+        if inner is not None and inner.leave():
+            raise too_late(need, ", and is still running") from None
+        raise too_late(need) from None
+
+
+async def _work(need: Invoke, inner: InThread | None = None) -> Any:
+    if _is_async(need.fn):
+        value = await need.fn(*need.args, **need.kwargs)
+    else:
+        value = await (asyncio.to_thread(_call, need) if inner is None else asyncio.to_thread(inner))
+    return await value if awaits(value) else value
+
+
+class Stopped(NamedTuple):
+    """What a sync function raised that no future and no coroutine can: the flow gets it, its caller a `RuntimeError`
+    whose cause it is, as Python has it."""
+
+    error: StopIteration
+
+
+def _call(need: Invoke) -> Any:
+    try:
+        if need.leave is not None:
+            need.leave.check()
+        return need.fn(*need.args, **need.kwargs)
+    except StopIteration as error:
+        return Stopped(error)
+
+
+def _is_async(fn: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004

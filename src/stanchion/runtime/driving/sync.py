@@ -1,0 +1,128 @@
+"""The sync driver: does what a flow asks for in the calling thread. `on_loop` has the one for event loops."""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+import time
+from types import CoroutineType
+from typing import Any
+
+from stanchion.kernel.lookups import Ask
+from stanchion.kernel.state import Batch, Moved
+from stanchion.runtime.driving.flow import Flow, T, World, as_lost, rests, told, unknown
+from stanchion.runtime.driving.left_work import InThread
+from stanchion.runtime.driving.needs import Invoke, Pause, Turn, too_late
+from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy
+from stanchion.runtime.values.anatomy import awaits
+
+
+def drive(flow: Flow[T], world: World) -> T:
+    """Run a flow to its end in this thread."""
+    try:
+        return _driven(flow, world)
+    except BaseException as error:
+        if not rests(flow):
+            raise
+        return drive(told(flow, error), world)
+
+
+def _driven(flow: Flow[T], world: World) -> T:
+    """The same, for somebody who tells the flow where this is cut off. That stands around the whole function: what
+    strikes where a `try` begins passes the one around it."""
+    line: Courtesy | None = None
+    stopped: StopIteration | None = None
+    try:
+        need = flow.send(None)
+        while True:
+            try:
+                if type(need) is Batch:
+                    given: Any = world.store.carry(need)
+                    if line is not None and not given.stale:
+                        line.leave()
+                elif type(need) is Moved:
+                    line = Courtesy(world.turns) if line is None else line
+                    place = line.join(need)
+                    given = None
+                    if place is not None:
+                        place.wait(PATIENCE_S)
+                else:
+                    given = _met(need, world)
+            except BaseException as error:  # noqa: BLE001 - the flow decides what every failure means
+                stopped = error if isinstance(error, StopIteration) else stopped
+                need = flow.throw(as_lost(need, error))
+            else:
+                need = flow.send(given)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    except RuntimeError as error:
+        # What a generator raises in place of a `StopIteration`, which it cannot let out.
+        if stopped is None or error.__cause__ is not stopped:
+            raise
+    finally:
+        if line is not None:
+            line.leave()
+    assert stopped is not None
+    try:
+        raise stopped
+    finally:
+        stopped = None
+
+
+def _met(need: Any, world: World) -> Any:
+    """What is given for a need that neither writes state nor waits in line for it."""
+    if type(need) is Invoke:
+        return _invoke(need)
+    if type(need) is Ask:
+        return world.answering.answer(need)
+    if type(need) is Pause:
+        return time.sleep(need.seconds)
+    if type(need) is Turn:
+        return need.place.wait(need.patience_s)
+    raise unknown(need)
+
+
+def _invoke(need: Invoke) -> Any:
+    """Call a sync function. With a time limit it works in a thread of its own, so that the caller is kept to it."""
+    if need.timeout_s is None:
+        if need.leave is not None:
+            need.leave.check()
+        return _not_awaitable(need.fn(*need.args, **need.kwargs))
+    answer: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+    context = contextvars.copy_context()
+
+    def called() -> Any:
+        if need.leave is not None:
+            need.leave.check()
+        return context.run(need.fn, *need.args, **need.kwargs)
+
+    inner = InThread(called, need.ended)
+
+    def work() -> None:
+        try:
+            answer.put((True, inner()))
+        except BaseException as error:  # noqa: BLE001 - handed to the caller as it is
+            answer.put((False, error))
+
+    threading.Thread(target=work, name="stanchion-tool", daemon=True).start()
+    try:
+        done, value = answer.get(timeout=max(0.0, need.timeout_s))
+    except queue.Empty:
+        if inner.leave():
+            raise too_late(need, ", and is still running") from None
+        done, value = answer.get()  # it has ended at the last moment
+    if not done:
+        raise value
+    return _not_awaitable(value)
+
+
+def _not_awaitable(value: Any) -> Any:
+    if awaits(value):
+        if type(value) is CoroutineType:
+            value.close()
+        raise TypeError(
+            "the function is async: write `await run.acall(...)` for a tool, `await run.amodel(...)` for a model"
+        )
+    return value

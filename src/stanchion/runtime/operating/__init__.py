@@ -1,0 +1,1 @@
+"""Operating: what an operator does with a shield, from a halt to another policy."""

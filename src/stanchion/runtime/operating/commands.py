@@ -1,0 +1,145 @@
+"""Commanding a shield: everybody may stop what agents do, and only operators let it go on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stanchion.approvals.act import Answer, Purpose
+from stanchion.approvals.answerers import By, named
+from stanchion.approvals.request import Request
+from stanchion.kernel.gates import standing_key, standing_of
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import ABSENT, FOREVER
+from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.errors import StateError
+from stanchion.runtime.people.authority import told
+from stanchion.runtime.standing.epoch_memory import changed
+from stanchion.runtime.standing.states import TERMS, record_shift, scope_of, shift
+
+if TYPE_CHECKING:
+    from stanchion.runtime.operating.grounds import Operated
+
+
+def safe_mode(
+    shield: Operated, on: bool, why: str = "", tenant: str | None = None, scope: str = "", by: By = "an operator"
+) -> None:
+    """Switch safe mode on or off for every process on this store: tool calls and retries are refused.
+
+    `scope` narrows it to `tool:NAME`, `agent:NAME` or `run:ID`, or widens it to the `fleet`. On is everybody's, off an
+    operator's (`AnswerRefused` where `by` is none). Off also releases the brake that this shield was started with (by
+    its argument or the environment), which is its own and never in the store: it does not outlive the process.
+    `StateError` where a halt stands in the way.
+    """
+    if on:
+        shield.signal(tenant, scope, (Signal.SAFE_ON,), SAFE, why, named(by))
+        return
+    shield.act(_request(shield, Purpose.SAFE_MODE_OFF, tenant, scope, why), by)
+    if not scope:
+        shield.release_brake()
+
+
+def halt(shield: Operated, why: str = "", tenant: str | None = None, scope: str = "", by: str = "an operator") -> None:
+    """Stop everything, or everything of a `scope`; only `resume` lets it go on."""
+    shield.signal(tenant, scope, (Signal.HALT,), HALTED, why, by)
+
+
+def quarantine(
+    shield: Operated,
+    scope: str,
+    for_s: float = 300.0,
+    why: str = "",
+    tenant: str | None = None,
+    by: str = "an operator",
+) -> None:
+    """Isolate a tool, an agent or a run for a time; others go on. `resume` ends it earlier."""
+    if not 0 < for_s < 1e9:
+        raise ValueError(f"for_s is `{for_s}`: give a positive number of seconds")
+    terms = Terms(quarantine_ms=int(for_s * 1000), halt_after=FOREVER)
+    shield.signal(tenant, scope, (Signal.FAILING, Signal.REPEATED), QUARANTINE, why, by, terms)
+
+
+def resume(shield: Operated, tenant: str | None = None, scope: str = "", by: By = "an operator", why: str = "") -> None:
+    """Back to normal after a halt, safe mode, a quarantine or a warning; other scopes stay as they are. An
+    operator's: `AnswerRefused` where `by` is none."""
+    shield.act(_request(shield, Purpose.RESUME, tenant, scope, why), by)
+
+
+def reset_tool(shield: Operated, name: str, tenant: str | None = None, why: str = "", by: By = "an operator") -> bool:
+    """Let a tool be called again at once: its breakers are closed, in every process. Says whether one was not. An
+    operator's: `AnswerRefused` where `by` is none."""
+    request = Request(purpose=Purpose.RESET, tenant=shield.tenancy.of(tenant), subject=name, said={"why": why})
+    return bool(shield.act(request, by))
+
+
+def release_call(
+    shield: Operated,
+    call: str,
+    used: Mapping[str, Any] | None = None,
+    *,
+    why: str = "",
+    by: By = "an operator",
+    tenant: str | None = None,
+) -> None:
+    """Give back what a call has reserved whose process is gone. `used` says what it used (`tokens`, `cost_usd`,
+    `api_calls`, `duration_s`): a measure that it does not name stays charged at its estimate. Without it nothing was.
+
+    `call` is an id as `stanchion budget holds` shows it; that of a slice gives back what a process held of a counter of
+    the whole fleet. `HoldError` where there is nothing to release yet, `AnswerRefused` where `by` is no operator.
+    """
+    from stanchion.runtime.operating.release import release_request
+
+    shield.act(release_request(shield.tenancy.of, call, used, why, tenant), by)
+
+
+def top_up(
+    shield: Operated,
+    budget: str,
+    amount: Mapping[str, Any],
+    *,
+    why: str = "",
+    by: By = "an operator",
+    tenant: str | None = None,
+) -> None:
+    """Let more be spent of a budget: `amount` (`calls`, `tokens`, `cost_usd`, `api_calls`, `duration_s`) is taken off
+    what is used of it, for every process. Of a budget with a window it counts for as long as the window.
+
+    `budget` is its id and whose it is: `spend/run:ID`, `spend/tenant`, `spend/fleet`. `BudgetError` where there is no
+    such budget in the store, `AnswerRefused` where `by` is no operator.
+    """
+    from stanchion.runtime.operating.top_up import top_up_request
+
+    shield.act(top_up_request(shield.tenancy.of(tenant), budget, amount, why), by)
+
+
+def signal(
+    shield: Operated,
+    tenant: str | None,
+    scope: str,
+    signals: tuple[Signal, ...],
+    wanted: str,
+    why: str,
+    by: str | Answer,
+    terms: Terms = TERMS,
+) -> None:
+    """Give signals to a state, and write down what has changed; `StateError` where a halt stands in the way."""
+    whose, name = scope_of(FLEET if scope == "fleet" else shield.tenancy.of(tenant), scope)
+    veil = shield.policy.veil
+    why, who = veil.words(why), veil.name(named(by))
+    batch = f"state-{os.urandom(8).hex()}"
+    flow = shift(shield.records, batch, whose, name, signals, why if why else f"by {who}", terms)
+    for one in drive(flow, shield):
+        proof = told(by) if isinstance(by, Answer) else None
+        record_shift(shield, whose, one._replace(why=why), who, proof=proof)
+    drive(changed(shield.memory, shield.clock()), shield)
+    standing = standing_of(shield.records.get(standing_key(whose), ABSENT)[1])
+    state = (standing.marks.get(name, Mark()) if name else standing.own).state
+    if state == HALTED != wanted:
+        raise StateError(f"`{scope if scope else whose}` is halted: only `resume` lets it continue")
+
+
+def _request(shield: Operated, purpose: Purpose, tenant: str | None, scope: str, why: str) -> Request:
+    whose, name = scope_of(FLEET if scope == "fleet" else shield.tenancy.of(tenant), scope)
+    return Request(purpose=purpose, tenant=whose, subject="fleet" if scope == "fleet" else name, said={"why": why})

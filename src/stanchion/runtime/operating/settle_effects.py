@@ -1,0 +1,97 @@
+"""Settling effects: a person says whether something happened whose outcome nobody knew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stanchion.approvals.act import Answer, Purpose
+from stanchion.approvals.answerers import By
+from stanchion.approvals.request import Request
+from stanchion.audit.journal import Fact
+from stanchion.kernel.engine import TRIES
+from stanchion.kernel.events import RunInfo
+from stanchion.kernel.regex import regex
+from stanchion.kernel.shown import Shown
+from stanchion.kernel.state import CLOCK, Batch, Put, Reply, StoreLost, When, key
+from stanchion.runtime.calling.ledger import DONE, FAILED, STARTED, UNKNOWN, Effect, id_of, kept
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.errors import StanchionError
+from stanchion.runtime.people.authority import told
+from stanchion.runtime.standing.veil import tell
+from stanchion.runtime.values import project
+
+if TYPE_CHECKING:
+    from stanchion.runtime.deciding.grounds import Deciding
+
+ID: Final = regex("[0-9a-f]{32}")
+OPEN: Final = frozenset({STARTED, UNKNOWN})
+
+
+class EffectError(Shown, StanchionError):
+    """An effect cannot be settled: there is none of that id, or what came of it is known."""
+
+
+def effect_named(run: RunInfo, name: str) -> str:
+    """The id of an effect, by its id or by the key that its caller gave it."""
+    return name if ID.fullmatch(name) else id_of(run, name)
+
+
+def settle_effect(
+    shield: Deciding,
+    effect: str,
+    happened: bool,
+    *,
+    result: Any = None,
+    by: By = "an operator",
+    tenant: str | None = None,
+) -> None:
+    """Say whether something happened whose outcome nobody knew; `effect` is the id that
+    `stanchion explain` shows with the refusal.
+
+    What has happened is never done again, and answers with `result` where one is given; what has not can start. Say so
+    only when nothing of it is still at work. `EffectError` where there is nothing to settle, `AnswerRefused` where `by`
+    is no operator.
+    """
+    said = {"happened": happened, "result": project(result)}
+    shield.act(Request(purpose=Purpose.SETTLE, tenant=shield.tenancy.of(tenant), subject=effect, said=said), by)
+
+
+def settle(shield: Deciding, effect: str, happened: bool, result: Any, answer: Answer, tenant: str) -> None:
+    """Put an effect to what an operator has said of it."""
+    from secrets import token_hex
+
+    drive(_settle(shield, f"settle-{token_hex(8)}", tenant, effect, happened, result, answer), shield)
+
+
+def _settle(
+    shield: Deciding, batch_id: str, tenant: str, effect_id: str, happened: bool, result: Any, answer: Answer
+) -> Flow[Effect]:
+    """Put an effect whose outcome is open to what a person says of it, and write that down first."""
+    cell = key(tenant, "effect", effect_id)
+    data, by = result, shield.policy.veil.name(answer.act.operator)
+    for turn in range(TRIES):
+        reply: Reply = yield Batch(f"{batch_id}.look{turn}", tenant, True, ((cell, 0, 1), (CLOCK, 0, 1)))
+        found = next((fresh for fresh in reply.fresh if fresh.key == cell), None)
+        if found is None:
+            raise EffectError(
+                f"there is no effect `{effect_id}`: give the id that `stanchion explain` shows, or the call's own key"
+            )
+        effect = msgspec.convert(found.value, Effect)
+        if effect.state not in OPEN:
+            raise EffectError(f"effect `{effect_id}` is {effect.state}: there is nothing to settle")
+        keeps = happened and data is not None and kept(data)
+        new = msgspec.structs.replace(
+            effect, state=DONE if happened else FAILED, until=0, by=by, kept=keeps, result=data if keeps else None
+        )
+        what = "effect.happened" if happened else "effect.not_happened"
+        said = {"tool": effect.tool, "call": effect.call, **told(answer)}
+        put: Put = (cell, msgspec.to_builtins(new), When.JUDGED, 0, 0)
+        tell(shield, Fact(shield.clock(), what, effect_id, tenant, effect.run, by, data=said))
+        expects = ((cell, found.number, found.number + 1),)
+        reply = yield Batch(f"{batch_id}.{turn}", tenant, True, expects, puts=(put,))
+        if not reply.stale:
+            return new
+    raise StoreLost(f"effect `{effect_id}` changed {TRIES} times in the meantime: try again")

@@ -1,0 +1,27 @@
+"""What people's rooms need of a shield: beside what holds, who may answer, and who waits for an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stanchion.runtime.standing.grounds import Grounds
+
+if TYPE_CHECKING:
+    from stanchion.runtime.people.authority import Authority
+    from stanchion.runtime.people.waiting import Waiting
+
+
+class Answered(Grounds, Protocol):
+    """A shield, as far as people answer for it."""
+
+    @property
+    def authority(self) -> Authority:
+        """Who may do what only an operator may."""
+
+    @property
+    def waiting(self) -> Waiting:
+        """Who waits for an answer in this process."""
+
+    @property
+    def presence(self) -> Any:
+        """This process, as others find it; `None` where its state is its own."""

@@ -1,0 +1,254 @@
+"""Tickets for people: what waits, and their answers; what cannot be recorded is not answered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from stanchion.approvals.act import Answer
+from stanchion.approvals.answerers import By, Wish
+from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
+from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
+from stanchion.approvals.lookup import LEAST, named as one_of
+from stanchion.approvals.operators import Roster
+from stanchion.approvals.pages import TENANTS, head_key, head_of, listed, page_key, relisted, tenants_of
+from stanchion.approvals.rules import Asked
+from stanchion.approvals.scope import Scope, checked_pattern, reach, said
+from stanchion.approvals.shelf import all_in, read
+from stanchion.approvals.ticket import GRANT_S, State, Ticket, answered, as_of, key_of, listed_until, wish_of
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.journal import Fact
+from stanchion.kernel.compare_and_set import change_together
+from stanchion.kernel.state import ABSENT
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.people.authority import told
+from stanchion.runtime.standing.veil import tell
+
+if TYPE_CHECKING:
+    from stanchion.runtime.people.grounds import Answered
+
+FIRST: Final = 50
+"""How many tickets are listed unless more are asked for."""
+
+LIVE: Final = frozenset({State.OPEN, State.APPROVED})
+
+
+class Tickets:
+    """The tickets in a store, for people: what waits, and their answers."""
+
+    def __init__(self, shield: Answered) -> None:
+        self._shield = shield
+        self._store = shield.store
+
+    def waiting(self, tenant: str | None = None, most: int = FIRST) -> list[Ticket]:
+        """What waits for a person, and what was approved and is not used yet, the one that ends first at the top."""
+        now = self._shield.clock()
+        found: list[Ticket] = []
+        for one in self._tenants() if tenant is None else (tenant,):
+            live = (ticket for ticket in self._filed(one, now) if _is_live(as_of(ticket, now)))
+            found += islice(live, most)
+        return sorted(found, key=urgency)[:most]
+
+    def count(self, tenant: str | None = None) -> int:
+        """How many tickets are listed as waiting; some of them may be over by now."""
+        tenants = self._tenants() if tenant is None else (tenant,)
+        return sum([head_of(self._store.read(head_key(one))[1]).count for one in tenants])
+
+    def every(self, tenant: str | None = None) -> list[Ticket]:
+        """Every ticket that is kept, those that are over last; reads all of them."""
+        now = self._shield.clock()
+        return sorted([as_of(ticket, now) for ticket in all_in(self._store, tenant)], key=urgency)
+
+    def grants(self, tenant: str | None = None) -> list[tuple[str, Grant]]:
+        """What holds beyond one call, with the tenant it holds for."""
+        now = self._shield.clock()
+        tenants = self._tenants() if tenant is None else (tenant,)
+        kept = [(one, grants_of(self._store.read(grants_key(one))[1])) for one in tenants]
+        found = [(one, grant) for one, grants in kept for grant in grants if now < grant.until]
+        roster = self._shield.authority.known() if found else Roster()
+        return [(one, grant) for one, grant in found if self._stands(roster, grant)]
+
+    def _stands(self, roster: Roster, grant: Grant) -> bool:
+        """Whether whoever gave it still may."""
+        asked = Asked((grant.answer.act.role,))
+        return not self._shield.authority.doubt(roster, grant.answer, asked, grant.scope)
+
+    def find(self, ticket_id: str, tenant: str | None = None) -> Ticket:
+        """A ticket by its id, or by as much of it as is unique, as it stands."""
+        if not isinstance(ticket_id, str):
+            raise UnknownTicket("there is no ticket id: check `refused.waits` before you use `refused.ticket`")
+        wanted = ticket_id.strip().lower()
+        if len(wanted) < LEAST:
+            raise UnknownTicket(f"`{ticket_id}` is too short: write at least {LEAST} digits of the id")
+        tenants = self._tenants() if tenant is None else (tenant,)
+        exact = [read(self._store.read(key_of(one, wanted))[1]) for one in tenants]
+        known = [ticket for ticket in exact if ticket is not None and ticket.id == wanted]
+        if not known:
+            known = [ticket for one in tenants for ticket in all_in(self._store, one, wanted)]
+        return as_of(one_of(known, ticket_id), self._shield.clock())
+
+    def wish(self, ticket: Ticket, scope: Scope = Scope.ONCE, pattern: dict[str, str] | None = None) -> Wish:
+        """What somebody is asked who answers a ticket; `TicketError` where a yes cannot reach so far."""
+        pattern = checked_pattern(pattern if pattern else {}, ticket.content) if scope is Scope.PATTERN else {}
+        if scope is Scope.TASK and not ticket.task:
+            raise TicketError("the run has no task: say yes for the run, or for a time")
+        if not ticket.whole:
+            whole = "it is too long to be shown in full, or was changed after it was asked"
+            raise TicketError(f"ticket `{ticket.id}` can only be denied: {whole}")
+        return wish_of(ticket, said(scope, ticket.run, pattern))
+
+    def answer(
+        self,
+        ticket_id: str,
+        by: By,
+        *,
+        yes: bool,
+        comment: str = "",
+        for_s: float = GRANT_S,
+        scope: Scope = Scope.ONCE,
+        pattern: dict[str, str] | None = None,
+        tenant: str | None = None,
+        generation: int | None = None,
+    ) -> Ticket:
+        """Say yes or no to a ticket, or take an approval back that is not used yet."""
+        veil = self._shield.policy.veil
+        ticket = self.find(ticket_id, tenant)
+        if generation is not None and generation != ticket.generation:
+            raise AnswerRefused(f"ticket `{ticket.id}` was asked for again in the meantime: look at it again")
+        by = veil.name(by) if isinstance(by, str) else by
+        wish = self.wish(ticket, scope, pattern) if yes else wish_of(ticket)
+        answer = self._shield.authority.said(wish, by, yes=yes, comment=veil.words(comment), for_s=for_s)
+        return self._keep(ticket, answer, scope, {} if pattern is None else pattern)
+
+    def carried(self, answer: Answer) -> Ticket:
+        """Take an answer to a ticket that was signed elsewhere."""
+        act = answer.act
+        ticket = self.find(act.subject, act.tenant)
+        scope, pattern = reach(act.scope) if act.yes else (Scope.ONCE, {})
+        wish = self.wish(ticket, scope, pattern) if act.yes else wish_of(ticket)
+        return self._keep(ticket, self._shield.authority.said(wish, answer, yes=act.yes), scope, pattern)
+
+    def revoke(self, grant_id: str, by: str, why: str = "", tenant: str = "default") -> bool:
+        """Take a grant back; says whether there was one. Anybody may: it lets nothing through."""
+        records, name = self._shield.records, grants_key(tenant)
+        gone: list[Grant] = []
+
+        def left(_now: int) -> dict[str, Any]:
+            known = grants_of(records.get(name, ABSENT)[1])
+            gone[:] = [one for one in known if one.id == grant_id]
+            left = [one for one in known if one.id != grant_id]
+            return {name: msgspec.to_builtins(left)} if gone else {}
+
+        batch = f"revoke-{os.urandom(8).hex()}"
+        drive(change_together(records, batch, tenant, lambda: (name,), left), self._shield)
+        for one in gone:
+            self._shield.authority.spend(one.answer)
+            fact = Fact(self._shield.clock(), "grant.revoked", one.id, tenant, one.run, by, why)
+            tell(self._shield, fact._replace(data={"scope": str(one.scope), "about": one.deed.tool}))
+        return bool(gone)
+
+    def _keep(self, found: Ticket, answer: Answer, scope: Scope, pattern: dict[str, str]) -> Ticket:
+        """Keep an answer with its ticket, and a grant with the others, in one step; then write it down."""
+        shield, records, tenant = self._shield, self._shield.records, found.tenant
+        grants, page = grants_key(tenant), page_key(tenant, found.page)
+        changed: list[tuple[Ticket, Ticket]] = []
+
+        def new(now: int) -> dict[str, Any]:
+            ticket = read(records.get(found.key, ABSENT)[1])
+            if ticket is None:
+                raise TicketError(f"ticket `{found.id}` is gone: have the action repeated, which opens it again")
+            after = answered(ticket, now, answer, scope)
+            changed[:] = [(ticket, after)]
+            listing = relisted(records.get(page, ABSENT)[1], found.id, listed_until(after))
+            written = {found.key: msgspec.to_builtins(after), page: listing}
+            known = grants_of(records.get(grants, ABSENT)[1])
+            left = without(known, ticket)
+            if answer.act.yes and scope is not Scope.ONCE:
+                left = added(known, grant_of(after, pattern), now)
+            return written if left == known else {**written, grants: msgspec.to_builtins(left)}
+
+        try:
+            if shield.journal.trouble:
+                shield.journal.probe()
+            keys = (found.key, page, grants)
+            drive(change_together(records, f"ticket-{os.urandom(8).hex()}", tenant, lambda: keys, new), shield)
+            self._write_down(*changed[0], answer)
+        except AuditLost as lost:
+            why = f"the audit trail cannot be written: {lost}"
+            raise TicketError(f"ticket `{found.id}` is not answered, because {why}; answer it when it can be") from lost
+        except TicketError as error:
+            self._refused(found, answer, str(error))
+            raise
+        before, after = changed[0]
+        if before.answer is not None:
+            shield.authority.spend(before.answer)
+        shield.waiting.wake(found.key)
+        return after
+
+    def _write_down(self, before: Ticket, ticket: Ticket, answer: Answer) -> None:
+        data = {
+            "digest": ticket.deed.digest,
+            "about": ticket.about,
+            "agents": answer.act.agents,
+            "as": ticket.answered_as,
+            "generation": ticket.generation,
+            "scope": answer.act.scope,
+            "grant_until": ticket.grant_until,
+            **told(answer),
+        }
+        fact = Fact(ticket.answered_at, f"ticket.{ticket.state}", ticket.id, ticket.tenant, ticket.run)
+        try:
+            tell(self._shield, fact._replace(by=ticket.answered_by, why=ticket.comment, data=data))
+        except AuditLost:
+            self._put_back(before, ticket)
+            raise
+
+    def _put_back(self, before: Ticket, ticket: Ticket) -> None:
+        """Have a ticket as it was before an answer that could not be recorded, unless something came of it since."""
+        records, name, page = self._shield.records, grants_key(ticket.tenant), page_key(ticket.tenant, ticket.page)
+
+        def back(_now: int) -> dict[str, Any]:
+            if read(records.get(ticket.key, ABSENT)[1]) != ticket:
+                return {}
+            left = without(grants_of(records.get(name, ABSENT)[1]), ticket)
+            listing = relisted(records.get(page, ABSENT)[1], ticket.id, listed_until(before))
+            return {ticket.key: msgspec.to_builtins(before), name: msgspec.to_builtins(left), page: listing}
+
+        batch = f"ticket-{os.urandom(8).hex()}"
+        flow = change_together(records, batch, ticket.tenant, lambda: (ticket.key, name, page), back)
+        drive(flow, self._shield)
+
+    def _refused(self, ticket: Ticket, answer: Answer, why: str) -> None:
+        fact = Fact(self._shield.clock(), "answer.refused", ticket.id, ticket.tenant, ticket.run, answer.act.operator)
+        tell(self._shield, fact._replace(why=why, data={"purpose": "ticket", "generation": answer.act.generation}))
+
+    def _tenants(self) -> tuple[str, ...]:
+        return tenants_of(self._store.read(TENANTS)[1])
+
+    def _filed(self, tenant: str, now: int) -> Iterator[Ticket]:
+        """A tenant's tickets that are worth listing, page after page."""
+        for number, _ in head_of(self._store.read(head_key(tenant))[1]).pages:
+            for ticket_id in listed(self._store.read(page_key(tenant, number))[1], now):
+                ticket = read(self._store.read(key_of(tenant, ticket_id))[1])
+                if ticket is not None and ticket.page == number:
+                    yield ticket
+
+
+def _is_live(ticket: Ticket) -> bool:
+    """Whether a ticket waits for somebody, or an approval of one call for that call; the rest are grants."""
+    return ticket.state in LIVE and (ticket.state is State.OPEN or ticket.scope is Scope.ONCE)
+
+
+def urgency(ticket: Ticket) -> tuple[int, int, str]:
+    """What tickets are sorted by: those that wait, those approved, those that are over."""
+    match ticket.state:
+        case State.OPEN:
+            return 0, ticket.expires_at, ticket.id
+        case State.APPROVED:
+            return 1, ticket.grant_until, ticket.id
+        case _:
+            return 2, -max(ticket.opened_at, ticket.answered_at), ticket.id

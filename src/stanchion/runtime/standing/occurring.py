@@ -1,0 +1,125 @@
+"""What the runtime tells of: facts that an operator has to hear of, and trouble with the trail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from stanchion.audit.journal import Fact
+from stanchion.audit.redaction import masked
+from stanchion.kernel.events import Event, RunInfo
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.telemetry.occurrences import Kind, Occurrence
+
+if TYPE_CHECKING:
+    from stanchion.runtime.standing.grounds import Grounds
+
+
+class Told(NamedTuple):
+    """How a fact is told: as what, in which words, and whether it has happened even where it could not be recorded."""
+
+    kind: Kind
+    words: str
+    stands: bool = True
+
+
+FACTS: Final[dict[str, Told]] = {
+    "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for a person: {why}"),
+    "ticket.approved": Told(Kind.TICKET_ANSWERED, "`{by}` approved ticket `{about}`: {why}", stands=False),
+    "ticket.denied": Told(Kind.TICKET_ANSWERED, "`{by}` denied ticket `{about}`: {why}", stands=False),
+    "ticket.withdrawn": Told(Kind.TICKET_ANSWERED, "`{by}` withdrew the approval of `{about}`: {why}", stands=False),
+    "state.halt": Told(Kind.HALTED, "`{about}` is halted: {why}"),
+    "state.quarantine": Told(Kind.QUARANTINED, "`{about}` is isolated: {why}"),
+    "state.safe_mode": Told(Kind.SAFE_MODE, "`{about}` is in safe mode: {why}"),
+    "state.normal": Told(Kind.NORMAL, "`{about}` is back to normal: {why}"),
+    "answer.refused": Told(Kind.ANSWER_REFUSED, "the answer or command of `{by}` about `{about}` was refused: {why}"),
+    "definition.changed": Told(Kind.DEFINITION_CHANGED, "`{about}` is not as it was pinned: {why}"),
+}
+"""Facts that operators hear of, besides what is recorded."""
+
+NO_REASON: Final = "no reason was given"
+
+
+def tell_fact(shield: Grounds, fact: Fact, tool: str = "", stands: bool = True) -> None:
+    """Tell of a fact, as it is shown in records, where operators have to hear of it. `stands` says whether it could be
+    recorded."""
+    told = FACTS.get(fact.what)
+    if told is None or not (stands or told.stands):
+        return
+    why = str(masked(fact.why)) if fact.why else NO_REASON
+    named = fact.about.removeprefix("tool:") if fact.about.startswith("tool:") else tool
+    is_ticket = told.kind in (Kind.TICKET_OPENED, Kind.TICKET_ANSWERED)
+    whole = "fleet" if fact.tenant == FLEET else f"tenant:{fact.tenant}"
+    shield.occurrences.tell(
+        Occurrence(
+            kind=told.kind,
+            at=fact.at,
+            text=told.words.format(
+                about=fact.about if fact.about else whole, by=fact.by if fact.by else "somebody", why=why
+            ),
+            about=fact.about,
+            tenant="" if fact.tenant == FLEET else fact.tenant,
+            run=fact.run,
+            agent=fact.by if told.kind is Kind.TICKET_OPENED else "",
+            tool=named,
+            ticket=fact.about if is_ticket else "",
+            decision=str(fact.data.get("call", "")) if is_ticket else "",
+        )
+    )
+
+
+class OfRun(Protocol):
+    """A run, as far as something of it is told."""
+
+    @property
+    def shield(self) -> Grounds: ...
+
+    @property
+    def info(self) -> RunInfo: ...
+
+
+def tell_run(desk: OfRun, kind: Kind, text: str, event: Event, about: str = "") -> None:
+    """Tell what an event has come to for its run, with names as they are shown."""
+    shield, info = desk.shield, desk.info
+    veil = shield.policy.veil
+    shield.occurrences.tell(
+        Occurrence(
+            kind=kind,
+            at=event.at,
+            text=str(masked(veil.words(text))),
+            about=about if about else f"run:{veil.name(info.id)}",
+            tenant=veil.name(info.tenant),
+            run=veil.name(info.id),
+            agent=veil.name(info.agent),
+            tool=veil.name(event.tool),
+            decision=veil.name(event.id),
+        )
+    )
+
+
+def trail_lost(shield: Grounds, why: Exception) -> None:
+    """Tell that the trail cannot be written."""
+    text = f"the audit trail cannot be written: {why}; what cannot be recorded is refused"
+    _tell(shield, Kind.TRAIL_LOST, text, place_of(shield.journal))
+
+
+def trail_back(shield: Grounds) -> None:
+    """Tell that the trail can be written again, where it could not."""
+    if Kind.TRAIL_LOST in shield.occurrences.open:
+        _tell(shield, Kind.TRAIL_BACK, "the audit trail can be written again", place_of(shield.journal))
+
+
+def trail_tampered(shield: Grounds, words: str) -> None:
+    """Tell that the trail is not as it was written."""
+    text = f"the audit trail is not as it was written: {words}; see `stanchion audit verify`"
+    _tell(shield, Kind.TRAIL_TAMPERED, text, place_of(shield.journal))
+
+
+def _tell(shield: Grounds, kind: Kind, text: str, about: str) -> None:
+    shield.occurrences.tell(Occurrence(kind=kind, at=shield.clock(), text=text, about=about))
+
+
+def place_of(journal: Any) -> str:
+    """Where a journal is, as operators know it."""
+    folder = getattr(journal, "folder", None)
+    return "trail" if folder is None else f"trail:{folder}"

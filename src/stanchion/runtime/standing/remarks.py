@@ -1,0 +1,33 @@
+"""Remarks on a policy that takes effect: what its keeper should know and no error says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from stanchion.policy.compiled import CompiledPolicy
+from stanchion.telemetry.loggers import POLICY, WARNING, say
+
+if TYPE_CHECKING:
+    from stanchion.policy.found import Found
+
+UNBOUNDED: Final = "unbounded"
+"""What a guard says of a measure that many at once can use more of than there is."""
+
+
+def remark_on(policy: CompiledPolicy) -> None:
+    """Say which measures of its budgets have no bound for what nobody estimates."""
+    if not policy.measures:
+        return
+    from stanchion.policy.rule_lint import about_guard
+
+    every = [point for seat in policy.seats for point in about_guard(seat, policy.warnings, policy.count_marks)]
+    for point in every:
+        if point.code == UNBOUNDED:
+            say(POLICY, WARNING, f"policy `{policy.file.name}`: {point.message}; {point.advice}")
+
+
+def remark_on_found(found: Found) -> None:
+    """Say what of a project's policies does not count because nobody has trusted them."""
+    for file in found.files:
+        for each in file.left_out:
+            say(POLICY, WARNING, f"policy `{file.file}`: {each}: left out until an operator trusts the file")

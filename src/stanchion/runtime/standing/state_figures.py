@@ -1,0 +1,88 @@
+"""How a store stands, as figures: whether it can be read, what waits for a person, and how much of budgets is used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import unquote
+
+from stanchion.approvals.pages import TENANTS, head_key, head_of, tenants_of
+from stanchion.kernel.contract.powers import SPENDS
+from stanchion.kernel.regex import regex
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import StoreLost, key
+from stanchion.stores.seen import Seen
+from stanchion.telemetry.catalogue import BUDGET_USED, STORE_UP, TICKETS_WAITING
+from stanchion.telemetry.figures import Series
+
+if TYPE_CHECKING:
+    from stanchion.policy.compiled import CompiledPolicy
+    from stanchion.policy.veil import Veil
+
+MOST: Final = 100
+"""How many budgets are shown: those that are used up most."""
+MOST_TENANTS: Final = 100
+
+_PARTS: Final = regex(r"\{[^{}]*\}budget:([^:]+):([^:]+):([^:]+):?(.*?)(?:/[0-9]+)?", re.DOTALL)
+
+
+class Spent(NamedTuple):
+    """How much of one budget is used, and whose it is."""
+
+    share: float
+    tenant: str
+    budget: str
+    measure: str
+    per: str
+    whose: str
+
+
+def state_figures(store: Any, policy: CompiledPolicy | None, tenants: Iterable[str]) -> list[Series]:
+    """How a store stands; of budgets only those whose limits a policy says, for the tenants that are named."""
+    try:
+        found = [*_tickets(store, policy), *_budgets(store, policy, tenants)]
+    except StoreLost:
+        return [Series(STORE_UP.name, (), (0,))]
+    return [Series(STORE_UP.name, (), (1,)), *found]
+
+
+def _tickets(store: Any, policy: CompiledPolicy | None) -> Iterator[Series]:
+    for tenant in tenants_of(store.read(TENANTS)[1])[:MOST_TENANTS]:
+        shown = tenant if policy is None else policy.veil.name(tenant)
+        yield Series(TICKETS_WAITING.name, (shown,), (head_of(store.read(head_key(tenant))[1]).count,))
+
+
+def _budgets(store: Any, policy: CompiledPolicy | None, tenants: Iterable[str]) -> Iterator[Series]:
+    if policy is None:
+        return
+    limits = {
+        (str(getattr(spends, "counter", seat.placed.id)), unit.name.lower()): limit
+        for seat in policy.seats
+        if (spends := SPENDS.of(seat.placed.guard)) is not None
+        for unit, limit in spends.limits().items()
+    }
+    if not limits:
+        return
+    cells = (
+        _spent(tenant, cell, limits)
+        for tenant in dict.fromkeys((*tenants, FLEET))
+        for cell in store.look(key(tenant, "budget"))
+    )
+    veil: Veil = policy.veil
+    for one in nlargest(MOST, [spent for spent in cells if spent is not None]):
+        names = (veil.name(one.tenant), veil.name(one.budget), one.measure, one.per, veil.name(one.whose))
+        yield Series(BUDGET_USED.name, names, (one.share,))
+
+
+def _spent(tenant: str, cell: Seen, limits: dict[tuple[str, str], int]) -> Spent | None:
+    taken = _PARTS.fullmatch(cell.key)
+    if taken is None:
+        return None
+    budget, measure, per, whose = [unquote(part) for part in taken.groups()]
+    limit = limits.get((budget, measure))
+    if limit is None:
+        return None
+    used = cell.number if cell.live is None else cell.live
+    return Spent(used / limit if limit else 1.0, tenant, budget, measure, per, whose)

@@ -1,0 +1,1 @@
+"""Streams: replies in pieces, judged before anybody reads them."""

@@ -1,0 +1,199 @@
+"""Carrying out a batch with shared lines: reserve for them, send the rest to the store, keep or give back."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final
+
+import msgspec
+
+from stanchion.kernel.state import CLOCK, FOREVER, IDLE, Batch, Crowded, Line, Reply, StoreLost, When
+from stanchion.stores.leasing.parts import Parting, Terms
+from stanchion.stores.leasing.shared_lines import judge
+from stanchion.stores.leasing.slices import TRIES, Flow, Lending
+from stanchion.stores.leasing.trip import Claim, Held, Part, Trip
+
+MOST_HELD: Final = 65_536
+"""How many batches that are still to be settled are remembered; the oldest is charged at its estimate for good."""
+MOST_KNOWN: Final = 8_192
+"""How many answers are remembered, and how many batches whose answer did not come."""
+
+
+class Carrying:
+    """What one process knows of its batches with shared lines."""
+
+    def __init__(self, lending: Lending) -> None:
+        self._lending = lending
+        self._parting = Parting()
+        self._held: OrderedDict[str, Held] = OrderedDict()
+        self._doubt: OrderedDict[str, Trip] = OrderedDict()
+        self._replies: OrderedDict[str, Reply] = OrderedDict()
+
+    def concerns(self, batch: Batch) -> bool:
+        """Whether a batch has shared lines, had some when it came first, or settles something that is held here."""
+        if self._parting.part(batch.tenant, batch.lines).shared or batch.id in self._replies:
+            return True
+        return any(hold in self._held or hold in self._doubt for hold, _ in batch.settles)
+
+    def carry(self, batch: Batch) -> Flow[Reply]:
+        """Carry a batch out; one that was carried out before gets its first answer."""
+        with self._lending.lock:
+            known, trip = self._replies.get(batch.id), self._doubt.pop(batch.id, None)
+        if known is not None:
+            return known
+        was_sent = trip is not None
+        for _ in range(TRIES):
+            if trip is None:
+                trip = yield from self._prepare(batch)
+            try:
+                reply: Reply = yield trip.batch
+            except BaseException as error:
+                with self._lending.lock:
+                    if isinstance(error, Crowded) and not was_sent:
+                        self._undo(trip)
+                        raise
+                    self._doubt[batch.id] = trip
+                    if len(self._doubt) > MOST_KNOWN:
+                        self._doubt.popitem(last=False)[1].write_off()
+                raise
+            if not reply.stale and len(reply.values) == len(batch.lines):
+                with self._lending.lock:
+                    answer = self._finish(batch, trip, reply)
+                    over = {part.lease for claim in trip.claims for part in claim.held.parts if part.lease.overflows}
+                for lease in over:
+                    yield from self._lending.returned(lease)
+                return answer
+            with self._lending.lock:
+                late = reply.now >= trip.until
+                self._undo(trip)
+                for lease in {take.lease for take in trip.takes if take.lease.until <= reply.now}:
+                    self._lending.pass_on(lease)
+            if not reply.stale:
+                return reply
+            fresh = reply.fresh[:-1] if late else reply.fresh
+            if fresh or not late:
+                return msgspec.structs.replace(reply, fresh=fresh)
+            trip = None
+        raise StoreLost(
+            f"the window of a fleet-wide counter moved on {TRIES} times in the meantime: give it a longer window"
+        )
+
+    def _prepare(self, batch: Batch) -> Flow[Trip]:
+        """Reserve what a batch needs, and make what is sent of it."""
+        with self._lending.lock:
+            trip = Trip(batch, self._claims(batch))
+        try:
+            for claim in trip.claims:
+                yield from self._exceed(trip, claim)
+            parted = self._parting.part(batch.tenant, batch.lines)
+            outcomes = yield from judge(self._lending, batch, parted, trip)
+        except BaseException:
+            with self._lending.lock:
+                self._undo(trip)
+            raise
+        if parted.shared:
+            until, expects = trip.until, batch.expects
+            if until < FOREVER:
+                expects = (*expects, (CLOCK, 0, until))
+            lines = parted.judged(outcomes)
+            rest = (batch.amounts, batch.puts, batch.ceiling)
+            trip.batch = Batch(batch.id, batch.tenant, batch.go, expects, batch.settles, lines, *rest)
+        return trip
+
+    def _claims(self, batch: Batch) -> list[Claim]:
+        """The holds of this process that a batch settles; nobody else can settle them meanwhile."""
+        claims: list[Claim] = []
+        for at, (hold, actual) in enumerate(batch.settles):
+            held, doubt = self._held.pop(hold, None), self._doubt.pop(hold, None)
+            if held is not None:
+                claims.append(Claim(at, hold, actual, held))
+            elif doubt is not None:
+                claims.append(Claim(at, hold, actual, Held(doubt.held(), 0), doubt))
+        return claims
+
+    def _exceed(self, trip: Trip, claim: Claim) -> Flow[None]:
+        """Reserve what was used beyond what had been reserved: it is spent already, so nothing bounds it."""
+        for part in claim.held.parts:
+            more = claim.used(part) - part.amount
+            with self._lending.lock:
+                some = min(more, part.lease.free)
+                if some > 0:
+                    part.lease.take(some)
+                    trip.extra.append(Part(part.lease, some))
+            if more > some:
+                yield from self._count(trip, part.lease.terms, more - max(0, some))
+
+    def _count(self, trip: Trip, terms: Terms, amount: int) -> Flow[None]:
+        lease, _, _ = yield from self._lending.reserve(terms.unbounded(), amount, {})
+        assert lease is not None
+        trip.extra.append(Part(lease, amount))
+
+    def _finish(self, batch: Batch, trip: Trip, reply: Reply) -> Reply:
+        """Keep what the lines took, give back the rest, and give the reply as one store would."""
+        said = reply.actions
+        words = list(reply.settled)
+        for claim in trip.claims:
+            if claim.doubt is None and words[claim.at] not in ("settled", "late"):
+                words[claim.at] = "settled" if reply.now < claim.held.due else "late"
+            self._close(claim, words[claim.at] != "unknown")
+        for lease, amount in trip.extra:
+            lease.open -= amount
+        refused = {line.shadow for line, action in zip(batch.lines, said, strict=False) if action > batch.ceiling}
+        parts: list[Part] = []
+        longest = 0
+        for at, line, lease, amount, own in trip.takes:
+            lease.take(amount - own)
+            if not _took(line, said[at] if said else IDLE if line.follows else 0, reply.go, refused):
+                lease.give(amount)
+            elif line.hold_ms:
+                parts.append(Part(lease, amount))
+                longest = max(longest, line.hold_ms)
+            else:
+                lease.open -= amount
+        if parts:
+            self._held[batch.id] = Held(parts, reply.now + longest)
+            if len(self._held) > MOST_HELD:
+                for lease, amount in self._held.popitem(last=False)[1].parts:
+                    lease.open -= amount
+        values = list(reply.values)
+        for at, value in trip.values.items():
+            if said[at] >= 0 if said else not batch.lines[at].follows:
+                values[at] = value
+        answer = Reply(reply.now, False, reply.go, tuple(values), said, tuple(words))
+        self._replies[batch.id] = answer
+        if len(self._replies) > MOST_KNOWN:
+            self._replies.popitem(last=False)
+        return answer
+
+    def _close(self, claim: Claim, arrived: bool) -> None:
+        """Settle a hold with what was used; one whose batch never arrived took nothing."""
+        if claim.doubt is not None:
+            self._undo(claim.doubt) if not arrived else self._assume(claim.doubt)
+        if claim.doubt is None or arrived:
+            for part in claim.held.parts:
+                part.lease.open -= part.amount
+                part.lease.free += max(0, part.amount - claim.used(part))
+
+    def _assume(self, trip: Trip) -> None:
+        """A batch did arrive whose answer was lost: what it took is taken, and what it settled is settled."""
+        for claim in trip.claims:
+            self._close(claim, True)
+        for take in trip.takes:
+            take.lease.take(take.amount - take.own)
+            if not take.line.hold_ms:
+                take.lease.open -= take.amount
+        for lease, amount in trip.extra:
+            lease.open -= amount
+
+    def _undo(self, trip: Trip) -> None:
+        """A batch was not carried out: what it reserved is free, and what it would have settled is held."""
+        trip.undo()
+        for claim in trip.claims:
+            if claim.doubt is None:
+                self._held[claim.id] = claim.held
+            else:
+                self._doubt[claim.id] = claim.doubt
+
+
+def _took(line: Line, outcome: int, go: bool, refused: set[int]) -> bool:
+    return outcome >= 0 and (line.when == When.JUDGED or (go and line.shadow not in refused))

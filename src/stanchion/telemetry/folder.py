@@ -1,0 +1,225 @@
+"""The folder of figures: each process writes its own file there, and whoever asks adds them up.
+
+A file is replaced as a whole, so nobody reads half of one. Beside it stands a lock that its process holds while it
+lives. What the dead have counted goes into one file of totals, which names the files that are in it: a crash between
+writing the totals and removing a file counts nothing twice.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from stanchion.telemetry.figures import Series, Sum
+from stanchion.telemetry.file_lock import attempt
+
+VERSION: Final = 1
+FIGURES: Final = ".figures"
+LOCK: Final = ".lock"
+TOTALS: Final = "totals"
+"""The name of the file in which the figures of the dead are."""
+LARGEST: Final = 4 * 1024 * 1024
+"""A larger file is not read: no process writes one."""
+MOST_FILES: Final = 16
+"""How many files there are before those of the dead are added up."""
+STALE_S: Final = 3_600
+"""How old a lock without figures is when it is removed."""
+TRIES: Final = 5
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What one file holds: the figures of a process, or the totals with the names of those that are in them."""
+
+    version: int
+    series: tuple[Series, ...]
+    contains: frozenset[str] = frozenset()
+
+
+class Collected(NamedTuple):
+    """The figures of all processes, how many of them are alive, and how many files could not be read."""
+
+    figures: Sum
+    alive: int
+    unreadable: int
+
+
+_decode: Final = msgspec.json.Decoder(Page).decode
+
+
+def write(folder: Path, name: str, page: Page) -> None:
+    """Replace a file as a whole."""
+    new = folder / f"{name}.{os.urandom(4).hex()}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    file = os.open(new, flags, 0o600)
+    try:
+        with open(file, "wb") as out:
+            out.write(msgspec.json.encode(page))
+        os.replace(new, folder / f"{name}{FIGURES}")
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(new)
+        raise
+
+
+def read(folder: Path, name: str) -> Page | None:
+    """A file; `None` where it is gone. `OSError` where it cannot be read, `ValueError` where it holds no figures."""
+    try:
+        with open(folder / f"{name}{FIGURES}", "rb") as file:
+            text = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        return None
+    if len(text) > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST >> 20} MiB")
+    page = _decode(text)
+    if page.version != VERSION:
+        raise ValueError(f"it has version {page.version}, and this reads {VERSION}")
+    return page
+
+
+def collect(folder: Path, but: str = "") -> Collected:
+    """Add up the figures of all processes, dead ones too, without those of the one that is named `but`. A folder that
+    is not there has none; `OSError` where it cannot be read."""
+    found, before = _collected(folder, but)
+    for _ in range(TRIES):
+        # Whoever adds the dead up meanwhile replaces the totals before it removes a file.
+        if _mark(folder) == before:
+            break
+        found, before = _collected(folder, but)
+    return found
+
+
+def _collected(folder: Path, but: str) -> tuple[Collected, tuple[int, int] | None]:
+    before = _mark(folder)
+    total, alive, unreadable = Sum(), 0, 0
+    contains: frozenset[str] = frozenset()
+    for name in (TOTALS, *_names(folder)):
+        if name == but or name in contains:
+            continue
+        try:
+            page = read(folder, name)
+        except (OSError, ValueError):
+            unreadable += 1
+            continue
+        if page is None:
+            continue
+        if name == TOTALS:
+            contains = page.contains
+        lives = name != TOTALS and _lives(folder, name)
+        alive += lives
+        total.add(page.series, gauges=lives)
+    return Collected(total, alive, unreadable), before
+
+
+def compact(folder: Path, most: int = MOST_FILES) -> int:
+    """Put the figures of the dead into the totals where there are more than so many files; says how many were. Where
+    somebody else does so already, or the folder cannot be written, it is left for another time."""
+    names = _names(folder)
+    if len(names) <= most:
+        return 0
+    lock = attempt(folder / f"{TOTALS}{LOCK}", create=True)
+    if lock is None:
+        return 0
+    try:
+        return _compacted(folder)
+    finally:
+        os.close(lock)
+
+
+def _compacted(folder: Path) -> int:
+    before = _totals(folder)
+    total = Sum()
+    total.add(before.series, gauges=False)
+    names = _names(folder)
+    gone: list[str] = [name for name in names if name in before.contains]
+    dead = 0
+    for name in names:
+        if name in before.contains or _lives(folder, name):
+            continue
+        try:
+            page = read(folder, name)
+        except OSError:
+            continue
+        except ValueError:
+            _remove(folder, name)  # no process is there who could write it anew
+            continue
+        if page is not None:
+            total.add(page.series, gauges=False)
+            gone.append(name)
+            dead += 1
+    if dead:
+        write(folder, TOTALS, Page(VERSION, total.figures(), frozenset(gone)))
+    for name in gone:
+        _remove(folder, name)
+    _tidy(folder)
+    return dead
+
+
+def _totals(folder: Path) -> Page:
+    """The totals so far; those that are broken are put aside, and counting begins anew."""
+    try:
+        found = read(folder, TOTALS)
+    except ValueError:
+        os.replace(folder / f"{TOTALS}{FIGURES}", folder / f"{TOTALS}.broken")
+        found = None
+    return Page(VERSION, ()) if found is None else found
+
+
+def _remove(folder: Path, name: str) -> None:
+    for end in (FIGURES, LOCK):
+        with suppress(OSError):
+            os.unlink(folder / f"{name}{end}")
+
+
+def _tidy(folder: Path) -> None:
+    """Remove what processes left that were cut off between two steps."""
+    long_ago = time.time() - STALE_S
+    for entry in list(os.scandir(folder)):
+        half = entry.name.endswith(".new") or (
+            entry.name.endswith(LOCK)
+            and entry.name != f"{TOTALS}{LOCK}"
+            and not os.path.exists(folder / f"{entry.name.removesuffix(LOCK)}{FIGURES}")
+        )
+        with suppress(OSError):
+            if half and entry.stat(follow_symlinks=False).st_mtime < long_ago:
+                free = attempt(Path(entry.path)) if entry.name.endswith(LOCK) else -1
+                if free is not None:
+                    os.unlink(entry.path)
+                    if free >= 0:
+                        os.close(free)
+
+
+def _names(folder: Path) -> list[str]:
+    """The processes that have a file."""
+    try:
+        found = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    names = [name.removesuffix(FIGURES) for name in found if name.endswith(FIGURES)]
+    return sorted(set(names) - {TOTALS})
+
+
+def _lives(folder: Path, name: str) -> bool:
+    """Whether the process of a file is there still: it holds its lock."""
+    try:
+        free = attempt(folder / f"{name}{LOCK}")
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # nobody knows, and nothing may be taken from one who lives
+    if free is None:
+        return True
+    os.close(free)
+    return False
+
+
+def _mark(folder: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(folder / f"{TOTALS}{FIGURES}")
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns

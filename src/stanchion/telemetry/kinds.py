@@ -1,0 +1,129 @@
+"""The kinds of occurrences, how grave each is, and which one ends which."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+
+class Severity(StrEnum):
+    """How grave something is, from what is good to know to what needs somebody at once."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+class Kind(StrEnum):
+    """What can occur."""
+
+    TICKET_OPENED = "ticket.opened"
+    TICKET_ANSWERED = "ticket.answered"
+    RUN_HALTED = "run.halted"
+    HALTED = "state.halt"
+    QUARANTINED = "state.quarantine"
+    SAFE_MODE = "state.safe_mode"
+    NORMAL = "state.normal"
+    STORE_LOST = "store.lost"
+    STORE_BACK = "store.back"
+    STORE_FORGOT = "store.forgot"
+    TRAIL_LOST = "trail.lost"
+    TRAIL_BACK = "trail.back"
+    TRAIL_TAMPERED = "trail.tampered"
+    POLICY_REFUSED = "policy.refused"
+    POLICY_LOADED = "policy.loaded"
+    ANSWER_REFUSED = "answer.refused"
+    DEFINITION_CHANGED = "definition.changed"
+    NOTICES_FAILING = "notices.failing"
+    NOTICES_BACK = "notices.back"
+    NOTICES_LOST = "notices.lost"
+    TEST = "notices.test"
+
+
+class Meaning(msgspec.Struct, frozen=True):
+    """How grave a kind is, and what it means."""
+
+    severity: Severity
+    words: str
+
+
+_INFO, _WARNING, _CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
+
+MEANINGS: Final[dict[Kind, Meaning]] = {
+    Kind.TICKET_OPENED: Meaning(_WARNING, "an agent waits for a person"),
+    Kind.TICKET_ANSWERED: Meaning(_INFO, "a person has answered a ticket"),
+    Kind.RUN_HALTED: Meaning(_CRITICAL, "a guard has ended a run"),
+    Kind.HALTED: Meaning(_CRITICAL, "a tenant, the fleet, a tool, an agent or a run is halted"),
+    Kind.QUARANTINED: Meaning(_WARNING, "a tool, an agent or a run is isolated for a time"),
+    Kind.SAFE_MODE: Meaning(_WARNING, "safe mode is on: tool calls and retries are refused"),
+    Kind.NORMAL: Meaning(_INFO, "something that was halted, isolated or in safe mode is back to normal"),
+    Kind.STORE_LOST: Meaning(_CRITICAL, "the state store does not answer: what needs it is refused"),
+    Kind.STORE_BACK: Meaning(_INFO, "the state store answers again"),
+    Kind.STORE_FORGOT: Meaning(_CRITICAL, "the state store was emptied, or restored from an older copy"),
+    Kind.TRAIL_LOST: Meaning(_CRITICAL, "the audit trail cannot be written: what cannot be recorded is refused"),
+    Kind.TRAIL_BACK: Meaning(_INFO, "the audit trail can be written again"),
+    Kind.TRAIL_TAMPERED: Meaning(_CRITICAL, "the audit trail is not as it was written"),
+    Kind.POLICY_REFUSED: Meaning(_CRITICAL, "a changed policy did not load: the previous one stays in force"),
+    Kind.POLICY_LOADED: Meaning(_INFO, "a policy that had been refused is now in force"),
+    Kind.ANSWER_REFUSED: Meaning(
+        _WARNING, "an operator's answer or command was refused, or differs from what they signed"
+    ),
+    Kind.DEFINITION_CHANGED: Meaning(_WARNING, "a tool describes itself differently than when it was pinned"),
+    Kind.NOTICES_FAILING: Meaning(_WARNING, "a destination does not accept notices"),
+    Kind.NOTICES_BACK: Meaning(_INFO, "a destination accepts notices again"),
+    Kind.NOTICES_LOST: Meaning(_CRITICAL, "notices were given up, or there was no room for them"),
+    Kind.TEST: Meaning(_INFO, "`stanchion notify test` was run"),
+}
+
+ENDS: Final[dict[Kind, Kind]] = {
+    Kind.STORE_BACK: Kind.STORE_LOST,
+    Kind.TRAIL_BACK: Kind.TRAIL_LOST,
+    Kind.POLICY_LOADED: Kind.POLICY_REFUSED,
+    Kind.NOTICES_BACK: Kind.NOTICES_FAILING,
+}
+"""What is over when something else occurs; where it had not begun, nothing is told."""
+
+LASTING: Final = frozenset(ENDS.values())
+"""Trouble that lasts until its end is told."""
+
+COUNTED: Final = LASTING | {
+    Kind.STORE_FORGOT,
+    Kind.TRAIL_TAMPERED,
+    Kind.ANSWER_REFUSED,
+    Kind.DEFINITION_CHANGED,
+    Kind.NOTICES_LOST,
+}
+"""Kinds of which repeated ones are counted. Each of the others is told."""
+
+WORDED: Final = frozenset({Kind.POLICY_REFUSED})
+"""Kinds that are told at once where their words are new: a person is at work on it."""
+
+
+class Occurrence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that has occurred: what, when, in words for people, and what it is about. Nothing in it is secret.
+
+    `at` and `since` are milliseconds since 1970. `times` says how often, from `since` on, where it was more than once.
+    What has `hourly` is found by every process that starts: a host sends it once an hour.
+    """
+
+    kind: Kind
+    at: int
+    text: str
+    about: str = ""
+    tenant: str = ""
+    run: str = ""
+    agent: str = ""
+    tool: str = ""
+    ticket: str = ""
+    decision: str = ""
+    times: int = 1
+    since: int = 0
+    hourly: bool = False
+    id: str = ""
+
+    @property
+    def severity(self) -> Severity:
+        """How grave it is."""
+        return MEANINGS[self.kind].severity

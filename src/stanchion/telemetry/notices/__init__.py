@@ -1,0 +1,1 @@
+"""Notices: occurrences brought to a log, a command or a webhook."""

@@ -1,0 +1,110 @@
+"""The structs that are the schema of the file which says where notices go, and what no schema can find wrong."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Iterator
+from typing import Annotated, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from stanchion.kernel.regex import regex
+from stanchion.telemetry.kinds import Kind, Occurrence, Severity
+
+NAME: Final = regex(r"[a-z0-9][a-z0-9_-]{0,39}")
+_RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
+
+Deadline = Annotated[float, msgspec.Meta(gt=0, le=300)]
+
+
+class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a destination wants to hear of: kinds, or all of them, from a severity on; and how long it may take."""
+
+    kinds: tuple[Kind, ...] | None = None
+    at_least: Severity = Severity.INFO
+    deadline_s: Deadline = 15.0
+
+    def wants(self, one: Occurrence) -> bool:
+        """Whether an occurrence is for this destination."""
+        return (self.kinds is None or one.kind in self.kinds) and _RANKS[one.severity] >= _RANKS[self.at_least]
+
+
+class Webhook(Wanted, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="to", tag="webhook"):
+    """A signed POST to an address; its secret is in a file or in a variable of the environment."""
+
+    url: str
+    secret_file: str | None = None
+    secret_env: str | None = None
+
+
+class Command(Wanted, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="to", tag="command"):
+    """A program, by its absolute path, and its arguments; it gets the message on standard input."""
+
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+
+
+class NotifyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where notices go, by names that are made up here."""
+
+    destinations: dict[str, Webhook | Command] = {}
+
+
+class Wrong(NamedTuple):
+    """A mistake that no schema finds: the way to it in the file, and what to do."""
+
+    path: tuple[str | int, ...]
+    message: str
+
+
+def mistakes(file: NotifyFile) -> Iterator[Wrong]:
+    """What is wrong with a file beyond its schema."""
+    for name, one in file.destinations.items():
+        at: tuple[str | int, ...] = ("destinations", name)
+        if not NAME.fullmatch(name):
+            yield Wrong(at, f"`{name}` is not a name: use lower-case letters, digits, `-` and `_`, at most 40")
+        match one:
+            case Webhook():
+                yield from _webhook(at, one)
+            case Command() if not os.path.isabs(one.command[0]):
+                yield Wrong(
+                    (*at, "command", 0),
+                    f"`{one.command[0]}` is not an absolute path: write the full path, so that nobody can put another "
+                    "program in its place",
+                )
+
+
+def _webhook(at: tuple[str | int, ...], one: Webhook) -> Iterator[Wrong]:
+    why = _bad_url(one.url)
+    if why:
+        yield Wrong((*at, "url"), why)
+    if (one.secret_file is None) == (one.secret_env is None):
+        yield Wrong(at, "give either `secret_file` or `secret_env`, which says where its secret is")
+    if one.secret_file is not None and not os.path.isabs(one.secret_file):
+        yield Wrong((*at, "secret_file"), f"`{one.secret_file}` is not an absolute path: write the full path")
+
+
+def _bad_url(url: str) -> str:
+    """What is wrong with the address of a webhook; what is secret in it is not repeated."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return "it is not a URL: write `https://host/path`"
+    if parts.username is not None or parts.password is not None:
+        return "it must not have a user or a password: messages are signed with the secret"
+    if not host or port == 0 or not url.isascii() or any(char.isspace() for char in url):
+        return "it is not a URL: write `https://host/path`"
+    if parts.scheme == "https" or (parts.scheme == "http" and _is_here(host)):
+        return ""
+    return "it is not `https://`: notices are confidential; only a receiver on this host may use `http://`"
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

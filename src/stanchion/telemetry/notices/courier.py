@@ -1,0 +1,212 @@
+"""A courier: brings messages to one destination, in a thread of its own, until each is delivered or given up."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from stanchion.telemetry.notices.message import Destination, Message, Outcome
+from stanchion.telemetry.notices.said import note_said, was_said
+from stanchion.telemetry.notices.schedule import PAUSES_S, pause_s
+from stanchion.telemetry.notices.spool import Delivery, Spool
+
+MOST: Final = 1_000
+"""How many messages wait for a destination; then the oldest is given up for the newest."""
+LONGEST_MS: Final = 2_000 * max(PAUSES_S)
+"""No delivery waits for longer than that."""
+LOOK_S: Final = 60.0
+"""How often a courier looks for what other processes have left behind."""
+REST_MS: Final = 2_000
+"""How long a destination that has just failed is left alone."""
+
+
+class Report:
+    """Hears how a courier fares: that its destination fails or takes messages again, and what was given up."""
+
+    def failing(self, name: str, why: str) -> None:
+        """A destination did not take a message."""
+
+    def working(self, name: str) -> None:
+        """A destination took a message."""
+
+    def lost(self, name: str, number: int, why: str) -> None:
+        """Messages will not be delivered."""
+
+    def passed(self) -> None:
+        """Some time has passed."""
+
+
+class Courier:
+    """Delivers at least once, in the order in which messages come, as far as nothing fails."""
+
+    def __init__(
+        self,
+        name: str,
+        destination: Destination,
+        spool: Spool,
+        report: Report,
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        chance: Callable[[], float] = lambda: os.urandom(1)[0] / 255,
+    ) -> None:
+        self.name = name
+        self._destination, self._spool, self._report = destination, spool, report
+        self._now_ms, self._chance = now_ms, chance
+        self._fresh()
+
+    def _fresh(self) -> None:
+        """What a new courier has, and one that finds itself in a forked process: what waits is the parent's."""
+        self._process = os.getpid()
+        self._queue: deque[Message] = deque()
+        self._dropped = 0
+        self.delivered = 0
+        """How many messages this process has delivered."""
+        self._waiting: OrderedDict[str, Delivery] = OrderedDict()
+        self._rest_until = 0
+        self._looked_at = -1
+        self._bell = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    @property
+    def waiting(self) -> tuple[Delivery, ...]:
+        """What waits here, oldest first."""
+        return tuple(self._waiting.values())
+
+    def begin(self) -> None:
+        """Start to work, with what other processes have left behind."""
+        self._wake()
+
+    def put(self, message: Message) -> None:
+        """Have a message delivered; this returns at once."""
+        if self._process != os.getpid():
+            self._fresh()
+        if len(self._queue) >= MOST:
+            self._queue.popleft()
+            self._dropped += 1
+        self._queue.append(message)
+        self._wake()
+
+    def turn(self, hurry: bool = False) -> float:
+        """Do everything that is due, and say in how many seconds to come back. With `hurry` all that waits is due."""
+        self._take_in()
+        now = self._now_ms()
+        if not 0 <= now - self._looked_at < LOOK_S * 1000:
+            self._look(now)
+        for one in [*self._waiting.values()]:
+            now = self._now_ms()
+            if hurry or (one.due <= now and self._rest_until <= now):
+                self._try(one)
+        dues = [max(one.due, self._rest_until) for one in self._waiting.values()]
+        soonest = (min(dues) - self._now_ms()) / 1000 if dues else LOOK_S
+        return min(max(soonest, 0.0), LOOK_S)
+
+    def close(self, linger_s: float) -> None:
+        """Deliver what was not tried yet, but take no longer than so many seconds; the rest stays in the spool."""
+        if self._process != os.getpid():
+            return
+        with self._bell:
+            thread, self._closed = self._thread, True
+            self._bell.notify_all()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(linger_s)
+        if thread is None or not thread.is_alive():
+            self._spool.close()
+
+    def _wake(self) -> None:
+        with self._bell:
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._work, name=f"stanchion-notify-{self.name}", daemon=True)
+                self._thread.start()
+            self._bell.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            wait_s = LOOK_S
+            try:
+                wait_s = self.turn()
+                self._report.passed()
+            except Exception as error:  # noqa: BLE001 - whatever goes wrong here, later messages need this thread
+                self._report.failing(self.name, f"its courier failed with `{type(error).__name__}`: {error}")
+            with self._bell:
+                if self._queue:
+                    continue
+                if self._closed:
+                    return
+                self._bell.wait(wait_s)
+
+    def _take_in(self) -> None:
+        """Enter new messages into the spool. Where that cannot be written they wait in memory."""
+        now = self._now_ms()
+        while self._queue:
+            message = self._queue.popleft()
+            if message.once and was_said(self._spool.folder, message.id, now):
+                continue
+            self._keep(Delivery(message.id, message.body, now, now))
+            if message.once:
+                note_said(self._spool.folder, message.id)
+        dropped, self._dropped = self._dropped, 0
+        while len(self._waiting) > MOST:
+            oldest, _ = self._waiting.popitem(last=False)
+            self._forget(oldest)
+            dropped += 1
+        if dropped:
+            self._report.lost(self.name, dropped, f"more than {MOST:,} notices wait for it")
+
+    def _look(self, now: int) -> None:
+        self._looked_at = now
+        try:
+            left = self._spool.adopt()
+        except OSError:
+            return
+        for one in left:
+            # Another process, or the clock before it was set back, may have meant a time that is far off.
+            latest = now + (LONGEST_MS if one.attempts else 0)
+            self._waiting.setdefault(one.id, replace(one, due=min(one.due, latest)))
+        if left:
+            self._waiting = OrderedDict(sorted(self._waiting.items(), key=lambda each: each[1].at))
+
+    def _try(self, one: Delivery) -> None:
+        try:
+            outcome = self._destination.send(Message(one.id, one.body))
+        except Exception as error:  # noqa: BLE001 - whatever a destination raises, it was not delivered
+            outcome = Outcome(False, f"it failed with `{type(error).__name__}`: {error}")
+        if outcome.delivered:
+            self.delivered += 1
+            self._waiting.pop(one.id, None)
+            self._forget(one.id)
+            self._report.working(self.name)
+            return
+        attempts, now = one.attempts + 1, self._now_ms()
+        wait_s = None if outcome.is_final else pause_s(attempts, self._chance())
+        if wait_s is None:
+            self._waiting.pop(one.id, None)
+            self._forget(one.id)
+            self._report.lost(self.name, 1, f"{outcome.said}, after {attempts} attempts to deliver `{one.id}`")
+            return
+        due = now + int(max(wait_s, outcome.after_s) * 1000)
+        self._rest_until = now + max(REST_MS, int(outcome.after_s * 1000))
+        self._keep(replace(one, attempts=attempts, due=due, said=outcome.said))
+        self._report.failing(self.name, outcome.said)
+
+    def _keep(self, one: Delivery) -> None:
+        self._waiting[one.id] = one
+        try:
+            self._spool.keep(one)
+        except OSError as error:
+            self._report.failing(
+                self.name, f"the spool cannot be written: {error.strerror}; the notice waits in memory"
+            )
+
+    def _forget(self, delivery_id: str) -> None:
+        try:
+            self._spool.drop(delivery_id)
+        except OSError as error:
+            self._report.failing(
+                self.name, f"the spool cannot be written: {error.strerror}; the notice may be delivered twice"
+            )

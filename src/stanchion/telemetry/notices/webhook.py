@@ -1,0 +1,100 @@
+"""A webhook as a destination: a signed POST, over TLS unless the receiver is on this host."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import Final
+from urllib.parse import urlsplit
+
+from stanchion.telemetry.notices.message import Message, Outcome
+from stanchion.telemetry.notices.signature import BadSecret, headers_of, secrets_in
+
+MOST_AFTER_S: Final = 86_400.0
+"""How long a receiver may ask to be left alone."""
+
+GONE: Final = 410
+
+
+class WebhookPost:
+    """Posts messages to one address. The secret is asked for each time, so that it can be changed meanwhile."""
+
+    def __init__(
+        self, url: str, secret: Callable[[], str], deadline_s: float, now_s: Callable[[], float] = time.time
+    ) -> None:
+        self._url = urlsplit(url)
+        self._secret, self._deadline_s, self._now_s = secret, deadline_s, now_s
+
+    def send(self, message: Message) -> Outcome:
+        """Try once: only an answer from 200 to 299 counts, and no redirect is followed."""
+        body = message.body.encode()
+        try:
+            proof = headers_of(message.id, body, secrets_in(self._secret()), int(self._now_s()))
+        except (BadSecret, OSError) as error:
+            return Outcome(False, f"it cannot be signed: {error}")
+        link = self._link()
+        watch = threading.Timer(self._deadline_s, _cut, (link,))
+        watch.daemon = True
+        watch.start()
+        try:
+            path = self._url.path if self._url.path else "/"
+            query = f"?{self._url.query}" if self._url.query else ""
+            headers = {"content-type": "application/json", "user-agent": "stanchion", "connection": "close", **proof}
+            link.request("POST", path + query, body, headers)
+            answer = link.getresponse()
+            return self._read(answer.status, answer.getheader("retry-after"))
+        except (OSError, http.client.HTTPException) as error:
+            return Outcome(False, _why(error, self._deadline_s))
+        finally:
+            watch.cancel()
+            link.close()
+
+    def _link(self) -> http.client.HTTPConnection:
+        host, port = self._url.hostname, self._url.port
+        assert host is not None
+        if self._url.scheme == "http":
+            return http.client.HTTPConnection(host, port, timeout=self._deadline_s)
+        return http.client.HTTPSConnection(host, port, timeout=self._deadline_s, context=ssl.create_default_context())
+
+    def _read(self, status: int, retry_after: str | None) -> Outcome:
+        if 200 <= status < 300:
+            return Outcome(True, f"it answered {status}")
+        if 300 <= status < 400:
+            return Outcome(False, f"it answered {status}, a redirect, which is not followed: configure the new address")
+        if status == GONE:
+            return Outcome(False, "it answered 410: it no longer accepts notices", is_final=True)
+        return Outcome(False, f"it answered {status}", after_s=self._after_s(retry_after))
+
+    def _after_s(self, said: str | None) -> float:
+        """How long the receiver wants to be left alone, by its `Retry-After`."""
+        if said is None:
+            return 0.0
+        try:
+            after = float(said) if said.strip().isdecimal() else parsedate_to_datetime(said).timestamp() - self._now_s()
+        except (ValueError, OverflowError):
+            return 0.0
+        return min(max(after, 0.0), MOST_AFTER_S)
+
+
+def _cut(link: http.client.HTTPConnection) -> None:
+    """End a connection that takes too long: each of its steps may be in time, and all of them not."""
+    with suppress(OSError):
+        if link.sock is not None:
+            link.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _why(error: Exception, deadline_s: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"it did not answer within {deadline_s:g} s"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate cannot be trusted: {error.verify_message}"
+    if isinstance(error, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
+        return "it closed the connection before it answered"
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return said.lower() if said else type(error).__name__

@@ -1,0 +1,241 @@
+"""Spans: a run invokes an agent, each tool call and model call is a span in it, with what was decided about it.
+
+Arguments, prompts, results and error texts are in no span. A call's span begins where it was judged, is current while
+the tool or the model is at work, and ends when its outcome was judged.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable
+from contextvars import ContextVar
+from time import time_ns
+from typing import Any, Final, NamedTuple
+
+from opentelemetry import context as contexts
+from opentelemetry.context import Context
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, get_current_span, set_span_in_context
+
+from stanchion.kernel.actions import NAMES, Action
+from stanchion.kernel.stages import Stage
+from stanchion.locks import Lock
+from stanchion.telemetry.otel import attributes as named
+from stanchion.telemetry.otel.durations import Durations
+from stanchion.telemetry.told import Told, ToldRun
+
+MOST: Final = 10_000
+"""How many spans are open; the oldest is ended when there are more."""
+
+CALLS: Final = {str(Stage.TOOL_CALL): named.EXECUTE_TOOL, str(Stage.MODEL_CALL): named.CHAT}
+OUTCOMES: Final = frozenset({str(Stage.TOOL_RESULT), str(Stage.MODEL_REPLY), str(Stage.ERROR)})
+QUIET: Final = frozenset({str(Stage.MODEL_CHUNK), str(Stage.CHARGE)})
+"""Stages of which only what is not allowed is an event: there are too many of them."""
+
+_entered: ContextVar[tuple[tuple[str, Any], ...]] = ContextVar("stanchion_spans", default=())
+
+
+class Open(NamedTuple):
+    """A span that has not ended: since when, of which operation, and what its duration is counted by."""
+
+    span: Span
+    began_ns: int
+    operation: str
+    counted: dict[str, str]
+    run: str
+
+
+class Spans:
+    """A sink that makes spans of what a shield does."""
+
+    def __init__(self, tracer: Tracer, durations: Durations | None = None, now_ns: Callable[[], int] = time_ns) -> None:
+        self._tracer, self._durations, self._now_ns = tracer, durations, now_ns
+        self._runs: OrderedDict[str, Open] = OrderedDict()
+        self._calls: OrderedDict[str, Open] = OrderedDict()
+        self._lock = Lock()
+
+    def run_entered(self, run: ToldRun) -> None:
+        """Begin a run's span, and make it current."""
+        token = contexts.attach(set_span_in_context(self._run(run).span))
+        _entered.set((*_entered.get(), (run.id, token)))
+
+    def _leave(self, run: ToldRun) -> None:
+        """Make current what was before its `with`, if that is around here."""
+        entered = _entered.get()
+        if entered and entered[-1][0] == run.id:
+            _entered.set(entered[:-1])
+            contexts.detach(entered[-1][1])
+
+    def run_ended(self, run: ToldRun, code: str) -> None:
+        """End a run's span, and those of calls of which nobody has said what came of them."""
+        self._leave(run)
+        with self._lock:
+            left = [key for key, one in self._calls.items() if one.run == run.id]
+            calls = [self._calls.pop(key) for key in left]
+            known = self._runs.pop(run.id, None)
+        for one in calls:
+            one.span.set_attribute(named.UNKNOWN, True)
+            self._end(one)
+        if known is not None:
+            known.span.set_attribute(named.ENDED, code)
+            self._end(known)
+
+    def decided(self, told: Told) -> None:
+        """Begin the span of a call, end it with its outcome, or note a decision on the run's."""
+        operation = CALLS.get(told.stage)
+        if operation is not None:
+            self._call(told, operation)
+        elif told.stage in OUTCOMES and self._outcome(told):
+            return
+        elif told.stage not in QUIET or told.action != Action.ALLOW:
+            self._parent(told)[1].span.add_event(named.DECIDED, _of(told))
+
+    def call_left(self, call: str) -> None:
+        """End the span of a call whose outcome nobody judges."""
+        known = self._take(call)
+        if known is not None:
+            self._end(known)
+
+    def around(self, call: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """The same function, with the call's span current while it is at work."""
+        known = self._calls.get(call)
+        if known is None:
+            return fn
+        here = known.span
+        if inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None)):  # noqa: B004
+
+            @functools.wraps(fn)
+            async def awaited(*args: Any, **kwargs: Any) -> Any:
+                token = contexts.attach(set_span_in_context(here))
+                try:
+                    return await fn(*args, **kwargs)
+                finally:
+                    contexts.detach(token)
+
+            return awaited
+
+        @functools.wraps(fn)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            token = contexts.attach(set_span_in_context(here))
+            try:
+                return fn(*args, **kwargs)
+            finally:
+                contexts.detach(token)
+
+        return called
+
+    def _call(self, told: Told, operation: str) -> None:
+        known = self._take(told.key)
+        if known is None:
+            known = self._begin_call(told, operation)
+        known.span.add_event(named.DECIDED, _of(told))
+        if told.proceeds:
+            self._keep(self._calls, told.key, known)
+            return
+        if told.action >= Action.ESCALATE:
+            known.span.set_attribute(named.ERROR, told.code)
+            known.span.set_status(Status(StatusCode.ERROR, told.code))
+            known.counted[named.ERROR] = told.code
+        self._end(known)
+
+    def _begin_call(self, told: Told, operation: str) -> Open:
+        subject = told.tool if operation == named.EXECUTE_TOOL else told.model
+        began_ns = self._now_ns() - told.took_ns
+        counted = {named.OPERATION: operation, named.AGENT: told.agent}
+        counted[named.TOOL if operation == named.EXECUTE_TOOL else named.MODEL] = subject
+        counted = {name: value for name, value in counted.items() if value}
+        more = {named.TOOL_CALL: told.id} if operation == named.EXECUTE_TOOL else {}
+        span = self._tracer.start_span(
+            f"{operation} {subject}".rstrip(),
+            context=self._parent(told)[0],
+            kind=SpanKind.INTERNAL if operation == named.EXECUTE_TOOL else SpanKind.CLIENT,
+            attributes={**counted, **more, **_of(told)},
+            start_time=began_ns,
+        )
+        return Open(span, began_ns, operation, dict(counted), told.run)
+
+    def _outcome(self, told: Told) -> bool:
+        """Note what was decided about an outcome; says whether its call is known. The items of a generator are parts
+        of one, and its end is told by itself."""
+        known = self._calls.get(told.of)
+        if known is None:
+            return False
+        if told.part and told.action == Action.ALLOW:
+            return True
+        known.span.add_event(named.DECIDED, _of(told))
+        known.span.set_attribute(named.OUTCOME, NAMES[told.action])
+        failed = told.error if told.stage == str(Stage.ERROR) else told.code if told.action >= Action.ESCALATE else ""
+        if failed:
+            known.span.set_attribute(named.ERROR, failed)
+            known.span.set_status(Status(StatusCode.ERROR, failed))
+            known.counted[named.ERROR] = failed
+        if not told.part:
+            self.call_left(told.of)
+        return True
+
+    def _run(self, run: ToldRun) -> Open:
+        known = self._runs.get(run.id)
+        if known is not None:
+            return known
+        above = self._runs.get(run.parent)
+        counted = {named.AGENT: run.agent} if run.agent else {}
+        about = {named.OPERATION: named.INVOKE_AGENT, named.RUN: run.id, named.TASK: run.task, named.TENANT: run.tenant}
+        about[named.PARENT] = run.parent
+        began_ns = self._now_ns()
+        span = self._tracer.start_span(
+            f"{named.INVOKE_AGENT} {run.agent}".rstrip(),
+            context=None if above is None else _within(above.span),
+            attributes={**counted, **{name: value for name, value in about.items() if value}},
+            start_time=began_ns,
+        )
+        made = Open(span, began_ns, named.INVOKE_AGENT, counted, run.id)
+        self._keep(self._runs, run.id, made)
+        return made
+
+    def _parent(self, told: Told) -> tuple[Context | None, Open]:
+        """Where a call's span belongs, and its run's. That is what is current, if it is part of the run."""
+        run = self._run(ToldRun(told.run, told.agent, told.task, told.tenant, told.parent))
+        return _within(run.span), run
+
+    def _keep(self, kept: OrderedDict[str, Open], key: str, one: Open) -> None:
+        dropped = None
+        with self._lock:
+            kept[key] = one
+            if len(kept) > MOST:
+                dropped = kept.popitem(last=False)[1]
+        if dropped is not None:
+            dropped.span.set_attribute(named.UNKNOWN, True)
+            self._end(dropped)
+
+    def _take(self, key: str) -> Open | None:
+        with self._lock:
+            return self._calls.pop(key, None)
+
+    def _end(self, one: Open) -> None:
+        end_ns = self._now_ns()
+        one.span.end(end_ns)
+        if self._durations is not None:
+            self._durations.took(one.operation, (end_ns - one.began_ns) / 1e9, one.counted)
+
+
+def _within(span: Span) -> Context | None:
+    """The context for a part of a span: the one that is current where it is in the same trace already."""
+    current, wanted = get_current_span().get_span_context(), span.get_span_context()
+    return None if current.is_valid and current.trace_id == wanted.trace_id else set_span_in_context(span)
+
+
+def _of(told: Told) -> dict[str, Any]:
+    """A decision as attributes."""
+    about = {
+        named.DECISION: told.id,
+        named.RUN: told.run,
+        named.STAGE: told.stage,
+        named.ACTION: NAMES[told.action],
+        named.CODE: told.code,
+        named.GUARD: told.guard,
+        named.POLICY: told.policy,
+        named.ERROR: told.error,
+    }
+    found: dict[str, Any] = {name: value for name, value in about.items() if value}
+    return {**found, named.CODES: list(told.codes)} if told.codes else found

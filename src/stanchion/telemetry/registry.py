@@ -1,0 +1,141 @@
+"""The registry: what one process counts, in memory. Counting takes no lock: nobody waits, and no signal harms it."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import count
+from typing import Any, Final
+from weakref import WeakSet
+
+from stanchion.locks import Lock
+from stanchion.telemetry.catalogue import BY_NAME, Metric, overflow
+from stanchion.telemetry.figures import MOST_SERIES, Series
+
+MOST_FRESH: Final = 1_024
+"""How many times are kept until they are added up."""
+
+Labels = tuple[str, ...]
+Gauges = Callable[[], Iterable[Series]]
+"""Says how something stands now."""
+
+
+class Histogram:
+    """Counts times by how long they are, and adds them up."""
+
+    __slots__ = ("_bounds", "_buckets", "_fresh", "_lock", "_sum_ns")
+
+    def __init__(self, metric: Metric) -> None:
+        self._bounds = [int(bound * 1e9) for bound in metric.bounds]
+        self._buckets = [count() for _ in range(len(metric.bounds) + 1)]
+        self._fresh: deque[int] = deque()
+        self._sum_ns = 0
+        self._lock = Lock()
+
+    def observe(self, took_ns: int) -> None:
+        """Count one time."""
+        next(self._buckets[bisect_left(self._bounds, took_ns)])
+        fresh = self._fresh
+        fresh.append(took_ns)
+        if len(fresh) > MOST_FRESH:
+            self._add_up()
+
+    def _add_up(self) -> None:
+        with self._lock:
+            fresh = self._fresh
+            self._sum_ns += sum([fresh.popleft() for _ in range(len(fresh))])
+
+    def values(self) -> tuple[float, ...]:
+        """The sum in seconds, and the count of each bucket."""
+        self._add_up()
+        return (self._sum_ns / 1e9, *[_number(bucket) for bucket in self._buckets])
+
+
+class Registry:
+    """Counters and histograms by metric and labels, and gauges that are asked when somebody wants to know."""
+
+    def __init__(self) -> None:
+        self.gauges: list[Gauges] = []
+        """What is asked for how this process stands."""
+        self.begun: Callable[[], object] | None = None
+        """Told once, when the first thing is counted; in a forked process once more."""
+        self.remembered: dict[Any, Any] = {}
+        """What others remember of its counters; it is empty again in a forked process."""
+        self._counters: dict[str, dict[Labels, count[int]]] = {}
+        self._histograms: dict[str, dict[Labels, Histogram]] = {}
+        _known.add(self)
+
+    def forked(self) -> None:
+        """In a forked process: begin anew, what was counted before is its parent's."""
+        self._counters, self._histograms = {}, {}
+        self.remembered.clear()
+
+    def counter(self, metric: Metric, labels: Labels = ()) -> count[int]:
+        """A counter; `next` of it counts once, in one step."""
+        known: dict[Labels, count[int]] = self._of(self._counters, metric)
+        found = known.get(labels)
+        if found is None:
+            found = known.setdefault(_room(metric, known, labels), count())
+        return found
+
+    def histogram(self, metric: Metric, labels: Labels = ()) -> Histogram:
+        """A histogram."""
+        known: dict[Labels, Histogram] = self._of(self._histograms, metric)
+        found = known.get(labels)
+        if found is None:
+            found = known.setdefault(_room(metric, known, labels), Histogram(metric))
+        return found
+
+    def count(self, metric: Metric, *labels: str) -> None:
+        """Count once."""
+        next(self.counter(metric, labels))
+
+    def _of(self, kept: dict[str, dict[Labels, Any]], metric: Metric) -> dict[Labels, Any]:
+        known = kept.get(metric.name)
+        if known is None:
+            first = not self._counters and not self._histograms
+            known = kept.setdefault(metric.name, {})
+            if first and self.begun is not None:
+                self.begun()
+        return known
+
+    def figures(self) -> list[Series]:
+        """All that was counted so far, and how it stands."""
+        found = [
+            Series(name, labels, (_number(one),))
+            for name, series in list(self._counters.items())
+            for labels, one in list(series.items())
+        ]
+        found += [
+            Series(name, labels, one.values())
+            for name, series in list(self._histograms.items())
+            for labels, one in list(series.items())
+        ]
+        for ask in list(self.gauges):
+            found += ask()
+        return found
+
+
+def _number(one: count[int]) -> int:
+    """How often it has counted, without counting."""
+    return int(repr(one)[6:-1])
+
+
+def _room(metric: Metric, known: dict[Labels, Any], labels: Labels) -> Labels:
+    if len(labels) != len(BY_NAME[metric.name].labels):
+        raise ValueError(f"`{metric.name}` has the labels {', '.join(metric.labels)}: give a value for each")
+    return labels if len(known) < MOST_SERIES else overflow(metric, labels)
+
+
+_known: WeakSet[Registry] = WeakSet()
+
+
+def _after_fork() -> None:
+    for one in list(_known):
+        one.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

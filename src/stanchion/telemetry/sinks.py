@@ -1,0 +1,253 @@
+"""Sinks: whoever hears of what a shield does, and the one who tells them. Whatever a sink raises changes nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, RunInfo
+from stanchion.telemetry import loggers
+from stanchion.telemetry.catalogue import (
+    EVENTS,
+    OCCURRENCES,
+    POLICY_LOADS,
+    PROCESSES,
+    RUNS,
+    RUNS_ENDED,
+    SINK_ERRORS,
+    TICKETS,
+    TRAIL_FAILURES,
+    UNREADABLE,
+)
+from stanchion.telemetry.counting import Counting
+from stanchion.telemetry.figures import Series, Sum
+from stanchion.telemetry.registry import Registry
+from stanchion.telemetry.told import BROKEN, LEVELS, Told, ToldRun
+
+if TYPE_CHECKING:
+    from stanchion.telemetry.publication import Publication
+
+T = TypeVar("T")
+ESCALATE: Final = Action.ESCALATE
+ERROR: Final = loggers.ERROR
+TICKET: Final = "ticket."
+REFUSED: Final = "answer.refused"
+
+
+class Sink(Protocol):
+    """Hears of what a shield does, in the thread that does it: it has to be quick."""
+
+    def decided(self, told: Told) -> None:
+        """A decision was made and written down."""
+
+    def run_entered(self, run: ToldRun) -> None:
+        """A `with shield.run(...)` begins here."""
+
+    def run_ended(self, run: ToldRun, code: str) -> None:
+        """A run has ended: nothing of it proceeds any more. Where its `with` ends, this is told there, once more."""
+
+    def call_left(self, call: str) -> None:
+        """A call has ended whose outcome nobody judges: it was interrupted, or gave its last item."""
+
+    def around(self, call: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """What is called in place of the tool or model of a call: the function itself, or one that does the same."""
+
+
+class Words(Protocol):
+    """Says what happens in words that may be shown: without secrets in names."""
+
+    def name(self, name: str) -> str: ...
+
+    def decision(self, event: Event, decision: Decision, took_ns: int) -> Told: ...
+
+    def run(self, run: RunInfo) -> ToldRun: ...
+
+
+class Telemetry:
+    """Tells the log, the figures and every sink what a shield does. Nothing that it calls can change a decision.
+    Without a registry nothing is counted."""
+
+    def __init__(self, words: Words, registry: Registry | None = None) -> None:
+        self.registry = registry
+        self.sinks: tuple[Sink, ...] = ()
+        self.state: list[Callable[[], Iterable[Series]]] = []
+        """What is asked for how the store stands, whenever somebody collects the figures."""
+        self._words = words
+        self._count = None if registry is None else Counting(registry, words.name).decided
+        self._publication: Publication | None = None
+        self._log: Any = None
+        self._said: set[str] = set()
+
+    def add(self, sink: Sink) -> None:
+        """Have a sink told from now on."""
+        self.sinks = (*self.sinks, sink)
+
+    def publish_in(self, folder: Path | None) -> None:
+        """Keep the figures in a folder, where others can read them."""
+        if folder is not None and self.registry is not None and self._publication is None:
+            from stanchion.telemetry.publication import Publication
+
+            self._publication = Publication(self.registry, folder, lambda error: self.failed("publication", error))
+
+    def decided(self, event: Event, decision: Decision, took_ns: int) -> None:
+        """A decision was made. This is on the way of every one."""
+        try:
+            if self._count is not None:
+                self._count(event, decision, took_ns)
+            log = self._log
+            if log is None:
+                if "logging" not in sys.modules:
+                    if not self.sinks:
+                        return
+                else:
+                    log = self._log = loggers.logger(loggers.DECISIONS)
+            action = decision.action
+            if self.sinks or (log is not None and loggers.enabled(log, LEVELS[action] if action < ESCALATE else ERROR)):
+                self._tell(event, decision, took_ns)
+        except Exception as error:  # noqa: BLE001 - telemetry may fail, a decision stands
+            self.failed("decisions", error)
+
+    def _tell(self, event: Event, decision: Decision, took_ns: int) -> None:
+        if not self.sinks and not loggers.listens(self._log, self._level(decision)):
+            return
+        told = self._words.decision(event, decision, took_ns)
+        loggers.say(loggers.DECISIONS, told.level, "decided", **told.fields)
+        self._each(lambda sink: sink.decided(told))
+
+    def _level(self, decision: Decision) -> int:
+        return ERROR if decision.code in BROKEN else LEVELS[decision.action]
+
+    def run_began(self) -> None:
+        """The first record of a run was written."""
+        self.count(RUNS)
+
+    def run_finished(self, code: str) -> None:
+        """The last record of a run is written, with the code of why it ended."""
+        self.count(RUNS_ENDED, code)
+
+    def run_entered(self, run: RunInfo) -> None:
+        """A `with shield.run(...)` begins in this context."""
+        if self.sinks:
+            self._run(run, lambda sink, told: sink.run_entered(told))
+
+    def run_ended(self, run: RunInfo, code: str) -> None:
+        """A run is closed; it may be closed more than once."""
+        if self.sinks:
+            self._run(run, lambda sink, told: sink.run_ended(told, code))
+
+    def call_left(self, call: str) -> None:
+        """A call has ended whose outcome nobody judges."""
+        if self.sinks:
+            self._each(lambda sink: sink.call_left(call))
+
+    def around(self, call: str, fn: Callable[..., T]) -> Callable[..., T]:
+        """What is called in place of a tool or a model."""
+        if not self.sinks:
+            return fn
+        for sink in self.sinks:
+            try:
+                fn = sink.around(call, fn)
+            except Exception as error:  # noqa: BLE001 - the tool runs as it is then
+                self.failed(type(sink).__name__, error)
+        return fn
+
+    def happened(self, what: str, **fields: object) -> None:
+        """Something was written to the trail that is no decision, by its name there."""
+        try:
+            self.count(EVENTS, what)
+            if what.startswith(TICKET):
+                self.count(TICKETS, what.removeprefix(TICKET))
+            area = loggers.OF.get(what.partition(".")[0], loggers.EVENTS)
+            loggers.say(area, loggers.WARNING if what == REFUSED else loggers.INFO, what, **fields)
+        except Exception as error:  # noqa: BLE001 - telemetry may fail, what happened stands
+            self.failed("events", error)
+
+    def occurred(self, kind: str) -> None:
+        """Operators are told of something of that kind."""
+        self.count(OCCURRENCES, kind)
+
+    def trail_failed(self) -> None:
+        """The trail did not take a record; why is logged by whoever knows it."""
+        self.count(TRAIL_FAILURES)
+
+    @contextmanager
+    def loading(self, name: str) -> Iterator[None]:
+        """A policy is loaded again within: it comes into force, or is refused and the old one stays."""
+        try:
+            yield
+        except Exception as error:
+            self._policy_loaded(name, error)
+            raise
+        self._policy_loaded(name, None)
+
+    def _policy_loaded(self, name: str, error: Exception | None) -> None:
+        self.count(POLICY_LOADS, "loaded" if error is None else "refused")
+        with suppress(Exception):
+            if error is None:
+                loggers.say(loggers.POLICY, loggers.INFO, "policy loaded", policy=name)
+            else:
+                what = "a policy was refused, and the previous one stays in force"
+                loggers.say(loggers.POLICY, loggers.ERROR, what, policy=name, why=error)
+
+    def count(self, metric: Any, *labels: str) -> None:
+        """Count once; nothing where nothing is counted."""
+        if self.registry is None:
+            return
+        try:
+            self.registry.count(metric, *labels)
+        except Exception as error:  # noqa: BLE001 - telemetry may fail, what happened stands
+            self.failed("metrics", error)
+
+    def failed(self, sink: str, error: Exception) -> None:
+        """Note that telemetry itself has failed: counted each time, logged once for each kind."""
+        with suppress(Exception):
+            if self.registry is not None:
+                self.registry.count(SINK_ERRORS, sink)
+        kind = f"{sink}:{type(error).__name__}"
+        if kind not in self._said and len(self._said) < 100:
+            self._said.add(kind)
+            with suppress(Exception):
+                what = "telemetry failed, and decisions continue without it"
+                loggers.say(loggers.TELEMETRY, loggers.WARNING, what, sink=sink, error=type(error).__name__, why=error)
+
+    def collect(self) -> tuple[Series, ...]:
+        """The figures of this process as they are now, with those of all others that publish in the same folder."""
+        from stanchion.telemetry.folder import collect
+
+        if self.registry is None:
+            return ()
+        publication = self._publication
+        others = None if publication is None else collect(publication.folder, publication.name)
+        total = Sum() if others is None else others.figures
+        total.add(self.registry.figures())
+        for ask in self.state:
+            total.add(ask())
+        total.add((Series(PROCESSES.name, (), (1 if others is None else others.alive + 1,)),))
+        if others is not None and others.unreadable:
+            total.add((Series(UNREADABLE.name, (), (others.unreadable,)),))
+        return total.figures()
+
+    def close(self) -> None:
+        """Write the figures for the last time."""
+        if self._publication is not None:
+            self._publication.close()
+
+    def _run(self, run: RunInfo, tell: Callable[[Sink, ToldRun], None]) -> None:
+        try:
+            told = self._words.run(run)
+        except Exception as error:  # noqa: BLE001 - telemetry may fail, the run goes on
+            self.failed("runs", error)
+            return
+        self._each(lambda sink: tell(sink, told))
+
+    def _each(self, tell: Callable[[Sink], None]) -> None:
+        for sink in self.sinks:
+            try:
+                tell(sink)
+            except Exception as error:  # noqa: BLE001 - one sink may fail, the others are told
+                self.failed(type(sink).__name__, error)

@@ -1,0 +1,71 @@
+"""The pictures are drawn from the sources, and a house that cannot be drawn says why."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tools.drawings.house import level, rooms, rows, steps
+from tools.drawings.told import phases, sentence
+from tools.pages import event_picture, rooms_picture
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def house(root: Path, **imports: str) -> Path:
+    """A package with those rooms, each importing the rooms that are named after it."""
+    for name, others in imports.items():
+        (root / name).mkdir(parents=True)
+        (root / name / "__init__.py").write_text(f'"""{name.title()}: what it holds."""\n')
+        lines = [f"from pack.{other}.thing import X" for other in others.split()]
+        (root / name / "thing.py").write_text("\n".join(["X = 1", *lines]))
+    return root
+
+
+def test_rooms_say_what_they_hold_and_import(tmp_path: Path) -> None:
+    found = rooms(house(tmp_path, base="", middle="base", top="middle base"), "pack")
+    assert found["top"].holds == "What it holds."
+    assert found["top"].imports == {"middle", "base"}
+
+
+def test_an_arrow_that_follows_from_two_is_left_out(tmp_path: Path) -> None:
+    found = rooms(house(tmp_path, base="", middle="base", top="middle base"), "pack")
+    assert steps(found) == {"base": frozenset(), "middle": {"base"}, "top": {"middle"}}
+    assert rows(found) == [["top"], ["middle"], ["base"]]
+
+
+def test_a_circle_is_named(tmp_path: Path) -> None:
+    found = rooms(house(tmp_path, one="two", two="one"), "pack")
+    with pytest.raises(ValueError, match="`one` is imported in a circle"):
+        level("one", found)
+
+
+def test_the_picture_names_every_room() -> None:
+    drawn = ElementTree.fromstring(rooms_picture.render())
+    said = {text.text for text in drawn.iter(f"{SVG}text")}
+    assert set(rooms()) - rooms_picture.LEFT_OUT <= said
+
+
+def test_phases_are_read_from_the_code() -> None:
+    found = phases(event_picture.DECIDE)
+    assert len(found) == 12
+    assert found[0].startswith("Gates: ")
+    assert "judge again; unless the store has forgotten" in found[8]
+    assert len(phases(event_picture.COURSE)) == 4
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [("kernel/engine.py:decides", "there is no"), ("kernel/units.py:amounts", "numbers no phases")],
+)
+def test_what_cannot_be_drawn_is_named(place: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        phases(place)
+
+
+def test_an_events_way_has_every_phase() -> None:
+    drawn = ElementTree.fromstring(event_picture.render())
+    said = " ".join(text.text or "" for text in drawn.iter(f"{SVG}text"))
+    assert "12. Contention" in said
+    assert "4. Carry it out" in said
+    assert sentence(event_picture.BEGIN).split()[0] in said

@@ -1,0 +1,168 @@
+"""Both wheels hold what they should, and work where only they are installed."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from email.parser import Parser
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from stanchion import __version__
+from stanchion_lab.eyes import KINDS
+
+ROOT = Path(__file__).resolve().parents[2]
+PLACES = {"stanchion": ROOT, "stanchion_lab": ROOT / "lab"}
+NO_CODE = {
+    "stanchion": {".bin", ".jsonl", ".lua", ".sql", ".typed", ".yaml"},
+    "stanchion_lab": {".jsonl", ".typed", ".yaml"},
+}
+"""What the packages hold besides Python."""
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Both wheels, built from the checkout."""
+    folder = tmp_path_factory.mktemp("dist")
+    built = {}
+    for name, place in PLACES.items():
+        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+        subprocess.run(command, cwd=place, check=True, capture_output=True)
+        (built[name],) = folder.glob(f"{name}-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything that is installed here, except Stanchion."""
+    folder = tmp_path_factory.mktemp("others")
+    for place in sys.path:
+        if Path(place).name == "site-packages":
+            for found in Path(place).iterdir():
+                if "stanchion" not in found.name and not (folder / found.name).exists():
+                    (folder / found.name).symlink_to(found)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def core(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first wheel alone is installed."""
+    return installed(wheels, tmp_path_factory.mktemp("core"), "stanchion")
+
+
+def installed(wheels: dict[str, Path], place: Path, *names: str) -> Path:
+    """A folder with the files of some wheels, as an installation lays them out."""
+    for name in names:
+        ZipFile(wheels[name]).extractall(place)
+    return place
+
+
+def ran(places: list[Path], place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command, where nothing else can be imported than what is in some places."""
+    own = {
+        "PYTHONPATH": os.pathsep.join(map(str, places)),
+        "STANCHION_STATE_DIR": str(place / "state"),
+        "NO_COLOR": "1",
+    }
+    command = [sys.executable, "-S", "-P", "-m", "stanchion", *words]
+    return subprocess.run(command, env={**os.environ, **own}, cwd=place, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_wheel_has_the_package_and_nothing_that_only_a_checkout_needs(name: str, wheels: dict[str, Path]) -> None:
+    source = PLACES[name] / "src"
+    inside = {one for one in ZipFile(wheels[name]).namelist() if ".dist-info/" not in one}
+    wanted = {
+        file.relative_to(source).as_posix()
+        for file in (source / name).rglob("*")
+        if file.suffix in {".py", *NO_CODE[name]} and "__pycache__" not in file.parts
+    }
+    assert inside == wanted
+
+
+def test_the_rules_of_secrets_stay_in_the_checkout_and_their_index_ships(wheels: dict[str, Path]) -> None:
+    inside = ZipFile(wheels["stanchion"]).namelist()
+    assert list((ROOT / "src/stanchion/guards/secrets/rules").glob("*.toml"))
+    assert [one for one in inside if "secrets/rules" in one] == []
+    assert "stanchion/guards/secrets/index.jsonl" in inside
+
+
+def test_one_version_for_both(wheels: dict[str, Path]) -> None:
+    about = {
+        name: Parser().parsestr(ZipFile(wheel).read(f"{name}-{__version__}.dist-info/METADATA").decode())
+        for name, wheel in wheels.items()
+    }
+    assert {one["Version"] for one in about.values()} == {__version__}
+    assert f"stanchion=={__version__}" in about["stanchion_lab"].get_all("Requires-Dist", [])
+    assert f"stanchion-lab=={__version__}; extra == 'lab'" in about["stanchion"].get_all("Requires-Dist", [])
+
+
+def test_only_one_python_and_one_license_are_named() -> None:
+    first, second = [
+        tomllib.loads((place / "pyproject.toml").read_text("utf-8"))["project"] for place in PLACES.values()
+    ]
+    for key in ("requires-python", "license", "urls"):
+        assert second[key].items() <= first[key].items() if key == "urls" else second[key] == first[key]
+    systems = [[one for one in each["classifiers"] if "Operating System" in one] for each in (first, second)]
+    assert systems[0] == systems[1] == ["Operating System :: POSIX :: Linux"]
+    assert (ROOT / "lab/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_without_the_lab_everything_else_works(core: Path, others: Path, tmp_path: Path) -> None:
+    places = [core, others]
+    helped = ran(places, tmp_path, "--help")
+    assert (helped.returncode, helped.stderr) == (0, "")
+    assert not re.search(r"^ +lab ", helped.stdout, re.MULTILINE)
+    missing = ran(places, tmp_path, "lab", "measure", "loops")
+    install = "install the extra `lab`, or from a checkout `pip install . ./lab`"
+    said = f"stanchion: `stanchion lab` is not installed: {install}\n"
+    assert (missing.returncode, missing.stdout, missing.stderr) == (2, "", said)
+    text = "github_auth_auth_token: '302e3fbb4c09f2ea59717deb31cc5649e680cadb'"
+    found = ran(places, tmp_path, "check", "--tool", "send", "--args", json.dumps({"text": text}), "--json")
+    assert "github-legacy-token" in found.stdout, found.stderr
+
+
+def test_the_demo_plays_from_the_wheel(core: Path, others: Path, tmp_path: Path) -> None:
+    places = [core, others]
+    done = ran(places, tmp_path, "demo", "--fast")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_lab_ships_its_own_rows(wheels: dict[str, Path]) -> None:
+    inside = ZipFile(wheels["stanchion_lab"]).namelist()
+    for kind in KINDS:
+        assert {f"stanchion_lab/eyes/{kind}-{half}.jsonl" for half in "ab"} <= set(inside)
+    assert "stanchion_lab/measuring/overruled.yaml" in inside
+
+
+def test_with_the_lab_its_command_is_there(wheels: dict[str, Path], others: Path, tmp_path: Path) -> None:
+    places = [installed(wheels, tmp_path / "site", *PLACES), others]
+    assert re.search(r"^ +lab ", ran(places, tmp_path, "--help").stdout, re.MULTILINE)
+    asked = ran(places, tmp_path, "lab", "measure", "loops", "--corpora", str(tmp_path / "none"))
+    assert (asked.returncode, asked.stdout) == (2, "")
+    assert asked.stderr.startswith("stanchion: there is no folder `")
+
+
+def test_a_lab_of_another_version_is_named(wheels: dict[str, Path], others: Path, tmp_path: Path) -> None:
+    site = installed(wheels, tmp_path / "site", *PLACES)
+    about = site / f"stanchion_lab-{__version__}.dist-info" / "METADATA"
+    about.write_text(
+        about.read_text("utf-8").replace(f"\nVersion: {__version__}\n", "\nVersion: 9.9\n"), encoding="utf-8"
+    )
+    asked = ran([site, others], tmp_path, "lab", "--help")
+    assert (asked.returncode, asked.stdout) == (2, "")
+    assert asked.stderr.startswith(
+        f"stanchion: `stanchion-lab 9.9` does not match stanchion {__version__}: install the extra"
+    )
+
+
+def test_a_lab_that_cannot_be_loaded_is_named(wheels: dict[str, Path], others: Path, tmp_path: Path) -> None:
+    site = installed(wheels, tmp_path / "site", *PLACES)
+    (site / "stanchion_lab" / "command.py").unlink()
+    asked = ran([site, others], tmp_path, "lab", "--help")
+    assert (asked.returncode, asked.stdout) == (2, "")
+    assert asked.stderr.startswith("stanchion: `stanchion lab` cannot be loaded: ")

