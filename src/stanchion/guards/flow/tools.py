@@ -1,218 +1,222 @@
-"""Tools: what a tool does and what its parameters are for, read from its name and its definition."""
+"""Tools: what a tool is called, what it does, and how well words explain a call of it."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from stanchion.guards.flow import english
-from stanchion.guards.flow.nouns import FILES, GRAVE, MAILS, MONEY, OF_VERB, WEB, groups, stem
-from stanchion.guards.flow.roles import Role, role, split
-from stanchion.guards.flow.values import MAIL, URL, values, words
 from stanchion.kernel.regex import regex
-from stanchion.readings.hostile import GRAMMAR, Grammar, normal
-from stanchion.readings.hostile.effects import (
-    ANY,
-    BOOK,
-    CREATE,
-    DELETE,
-    EFFECTS,
-    EXEC,
-    PAY,
-    SEND,
-    SHARE,
-    UPDATE,
-)
-from stanchion.readings.hostile.lexicon import COMMANDS, READS, VERBS, VISITS, Verbs
+from stanchion.guards.flow.user import Words, kinds_of
+from stanchion.readings.prose.lexicon import NONE, Mark, known, parts, stem, telling, words
 
-BOOLEANS: Final = frozenset({"true", "false", "True", "False"})
-FIRST: Final = 14
+FIRST: Final = regex(r"(?<=[.!?])\s|\n")
+OF_NAME: Final = 2.0
+OF_TEXT: Final = 1.0
+MOST_WORDS: Final = 24
 """How many words of a description tell what a tool does."""
-CHANGES: Final = CREATE | UPDATE
-HARD: Final = SEND | PAY | DELETE | SHARE | BOOK
-"""Effects that cannot be taken back, or reach others."""
-NARROW: Final = {verb: EFFECTS[name] for verb, name in english.NARROW.items()}
-NEUTRAL: Final = frozenset(english.NEUTRAL.split())
-TO_THE_USER: Final = frozenset(english.TO_THE_USER.split())
-TO_A_PERSON: Final = frozenset(english.TO_A_PERSON.split())
-ANSWERING: Final = frozenset(english.ANSWERING.split())
-ADDRESSES: Final = frozenset(english.ADDRESSES.split())
-OPENS: Final = VISITS | {"goto", "load"}
-COMPOUND: Final = regex("_|[a-z][A-Z]")
-FOUND_BY_DESCRIPTION: Final = (Role.TARGET, Role.SECRET)
+JOINS: Final = frozenset({"and", "or", "then", "with"})
+SELECTORS: Final = frozenset({"action", "operation", "op", "method", "command", "mode", "verb", "intent", "event"})
+"""Parameters whose value says what is done."""
+NEAR: Final = 0.8
+WIDE: Final = 0.6
+NO_VERB: Final = 0.5
+"""What words are worth that are related only, and words without the verb."""
 
 
 class Tool:
     """One tool as it is understood. It never changes.
 
-    `effects` are what it brings about, none for one that only reads; `lead` is its verb, `groups` and `stems` what it
-    is about. `words` are those of its name.
+    `verbs` are those of its name, as stems; `weights` the words of its name and of what is said of it, with how much
+    each tells; `things` the words of the name that are no verbs; `own` all words and values of its definition.
     """
 
     __slots__ = (
-        "_choices",
-        "_roles",
-        "effects",
-        "groups",
-        "lead",
-        "may_be_neutral",
+        "_does",
+        "_makes",
+        "_near",
+        "_wide",
+        "choices",
+        "frames",
+        "kinds",
         "name",
+        "own",
+        "prepares",
         "reads",
-        "stems",
-        "words",
+        "selectors",
+        "things",
+        "total",
+        "verbs",
+        "weights",
     )
 
     def __init__(self, name: str, about: Any = "", schema: Any = None, traits: Iterable[str] = ()) -> None:
         self.name = name
-        said = _first_words(about)
-        self.words = tuple(split(name))
-        self.lead, self.reads = _lead(self.words, said)
-        nouns = [word for word in self.words if word != self.lead]
-        self.groups = groups(nouns)
-        if not self.groups:
-            self.groups = groups(said)
-        if not self.groups:
-            self.groups = OF_VERB.get(self.lead, 0)
-        self.stems = frozenset([stem(word) for word in nouns if len(word) > 2])
-        if self.lead in OPENS and self.groups & (WEB | FILES | MAILS):
-            self.reads = True
-        own = set(self.words)
-        self.may_be_neutral = own <= TO_THE_USER or not own.isdisjoint(NEUTRAL | TO_A_PERSON | ANSWERING)
+        named = parts(name)
+        said = words(_first_sentence(about))[:MOST_WORDS]
+        self.verbs = _verbs(named) if _verbs(named) else _verbs(said[:1])
         traits = frozenset(traits)
-        self.reads = (self.reads or "read_only" in traits) and "destructive" not in traits
-        self.effects = 0 if self.reads else _effects(self.lead, self.groups)
-        if "destructive" in traits and not self.effects & HARD:
-            self.effects |= DELETE
-        self._roles: dict[str, Role] = {}
-        self._choices: dict[str, frozenset[str]] = {}
-        self._read_schema(schema)
+        self.reads = _reads(named, traits)
+        self.prepares = not self.reads and _all(self.verbs, Mark.PREPARES)
+        counted: Counter[str] = Counter()
+        for word in named:
+            if telling(word) or stem(word) in self.verbs:
+                counted[stem(word)] += int(OF_NAME)
+        for word in said:
+            if telling(word):
+                counted[telling(word)] += int(OF_TEXT)
+        self.weights: dict[str, float] = dict(counted)
+        self.total = sum(self.weights.values()) or 1.0
+        self.things = tuple([word for word in map(stem, named) if word in self.weights and word not in self.verbs])
+        self.frames = frozenset([mark[1:] for word in named for mark in known(stem(word)).marks if mark[0] == Mark.MEANT])
+        named_kinds = kinds_of(frozenset(map(stem, named)))
+        self.kinds = named_kinds if named_kinds else kinds_of(frozenset(self.weights))
+        self.own, self.choices, self.selectors = _definition(about, schema)
+        self._near = {word: known(word).near for word in self.weights}
+        self._wide = {word: known(word).wide for word in self.weights}
+        self._makes = any(
+            mark == Mark.MAKES or mark[0] == Mark.MEANT for verb in self.verbs for mark in known(verb).marks
+        )
+        self._does = frozenset(self.verbs).union(*[known(verb).wide for verb in self.verbs])
 
-    def role(self, name: str, text: str) -> Role:
-        """What a parameter is for: by its name, by what is said of it, or by what it holds."""
-        found = self._roles.get(name)
-        if found is None:
-            found = role(name)
-        if found is Role.OTHER and (MAIL.fullmatch(text.strip()) or URL.match(text)):
-            return Role.TARGET
-        return found
+    def weighed(self, idf: Mapping[str, float]) -> Tool:
+        """The same tool among others: a word that many of them have tells little."""
+        made: Tool = object.__new__(Tool)
+        for slot in Tool.__slots__:
+            setattr(made, slot, getattr(self, slot))
+        made.weights = {word: weight * idf.get(word, 1.0) for word, weight in self.weights.items()}
+        made.total = sum(made.weights.values()) or 1.0
+        return made
 
-    def commands(self, args: Any) -> list[str]:
-        """The commands for a shell or an interpreter among the arguments of a call."""
-        return [text for name, text in values(args) if self.role(name, text) is Role.COMMAND]
+    def explained(self, stems: frozenset[str]) -> float:
+        """How well a user's words explain a call: how much of the tool's words they cover, with all that is related."""
+        got = 0.0
+        for word, weight in self.weights.items():
+            if word in stems:
+                got += weight
+            elif not self._wide[word].isdisjoint(stems):
+                got += WIDE * weight
+        return got / self.total
 
-    def chosen(self, name: str, text: str) -> bool:
-        """Whether a value is one of a few that the definition offers."""
-        return (name in self._choices and text in self._choices[name]) or text in BOOLEANS
-
-    def neutral(self, args: Mapping[str, Any]) -> bool:
-        """Whether a call only thinks, ends, talks to the user or hands over to a person."""
-        if not self.may_be_neutral:
-            return False
-        words = set(self.words)
-        if not words.isdisjoint(TO_A_PERSON):
-            return True
-        roles = {self.role(name, "") for name in args}
-        harmless = roles.isdisjoint((Role.TARGET, Role.OBJECT, Role.COMMAND))
-        if harmless and not words.isdisjoint(NEUTRAL):
-            return True
-        if words <= TO_THE_USER and roles <= {Role.CONTENT}:
-            return True
-        return harmless and not words.isdisjoint(ANSWERING)
-
-    def severe(self, roles: Iterable[Role]) -> bool:
-        """Whether a call does what cannot be taken back, touches what is grave, or has a destination."""
-        effects = self.effects
-        if effects & PAY or (effects & HARD and not effects & (CHANGES | EXEC)):
-            return True
-        return bool(self.groups & GRAVE) or any(each in FOUND_BY_DESCRIPTION for each in roles)
-
-    def _read_schema(self, schema: Any) -> None:
-        known = schema.get("properties") if isinstance(schema, dict) else None
-        shared = schema.get("$defs", {}) if isinstance(schema, dict) else {}
-        for name, each in known.items() if isinstance(known, dict) else ():
-            if not isinstance(each, dict):
+    def dictated(self, stems: frozenset[str]) -> float:
+        """How well words that others wrote explain a call: only near relations count, and half without the verb."""
+        got, verb = 0.0, False
+        for word, weight in self.weights.items():
+            if word in stems:
+                got += weight
+            elif not self._near[word].isdisjoint(stems):
+                got += NEAR * weight
+            else:
                 continue
-            choices = _choices(each, shared if isinstance(shared, dict) else {})
-            if choices:
-                self._choices[name] = choices
-            found = role(name)
-            if found is Role.OTHER and isinstance(each.get("description"), str):
-                about = [stem(word) for word in words(normal(each["description"]))[:FIRST]]
-                hints = {role(word) for word in about}
-                found = next((each for each in FOUND_BY_DESCRIPTION if each in hints), found)
-            self._roles[name] = found
+            verb = verb or word in self.verbs
+        return got / self.total * (1.0 if verb else NO_VERB)
+
+    def asked_by(self, said: Words) -> bool:
+        """Whether a user's words want what this tool does: its verb, and one of the things that its name speaks of."""
+        frames = self.framed(said.verbs) if self._makes else NONE
+        if not self.does(said.verbs) and not frames:
+            return False
+        return not self.things or any(self._has(thing, said.stems, frames) for thing in self.things)
+
+    def framed(self, verbs: frozenset[str]) -> frozenset[str]:
+        """The frames of everyday requests that verbs open and that mean this tool."""
+        if not self.frames:
+            return NONE
+        return self.frames & {mark[1:] for verb in verbs for mark in known(verb).marks if mark[0] == Mark.SAID}
+
+    def _has(self, thing: str, stems: frozenset[str], frames: frozenset[str]) -> bool:
+        """Whether words speak of a thing, or a frame means it without naming it."""
+        if thing in stems or not self._wide[thing].isdisjoint(stems):
+            return True
+        return any(mark[0] == Mark.MEANT and mark[1:] in frames for mark in known(thing).marks)
+
+    def named_by(self, stems: frozenset[str]) -> bool:
+        """Whether words have the tool's very verb, or one that is near."""
+        return any(verb in stems or not known(verb).near.isdisjoint(stems) for verb in self.verbs)
+
+    def does(self, stems: frozenset[str]) -> bool:
+        """Whether words have the tool's verb or one that is related."""
+        return not self._does.isdisjoint(stems)
+
+    def chosen(self, text: str) -> bool:
+        """Whether a value is one of those that the definition itself has."""
+        return text in self.choices
+
+    def acts(self, args: Any) -> bool:
+        """Whether a call may change something: by the verb of the name, or by an argument that says what is done."""
+        if not self.reads:
+            return True
+        if isinstance(args, dict):
+            for name, value in args.items():
+                if isinstance(value, str) and _is_selector(name) and not _reads(parts(value), frozenset()):
+                    return True
+        return False
 
 
-class Vocabulary(NamedTuple):
-    """What tools add to a language: names that are no words of honest texts, and verbs by which a text may want
-    something."""
-
-    names: frozenset[str]
-    verbs: Verbs
-    grammar: Grammar
+def _is_selector(name: str) -> bool:
+    named = parts(name)
+    return bool(named) and named[-1] in SELECTORS
 
 
-def vocabulary(tools: Iterable[Tool]) -> Vocabulary:
-    """The vocabulary of these tools. It takes long to make, and is the same for every run that has them."""
-    known = list(tools)
-    verbs = _own_verbs(known)
-    names = frozenset([each.name.lower() for each in known if COMPOUND.search(each.name)])
-    return Vocabulary(names, verbs, _grammar(verbs))
+def _verbs(named: list[str]) -> tuple[str, ...]:
+    """The verbs of a name: the first, and those that are joined to it."""
+    sure = [stem(word) for word in named if _is_sure(word)]
+    found = sure if sure else [stem(word) for word in named if Mark.VERB in known(stem(word)).marks]
+    return tuple(found if not JOINS.isdisjoint(named) else found[:1])
 
 
-def _own_verbs(tools: Iterable[Tool]) -> Verbs:
-    """The verbs of a language, and those that only tools know: a tool's name says that its first word is one."""
-    found = dict(VERBS)
-    for tool in tools:
-        first = tool.words[0] if tool.words else ""
-        if len(first) > 3 and not tool.reads and not tool.lead:
-            found.setdefault(first, 0)
-    return found
+def _is_sure(word: str) -> bool:
+    marks = known(stem(word)).marks
+    if any(mark[0] == Mark.TEXT for mark in marks):
+        return False
+    return Mark.ONLY_VERB in marks or Mark.READS in marks
 
 
-def _grammar(verbs: Verbs) -> Grammar:
-    """The verbs by which a text may want something, where people's verbs are these."""
-    return Grammar({**dict.fromkeys(verbs, ANY), **COMMANDS}) if len(verbs) > len(VERBS) else GRAMMAR
+def _reads(named: list[str], traits: frozenset[str]) -> bool:
+    if "destructive" in traits:
+        return False
+    if "read_only" in traits:
+        return True
+    return _all(_verbs(named), Mark.READS)
 
 
-def _first_words(about: Any) -> list[str]:
+def _all(verbs: Iterable[str], mark: Mark) -> bool:
+    found = list(verbs)
+    return bool(found) and all(mark in known(verb).marks for verb in found)
+
+
+def _first_sentence(about: Any) -> str:
     if isinstance(about, dict):
         about = about.get("description", "")
-    return [_verb(word) for word in words(normal(about))[:FIRST]] if isinstance(about, str) else []
+    return next((piece for piece in FIRST.split(about.strip()) if piece), "") if isinstance(about, str) else ""
 
 
-def _verb(word: str) -> str:
-    base = word.removesuffix("s")
-    return base if base in VERBS or base in READS else word
+def _definition(about: Any, schema: Any) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The words of a definition, the values that it offers, and the parameters that say what is done."""
+    own: set[str] = set()
+    choices: set[str] = set()
+    selectors: set[str] = set()
+    waiting: list[tuple[Any, str]] = [(schema, ""), (about, "")]
+    seen = 0
+    while waiting and seen < 4_096:
+        value, key = waiting.pop()
+        seen += 1
+        if isinstance(value, dict):
+            for name, each in value.items():
+                own.update(words(str(name).replace("_", " ")))
+                waiting.append((each, str(name)))
+        elif isinstance(value, list | tuple):
+            waiting += [(each, key) for each in value]
+        elif isinstance(value, str):
+            own.update(words(value.replace("_", " ")))
+            if key in ("enum", "default", "const", "examples", "example"):
+                choices.add(value)
+    return frozenset(own), frozenset(choices), frozenset(selectors)
 
 
-def _lead(words: Iterable[str], said: Iterable[str]) -> tuple[str, bool]:
-    """The verb of a tool, and whether it is one of reading: of its name, then of its description."""
-    for word in (*words, *said):
-        if word in READS:
-            return word, True
-        if word in VERBS:
-            return word, False
-    return "", False
-
-
-def _effects(lead: str, about: int) -> int:
-    found = NARROW.get(lead, VERBS.get(lead, 0))
-    if lead == "send":
-        return PAY if about & MONEY else SEND
-    if about & MONEY and not found & SEND and found & (CREATE | BOOK):
-        found |= PAY
-    return found
-
-
-def _choices(parameter: dict[str, Any], shared: dict[str, Any]) -> frozenset[str]:
-    options = [parameter, *[one for key in ("anyOf", "allOf", "oneOf") for one in parameter.get(key, ())]]
-    found: list[Any] = []
-    for option in options:
-        if not isinstance(option, dict):
-            continue
-        listed = option.get("enum")
-        if listed is None and isinstance(option.get("$ref"), str):
-            listed = shared.get(option["$ref"].rpartition("/")[2], {}).get("enum")
-        found += listed if isinstance(listed, list) else []
-    return frozenset([str(each) for each in found])
+def rarities(tools: Iterable[Tool]) -> dict[str, float]:
+    """How much a word tells among these tools."""
+    known_tools = list(tools)
+    counts = Counter([word for tool in known_tools for word in tool.weights])
+    return {word: math.log(1 + len(known_tools) / count) for word, count in counts.items()}

@@ -1,0 +1,179 @@
+"""Asking: which sentences of a text want something of whoever reads them, and which speak to a machine."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.hostile.hostile import hostile, may_be_hostile
+from stanchion.readings.hostile.normal import folded
+from stanchion.readings.prose.lexicon import Mark, known, stem
+from stanchion.readings.prose.phrases import ASKS, ASKS_ELSEWHERE, COMMANDS, LEADS
+
+BREAKS: Final = regex(
+    r"(?<=[.!?;])\s+(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=[。！？；])|\n+|(?<=:)\s+(?=[A-Z])|<[^<>]{0,200}>|\s[-*•]\s"
+)
+WRAPPED: Final = regex(r"(?<=[\w,])[ \t]*\n[ \t]*(?=[a-z(\"'])")
+"""Where a line goes on in the next one."""
+ASKING: Final = regex("|".join(ASKS), re.IGNORECASE)
+COMMANDING: Final = regex("|".join((*COMMANDS, *ASKS_ELSEWHERE)), re.IGNORECASE)
+LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
+LABEL: Final = regex(r"\b[A-Z][\w ]{1,30}:\s*\S")
+STATES: Final = frozenset({"is", "are", "was", "were", "has", "have", "will", "can", "of", ":", "=", "-"})
+"""What stands behind a verb that is a noun there."""
+COPULAS: Final = frozenset({"is", "are", "was", "were", "has"})
+ARTICLES: Final = frozenset({"the", "a", "an", "my", "your", "our", "all", "this", "these", "every"})
+QUOTES: Final = "\"'([<*_`"
+TOKENS: Final = regex(r"[^\W\d_]+(?:'[a-z]+)?|[^\w\s]|\d+")
+NEEDS: Final = frozenset("need want like request make get arrange require wish initiate do place submit issue".split())
+FREES: Final = frozenset(
+    "please kindly to then and or you i'd we should must just also now first next finally go let's me us could can help"
+    " afterwards".split()
+)
+"""Words behind which a verb is one."""
+NOMINAL: Final = frozenset(
+    "the a an my your his her our their its this that these those of in on at from with by for per no any each every"
+    " some last next previous new old".split()
+)
+"""Words behind which a verb is a noun."""
+SHORTEST: Final = 6
+LONE: Final = 24
+"""Up to how many characters a text is one sentence."""
+RUNS_ON: Final = 12
+"""For how many sentences a text speaks on to a machine."""
+BEFORE: Final = 2
+AFTER: Final = 1
+"""How many sentences beside one that asks belong to it."""
+
+
+class Sentence(NamedTuple):
+    """A sentence, whether it wants something, whether it commands it, and whether it speaks to a machine."""
+
+    text: str
+    asks: bool = False
+    commands: bool = False
+    hostile: bool = False
+
+
+class Asked(NamedTuple):
+    """What a text is made of: runs of sentences that want something, and sentences that only say something."""
+
+    spans: list[list[Sentence]]
+    data: list[str]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text."""
+    if len(text) <= LONE and "\n" not in text:
+        return [text]
+    if "\n" in text:
+        text = WRAPPED.sub(" ", text)
+    return [piece for piece in (part.strip() for part in BREAKS.split(text) if part) if piece]
+
+
+def commands(sentence: str, phrases: bool = True) -> bool:
+    """Whether a sentence wants something done. It rather finds too many; `phrases` is off where there are none."""
+    if phrases and COMMANDING.search(sentence):
+        return True
+    return len(sentence) >= SHORTEST and _commands(sentence)
+
+
+def _commands(sentence: str) -> bool:
+    """Whether a sentence begins with a verb as a command does."""
+    lead = LEAD.match(sentence)
+    rest = sentence[lead.end() :] if lead else sentence
+    words = rest.split(None, 3)
+    if len(words) < 2 or (len(words) == 2 and words[1][:1].isdigit()):
+        return False
+    first = words[0]
+    verb = first.strip(QUOTES).lower()
+    if first.endswith((":", "=", ",")) or not verb.isalpha() or verb.startswith("thank"):
+        return False
+    marks = known(verb).marks
+    if Mark.BASE not in marks and not (Mark.PAST in marks and words[1].lower() in ARTICLES):
+        return False
+    if first.isupper() and len(words) <= 2:
+        return False
+    second = words[1].lower().strip(",.")
+    if second in ARTICLES:
+        return True
+    return second not in STATES and (len(words) < 3 or words[2].lower() not in COPULAS)
+
+
+def wanted(sentence: str) -> frozenset[str]:
+    """The stems of the verbs by which a sentence of a user wants something. Where somebody needs or makes something,
+    that is the verb: `I need a refund`."""
+    tokens = TOKENS.findall(sentence.lower())
+    found: set[str] = set()
+    nouns = False
+    for at, token in enumerate(tokens):
+        if not token.isalpha() or len(token) <= 2:
+            continue
+        stemmed = stem(token)
+        marks = known(stemmed).marks
+        if token in NEEDS:
+            nouns = True
+        before = tokens[at - 1] if at else ""
+        free = before in FREES or not before.isalpha()
+        if Mark.GENERIC in marks or Mark.WEAK in marks:
+            continue
+        base = Mark.BASE in known(token).marks
+        if base and (free or (Mark.ONLY_VERB in marks and before not in NOMINAL)):
+            found.add(stemmed)
+        elif nouns and (known(stemmed).near or Mark.VERB in marks):
+            found.add(stemmed)
+    return frozenset(found)
+
+
+def asked(text: str, carried: bool = False) -> Asked:
+    """What a text asks for; `carried` says that what stands before it speaks to a machine."""
+    pieces = sentences(text)
+    found = _marked(text, pieces, carried)
+    if not any(each.asks for each in found):
+        return Asked([], pieces)
+    return _joined(found)
+
+
+def _marked(text: str, pieces: list[str], carried: bool) -> list[Sentence]:
+    lower = folded(text)
+    may_be = may_be_hostile(lower)
+    phrases = COMMANDING.search(text) is not None
+    asking = ASKING.search(text) is not None
+    found: list[Sentence] = []
+    for at, piece in enumerate(pieces):
+        speaks = (carried and at == 0) or (may_be and hostile(folded(piece)))
+        wants = speaks or commands(piece, phrases)
+        found.append(Sentence(piece, wants or (asking and ASKING.search(piece) is not None), wants, speaks))
+    return found
+
+
+def _joined(found: list[Sentence]) -> Asked:
+    """The runs of sentences that belong to one that asks. A label with its value beside one does not."""
+    spans: list[list[Sentence]] = []
+    data: list[str] = []
+    run: list[Sentence] = []
+    until = -1
+    count = len(found)
+    for at, one in enumerate(found):
+        if one.hostile:
+            until = at + RUNS_ON
+        near = any(each.asks for each in found[max(0, at - BEFORE) : min(count, at + AFTER + 1)])
+        if at <= until or (near and not _labelled(found, at)):
+            run.append(one)
+            continue
+        if run:
+            spans.append(run)
+            run = []
+        data.append(one.text)
+    if run:
+        spans.append(run)
+    return Asked(spans, data)
+
+
+def _labelled(found: list[Sentence], at: int) -> bool:
+    if found[at].asks:
+        return False
+    return LABEL.search(found[at].text) is not None or (
+        at > 0 and found[at - 1].text.endswith(":") and not found[at - 1].asks
+    )

@@ -1,0 +1,131 @@
+"""Fields: what a result is made of, as records with named texts, whether it came as data or as the text of data."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import count, islice
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from stanchion.kernel.regex import regex
+
+LONGEST_LITERAL: Final = 65_536
+DEEPEST: Final = 32
+MOST: Final = 20_000
+"""How many fields of one result are looked at."""
+ODD: Final = regex(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
+"""An escape that no literal has; Python would warn of it."""
+LINE: Final = regex(r"^(\s*)(- )?(?:([A-Za-z_][\w /-]{0,30}):(?:[ \t]+(.*)|$)|(.*))$")
+WRAPPED: Final = regex(r"\\[ \t]*\n\s*\\?")
+UNICODE: Final = regex(r"\\u([0-9a-fA-F]{4})")
+ESCAPES: Final = {"\\n": "\n", "\\t": " ", '\\"': '"', "\\'": "'", "\\ ": " "}
+NEVER: Final = 1_000_000
+
+
+class Field(NamedTuple):
+    """One text of a result: the number of its record, its name, and the text; `loose` where it is part of a text."""
+
+    record: int
+    name: str
+    text: str
+    loose: bool = False
+
+
+def fields(result: Any) -> Iterator[Field]:
+    """The fields of a result: data, the text of data, lines with names, or plain text."""
+    found = structure(result)
+    if isinstance(found, str):
+        yield from _lines(found)
+    else:
+        yield from _walk(found)
+
+
+def structure(result: Any) -> Any:
+    """The structure of a result; a text that holds none is itself."""
+    if not isinstance(result, str):
+        return result
+    text = result.strip()
+    if text[:1] not in ("{", "[", "(", '"', "'"):
+        return result
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        found = _literal(text)
+    if isinstance(found, str) and found != result:
+        return structure(found)
+    return found if isinstance(found, dict | list | tuple) else result
+
+
+def _literal(text: str) -> Any:
+    if len(text) > LONGEST_LITERAL or ODD.search(text):
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+
+
+def _walk(data: Any) -> Iterator[Field]:
+    return islice(_inner(data, "", 0, 0, count(1)), MOST)
+
+
+def _inner(value: Any, name: str, record: int, depth: int, numbers: Iterator[int]) -> Iterator[Field]:
+    if isinstance(value, dict):
+        mine = next(numbers)
+        if name and depth < DEEPEST:
+            yield Field(mine, "name", name)
+        for key, each in value.items() if depth < DEEPEST else ():
+            said = str(key)
+            if " " in said and not isinstance(each, dict):
+                yield Field(mine, "name", said)
+            yield from _inner(each, said, mine, depth + 1, numbers)
+    elif isinstance(value, list | tuple):
+        for each in value if depth < DEEPEST else ():
+            yield from _inner(each, name if not isinstance(each, dict) else "", record, depth + 1, numbers)
+    elif value is not None:
+        yield Field(record, name, value if isinstance(value, str) else str(value))
+
+
+def _lines(text: str) -> Iterator[Field]:
+    """Records and fields of lines with names. What is set deeper than a name goes on with its field."""
+    record, name, held, top, depth = 0, "", list[str](), -1, NEVER
+    for line in text.splitlines():
+        found = LINE.match(line)
+        if found is None:
+            held.append(line.strip())
+            continue
+        indent, item, said, rest, _ = found.groups()
+        at = len(indent)
+        if item and (top < 0 or at <= top) and (said or not name):
+            if held:
+                yield Field(record, name, plain("\n".join(held)), True)
+                held = []
+            top, record, depth = at, record + 1, NEVER
+        here = at + (2 if item else 0)
+        if said and said.count(" ") <= 3 and here <= depth and not (held and not rest and " " in said):
+            if held:
+                yield Field(record, name, plain("\n".join(held)), True)
+            name, held = said.strip().lower(), [rest or ""]
+            depth = here if top >= 0 else NEVER
+        elif item and here <= depth:
+            if held:
+                yield Field(record, name, plain("\n".join(held)), True)
+            held, depth = [line.strip()[2:]], here - 1
+        else:
+            held.append(line.strip())
+    if held:
+        yield Field(record, name, plain("\n".join(held)), True)
+
+
+def plain(text: str) -> str:
+    """A text without the escapes of a quoted scalar."""
+    if "\\" not in text:
+        return text
+    text = WRAPPED.sub("", text)
+    if "\\u" in text:
+        text = UNICODE.sub(lambda found: chr(int(found[1], 16)), text)
+    for escape, meant in ESCAPES.items():
+        text = text.replace(escape, meant)
+    return text

@@ -1,0 +1,122 @@
+"""The lexicon: stems of words, what kind of words they are, and which are related; built from WordNet."""
+
+from __future__ import annotations
+
+import zlib
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+from stanchion.kernel.regex import regex
+
+FILE: Final = "lexicon.bin"
+KEPT: Final = 65_536
+"""How many words are remembered with their stems."""
+ENDINGS: Final = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
+SHORTEST: Final = 3
+WORDS: Final = regex(r"[^\W\d_]+(?:'[a-z]+)?|\d+")
+PARTS: Final = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+NONE: Final[frozenset[str]] = frozenset()
+
+
+class Mark(StrEnum):
+    """What kind of word a stem is of."""
+
+    VERB = "v"
+    BASE = "b"
+    """A verb as it stands, and no stem."""
+    ONLY_VERB = "d"
+    """Hardly ever a noun."""
+    PAST = "p"
+    WEAK = "w"
+    """Says nothing of what is wanted by itself."""
+    GENERIC = "g"
+    READS = "r"
+    PREPARES = "s"
+    MAKES = "k"
+    """Says only that something is brought about; what, other words say."""
+    TEXT = "t"
+    """Names a kind of thing that carries text; its number says which."""
+    SAID = "f"
+    MEANT = "m"
+    """Who says the one of an agent means a tool that is called by the other; their numbers say which."""
+
+
+class Word(NamedTuple):
+    """What is known of a stem."""
+
+    marks: frozenset[str] = NONE
+    near: frozenset[str] = NONE
+    wide: frozenset[str] = NONE
+    """What it is related to widely, its near relations included."""
+
+
+UNKNOWN: Final = Word()
+
+
+@lru_cache(KEPT)
+def stem(word: str) -> str:
+    """A word in lower case without its ending."""
+    for ending, instead in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST and not (ending == "s" and word.endswith("ss")):
+            return _short(word[: len(word) - len(ending)] + instead, ending)
+    return _without_e(word)
+
+
+def _short(base: str, ending: str) -> str:
+    if ending in ("ing", "ed") and len(base) > SHORTEST and base[-1] == base[-2] and base[-1] not in "lsz":
+        base = base[:-1]
+    return _without_e(base)
+
+
+def _without_e(word: str) -> str:
+    return word[:-1] if len(word) > SHORTEST and word.endswith("e") else word
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in lower case."""
+    return WORDS.findall(text.lower())
+
+
+def parts(name: str) -> list[str]:
+    """The words that a name is made of, in lower case."""
+    return [part.lower() for part in PARTS.findall(name)]
+
+
+@cache
+def _table() -> dict[str, str]:
+    text = zlib.decompress(files(__package__).joinpath(FILE).read_bytes()).decode()
+    found: dict[str, str] = {}
+    for line in text.split("\n"):
+        word, _, rest = line.partition("\t")
+        found[word] = rest
+    return found
+
+
+@lru_cache(KEPT)
+def known(stemmed: str) -> Word:
+    """What is known of a stem."""
+    line = _table().get(stemmed)
+    if line is None:
+        return UNKNOWN
+    marks, near, wide = line.split("\t")
+    close = frozenset(near.split())
+    return Word(frozenset(marks.split()), close, close | frozenset(wide.split()))
+
+
+def has(stemmed: str, mark: str) -> bool:
+    """Whether a stem has a mark."""
+    return mark in known(stemmed).marks
+
+
+@lru_cache(KEPT)
+def telling(word: str) -> str:
+    """The stem of a word, empty for one that says nothing of what a text is about."""
+    stemmed = stem(word)
+    return "" if Mark.GENERIC in known(word).marks or Mark.GENERIC in known(stemmed).marks else stemmed
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of the words of a text that say something."""
+    return frozenset(filter(None, map(telling, words(text))))

@@ -1,0 +1,62 @@
+"""Phrases by which people want something of whoever reads, in the languages that are known, as data."""
+
+from __future__ import annotations
+
+from typing import Final
+
+COMMANDS: Final = (
+    r"\b(?:please|kindly|pls)\b",
+    r"\b(?:can|could|would|will) (?:you|someone|somebody|anyone)\b",
+    r"\byou(?:'ll)? (?:must|should|need|have to|are required|ought|are to|might want)\b",
+    r"\b(?:must|needs? to|ha(?:s|ve) to|should|(?:is|are) (?:to|required|expected|supposed|requested|asked)|shall|ought)\b",
+    r"\b(?:make|be) sure\b|\bensure\b|\bdon'?t forget\b|\bgo ahead and\b",
+    r"\b(?:wants?|needs?|asks?|asked|asking|required|necessary|instructed|told|requested|requests|expects|expected|urged"
+    r"|wishes)\b.{0,60}\b(?:you|to|that|for)\b",
+    r"\b(?:instructions?|task|to-?dos?|action items?|next steps?)\b\s*:",
+)
+"""English: by these a sentence wants something to be done."""
+
+ASKS: Final = (
+    r"\byou(?:'ll)? (?:can|may|will|have)\b",
+    r"\b(?:want|need|like|love|appreciate|appreciated)\b.{0,40}\b(?:you|if)\b|\b(?:great|nice|helpful|good) if\b",
+    r"\bremember to\b",
+    r"\blet me know\b|\b(?:i|we)(?:'d| would) (?:like|love)\b",
+    r"\binstead\b|\bin copy\b|\bin the loop\b|\bcc\b",
+)
+"""English: by these it may want something, or only say that something is there."""
+
+ASKS_ELSEWHERE: Final = (
+    r"\bbitte\b|\b(?:muss|müssen|soll|sollen|sollte) .{0,80}(?:werden|senden|schicken|überweisen|löschen)|\b(?:senden|schicken|überweisen|löschen) sie\b",
+    r"s'il (?:vous|te) pla[iî]t|\bveuillez\b|\bmerci de\b|\b(?:doit|doivent|devez|devra) (?:être )?|\bil faut\b",
+    r"\bpor favor\b|\b(?:debe|deben|debes|hay que|tiene que|tienes que)\b|\b(?:envíe|envía|transfiera|elimine|borre)\b",
+    r"\bper favore\b|\b(?:deve|devono|devi|bisogna)\b|\b(?:inviare|invia|trasferire|eliminare)\b",
+    r"\bfaça\b|\b(?:deve|devem|precisa|é preciso)\b|\b(?:envie|transfira|exclua|apague)\b",
+    r"\balstublieft\b|\bgelieve\b|\b(?:moet|moeten|dient)\b",
+    r"\bprosz[eę]\b|\b(?:należy|trzeba|musisz)\b",
+    r"пожалуйста|\b(?:нужно|необходимо|следует|должн\w+|отправь\w*|переведи\w*|удали\w*)\b",
+    r"lütfen|\w+(?:malısın|melisin|malısınız|melisiniz|ması gerek|mesi gerek)",
+    r"请|請|务必|必须|需要你|麻烦|应当|把.{1,30}(?:发送|转|删除)",
+    r"ください|お願い|して下さい|すること|しなければ",
+    r"주세요|하십시오|해야 합니다|부탁",
+    r"من فضلك|يرجى|يجب",
+)
+"""German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Turkish, Chinese, Japanese, Korean, Arabic."""
+
+LEADS: Final = (
+    r"[\W\d_]+|\w{1,30}_(?=[A-Za-z][a-z]+\s)|(?:also|then|and|now|first|firstly|second|secondly|next|finally|lastly|instead|afterwards?|so|but|just|todo|note"
+    r"|important|urgent|immediately|quickly|always|never|do not|don't|to go on|additionally|moreover|step \d+|or"
+    r"|(?:if|when|once|after|before|until|while|to|in order to|for|as|because|since) [^,]{1,80},|[a-z]+,)\s+"
+)
+"""What may stand before the verb of a command."""
+
+HANDED: Final = (
+    r"\b(?:follow|do|complete|carry out|execute|handle|achieve|fulfil+|act on|take care of|deal with|perform|finish|respond to"
+    r"|process|implement|address|work through|go through|satisfy|meet|accomplish|comply with|help \w+ with|assist|realize"
+    r"|pay|settle|sort out|resolve|action)\b"
+    r"[^.?!]{0,60}\b(?:instructions?|tasks?|requests?|to-?dos?|steps|asks?|asked|asking|actions?|action items|says|wants?|needs?"
+    r"|described|mentioned|requested|requirements?|demands?|suggest\w*|orders|owes?|owed)\b",
+    r"\bas (?:described|requested|instructed|asked|specified|told)\b",
+    r"\bwhat(?:ever)? (?:it|he|she|they|we|i|the \w+|\w+) (?:says?|asks?|wants?|needs?|owes?|requests?|requires?)\b",
+)
+"""How a user hands work to what somebody else wrote."""
+QUESTIONS: Final = r"^\s*(?:\d+\.\s*)?(?:what|who|when|where|which|how|why)\b|\bfollowing\b"

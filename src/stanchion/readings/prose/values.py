@@ -1,0 +1,168 @@
+"""Values: what in a text is distinctive, each in one spelling: addresses, hosts, links, codes, paths, numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+from urllib.parse import unquote
+
+from stanchion.kernel.regex import regex
+
+MAIL: Final = regex(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+LINK: Final = regex(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s\"'<>()\[\]{}|\\^`]{1,2000}", re.IGNORECASE)
+HOST: Final = regex(r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,6}\.[a-z]{2,12}(?::\d{1,5})?(?:[/?][^\s\"'<>]{0,2000})?", re.IGNORECASE)
+NUMERIC_HOST: Final = regex(r"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?:/\S{0,2000})?")
+FILE: Final = regex(
+    r"\.(?:txt|md|rst|pdf|docx?|xlsx?|pptx?|csv|tsv|json|ya?ml|xml|toml|ini|cfg|py|sh|js|ts|go|rs|rb|pl|java|php|html?|css"
+    r"|png|jpe?g|gif|svg|zip|tar|gz|pem|key|env|log|eml|sql|db|bak)$",
+    re.IGNORECASE,
+)
+DATE: Final = regex(
+    r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d.{0,20})?|\d{1,2}[:/.]\d{1,2}(?:[:/.]\d{2,4})?(?:am|pm)?"
+    r"|\d{1,4}(?:am|pm|st|nd|rd|th|h|m|s|min|px|kb|mb|gb|ms|km|kg|%)|\d{4}/\d{1,2}/\d{1,2}|[\d/]+|v?\d+(?:\.\d+){1,3}",
+    re.IGNORECASE,
+)
+AMOUNT: Final = regex(r"[$€£¥]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[$€£¥]|usd|eur|gbp)?", re.IGNORECASE)
+SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
+MAY_BE_SPACED: Final = regex(r"\d[ .-]\d|[A-Z]\d\d[ -]")
+ODD: Final = regex(r"[\W_]+")
+GENERIC_ENDS: Final = frozenset({"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro"})
+AROUND: Final = ".,;:!?\"'()[]{}<>|*`“”‘’«»…"
+MARKS: Final = frozenset("@/_.:-#\\=+$€£¥&")
+LEAST: Final = 3
+LONG_CODE: Final = 5
+"""From how many digits on a bare number is a code."""
+
+
+class Value(NamedTuple):
+    """A value: its kind (`mail`, `host`, `link`, `path`, `code`, `num`) and its one spelling."""
+
+    kind: str
+    text: str
+
+
+def squash(text: str) -> str:
+    """Only the letters and digits of a text, in lower case."""
+    return ODD.sub("", text).lower()
+
+
+def values(text: str) -> list[Value]:
+    """The distinctive values of a text, in their order."""
+    found: list[Value] = []
+    for token in text.split():
+        if not token.isalpha():
+            bare = token.strip(AROUND)
+            if bare and not bare.isalpha():
+                found += _of(bare)
+    if MAY_BE_SPACED.search(text):
+        for piece in SPACED.findall(text):
+            code = squash(piece)
+            if len(code) >= 8 and not DATE.fullmatch(piece):
+                found.append(Value("code", code))
+    return found
+
+
+def _of(token: str) -> Iterator[Value]:
+    """The values of one token."""
+    if "@" in token:
+        mails = MAIL.findall(token)
+        if mails:
+            for mail in mails:
+                yield Value("mail", mail.lower().strip("."))
+            return
+    if "://" in token or "www." in token or "WWW." in token:
+        links = LINK.findall(token)
+        if links:
+            for link in links:
+                yield from link_values(link)
+            return
+    if "." in token and is_host(token):
+        yield from link_values(token)
+        return
+    if "/" in token or "\\" in token:
+        yield from _path(token)
+        return
+    if "=" in token or ":" in token:
+        for piece in token.replace("=", ":").split(":"):
+            bare = piece.strip(AROUND)
+            if bare and not bare.isalpha():
+                yield from _of(bare)
+        return
+    yield from _plain(token)
+
+
+def _plain(token: str) -> Iterator[Value]:
+    if FILE.search(token):
+        yield Value("path", token.lower())
+        return
+    amount = AMOUNT.fullmatch(token)
+    if amount is not None:
+        yield from _number(amount)
+    elif any(char.isdigit() for char in token):
+        code = squash(token)
+        if len(code) >= LEAST and not DATE.fullmatch(token) and not code.isalpha():
+            yield Value("code", code)
+    elif "_" in token.strip("_"):
+        yield Value("code", squash(token))
+
+
+def _number(found: re.Match[str]) -> Iterator[Value]:
+    whole, rest = found[1].replace(",", ""), (found[2] or "").rstrip("0").rstrip(".")
+    yield Value("num", whole + rest)
+    if len(whole) >= LONG_CODE and not rest and "," not in found[1]:
+        yield Value("code", whole)
+
+
+def _path(token: str) -> Iterator[Value]:
+    if DATE.fullmatch(token):
+        return
+    path = token.replace("\\", "/").lower().strip("/")
+    if not path:
+        return
+    yield Value("path", path)
+    last = path.rpartition("/")[2]
+    if last != path and FILE.search(last):
+        yield Value("path", last)
+
+
+def is_host(token: str) -> bool:
+    """Whether a token without a scheme names a host."""
+    if NUMERIC_HOST.fullmatch(token):
+        return token.count(".") == 3
+    if not HOST.fullmatch(token):
+        return False
+    host = token.partition("/")[0].partition("?")[0].partition(":")[0]
+    if FILE.search(host):
+        return False
+    end = host.rpartition(".")[2].lower()
+    return end in GENERIC_ENDS or end in MORE_ENDS or (len(end) == 2 and not host[:1].isupper())
+
+
+MORE_ENDS: Final = frozenset(
+    "io ai app dev cloud online site store tech xyz top link page example test local internal shop blog news email".split()
+)
+
+
+def link_values(text: str) -> Iterator[Value]:
+    """The host of a link, and the link without scheme, query and fragment where it has a path."""
+    host, path = split_link(text)
+    if host:
+        yield Value("host", host)
+        if path:
+            yield Value("link", f"{host}/{path}")
+
+
+def split_link(text: str) -> tuple[str, str]:
+    """The host and the path of a link, in one spelling."""
+    plain = unquote(text.strip().rstrip(".,;:!?")).lower()
+    plain = plain.partition("://")[2] if "://" in plain else plain
+    plain = plain.partition("#")[0]
+    host, _, path = plain.partition("/")
+    host = host.partition("?")[0].rpartition("@")[2].partition(":")[0].strip(".").removeprefix("www.")
+    return host, path.partition("?")[0].strip("/")
+
+
+def query_of(text: str) -> str:
+    """What a link carries behind its path."""
+    return unquote(text.partition("?")[2].partition("#")[0])

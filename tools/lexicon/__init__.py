@@ -1,0 +1,1 @@
+"""The lexicon of the prose readings, built from WordNet."""
