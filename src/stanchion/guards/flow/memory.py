@@ -3,111 +3,156 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from stanchion.guards.flow.settings import How
 from stanchion.guards.flow.sources import Source, Span, flat
 from stanchion.guards.flow.tools import Tool
-from stanchion.guards.flow.user import User, Words
-from stanchion.readings.prose.values import Value, values
+from stanchion.guards.flow.user import User
+from stanchion.readings.prose.lexicon import words
+from stanchion.readings.prose.values import DATE, Value, squash, values
+
+T = TypeVar("T")
 
 MOST_SIZE: Final = 16 * 1024 * 1024
 """How many characters are remembered in all."""
 LONGEST: Final = 1024 * 1024
 """How many of one result."""
-PLACES: Final = 24
-"""How many places of a value, and spans of a word, are remembered from the start; as many of the newest."""
+MOST_VALUES: Final = 100_000
+"""How many values that were used or approved are remembered."""
+KEPT: Final = 24
+"""How many places of a value or a word are remembered from the start; as many of the newest."""
 STATUSES: Final = 6
 """How many of the last things that acting tools said are steps to go on with."""
-SHORT_STATUS: Final = 300
+WHOLE: Final = 60
+"""From how many characters on an argument that is the whole of a field refers to it."""
+FEW_WORDS: Final = 8
+SHORT: Final = 200
+"""Up to how many words and characters an argument is a value as a whole."""
 
 
-class Places(list[Any]):
+class Place(NamedTuple):
+    """Where a value stands as data: the source and the number of the record."""
+
+    source: Source
+    record: int
+
+
+class Kept(list[T], Generic[T]):
     """The oldest and the newest of something."""
 
-    def put(self, one: Any) -> None:
+    def put(self, one: T) -> None:
         """Add one; what is neither among the oldest nor the newest is forgotten."""
-        if len(self) >= 2 * PLACES:
-            del self[PLACES]
+        if len(self) >= 2 * KEPT:
+            del self[KEPT]
         self.append(one)
 
 
-class Memory:
-    """What one run and its children know. What it costs to ask does not grow with what was read."""
+class Given(NamedTuple):
+    """A value of a call and the parameter it is of."""
+
+    name: str
+    value: Value
+    alone: bool
+    """Whether it is all that the parameter holds."""
+
+
+class Best:
+    """The text that explains a tool best, of as many texts as were weighed."""
+
+    __slots__ = ("much", "span", "upto", "values")
 
     def __init__(self) -> None:
+        self.upto, self.much = 0, 0.0
+        self.span: Span | None = None
+        self.values: frozenset[Value] = frozenset()
+
+
+Explains = Callable[["Memory", Tool, Any], Span | None]
+"""Gives the text that explains a call, if one does."""
+
+
+class Memory:
+    """What one run and its children know. What it costs to ask does not grow with what was read: a result is taken
+    apart once, when something is judged that it may matter to."""
+
+    def __init__(self, explains: Explains, most: int = MOST_SIZE) -> None:
+        self._explains = explains
+        self._most = most
+        self.how = How()
         self.user = User()
         self.sources: list[Source] = []
         self.spans: list[Span] = []
-        self.hostile = Places()
-        self.by_value: dict[Value, Places] = defaultdict(Places)
-        self.by_stem: dict[str, Places] = defaultdict(Places)
-        self.data: dict[Value, Places] = defaultdict(Places)
-        self.settled: set[Value] = set()
-        self.approved: set[tuple[str, Value]] = set()
-        self.wholes: set[int] = set()
+        self.hostile: Kept[Span] = Kept()
+        self.by_value: dict[Value, Kept[Span]] = defaultdict(Kept)
+        self.by_stem: dict[str, Kept[Span]] = defaultdict(Kept)
+        self.data: dict[Value, Kept[Place]] = defaultdict(Kept)
+        self.best: dict[Tool, Best] = defaultdict(Best)
         self.statuses: list[frozenset[str]] = []
         self.full = False
-        self._waiting: list[tuple[str, Any]] = []
+        self._settled: set[Value] = set()
+        self._approved: set[tuple[str, Value]] = set()
+        self._wholes: set[int] = set()
+        self._waiting: list[Source | tuple[Tool, Any]] = []
         self._size = 0
-        self._best: dict[str, tuple[int, float, Span | None]] = {}
+        self._taken: list[Source] = []
 
     def say(self, text: str) -> None:
         """The user says something."""
-        self._open()
+        self.settle()
         self.user.say(text)
 
     def read(self, tool: Tool, args: Any, content: Any, trust: str = "untrusted") -> None:
-        """A call has brought this. It is taken apart when something is judged that it may matter to."""
+        """A call has brought this."""
         if content is None or content == "":
             return
-        size = len(content) if isinstance(content, str) else len(str(content))
         if trust == "user":
             self.say(content if isinstance(content, str) else str(content))
-        elif self._size + size > MOST_SIZE or size > LONGEST:
+            return
+        size = len(content) if isinstance(content, str) else len(str(content))
+        if size > LONGEST or self._size + size > self._most:
             self.full = True
-        else:
-            self._size += size
-            self._waiting.append(("read", Source(len(self.sources) + 1, tool, args, content, trust == "trusted")))
-            self.sources.append(self._waiting[-1][1])
+            return
+        self._size += size
+        source = Source(len(self.sources) + 1, tool, args, content, trust == "trusted")
+        self.sources.append(source)
+        self._waiting.append(source)
 
     def went(self, tool: Tool, args: Any) -> None:
         """A call goes ahead."""
-        self._waiting.append(("went", (tool, args)))
+        self._waiting.append((tool, args))
 
     def approve(self, tool: Tool, args: Any) -> None:
-        """A person has said yes to a call: its values may be used by this tool from now on."""
-        for _, text in flat(args):
-            self.approved.update([(tool.name, value) for value in given_values(text)])
+        """A person has said yes to a call: this tool may do that with these values from now on."""
+        if len(self._approved) < MOST_VALUES:
+            self._approved.add((tool.name, ANY))
+            for _, text in flat(args):
+                self._approved.update([(tool.name, value) for value in _values(text)])
 
-    @property
-    def idle(self) -> bool:
-        """Whether nothing was read yet."""
-        return not self.sources
+    def approved(self, tool: Tool, value: Value | None = None) -> bool:
+        """Whether a person has said yes to a value for a tool, or to the tool."""
+        return bool(self._approved) and (tool.name, ANY if value is None else value) in self._approved
 
-    def settle(self, attribute: Any) -> None:
-        """Take apart what waits. `attribute` gives the text that explains a call, if one does."""
-        self._open(attribute)
-
-    def _open(self, attribute: Any = None) -> None:
-        attribute = attribute if attribute is not None else self._attribute
+    def settle(self) -> None:
+        """Take apart what waits, in its order."""
         waiting, self._waiting = self._waiting, []
-        for kind, what in waiting:
-            if kind == "read":
-                self._take(what, attribute)
-            elif attribute is None or attribute(self, *what) is None:
-                for _, text in flat(what[1]):
-                    self.settled.update(values(text))
+        for one in waiting:
+            if isinstance(one, Source):
+                self._take(one)
+            elif self.spans and self._explains(self, *one) is not None:
+                continue
+            elif len(self._settled) < MOST_VALUES:
+                self._settled.update([each.value for each in self.given(one[1]) if each.value.kind != "text"])
 
-    _attribute: Any = None
-
-    def _take(self, source: Source, attribute: Any) -> None:
-        if attribute is not None and source.tool.reads:
-            source.because = attribute(self, source.tool, source.args)
+    def _take(self, source: Source) -> None:
+        if self.spans and source.tool.reads:
+            source.because = self._explains(self, source.tool, source.args)
         source.open()
+        self._taken.append(source)
         for value, record in source.data:
-            self.data[value].put((source, record))
-        self.wholes.update(source.wholes)
+            self.data[value].put(Place(source, record))
+        self._wholes.update(source.wholes)
         for span in source.spans:
             span.number = len(self.spans)
             self.spans.append(span)
@@ -117,99 +162,44 @@ class Memory:
                 self.by_value[value].put(span)
             for stemmed in span.stems:
                 self.by_stem[stemmed].put(span)
-        if source.because is None:
-            self._hear(source)
 
-    def _hear(self, source: Source) -> None:
-        """What a source may say on behalf of the user: work that was handed to it, and steps of a tool that acted."""
-        for span in source.spans:
-            if not span.hostile and self.user.handed and self.entrusted(span):
-                self.user.say(span.text, own=False)
-        if source.act and not any(span.hostile for span in source.spans):
-            found = [span.stems for span in source.spans if len(span.text) < SHORT_STATUS]
-            self.statuses = [*self.statuses, *found][-STATUSES:]
+    def unheard(self) -> list[Source]:
+        """What was taken apart and not asked for before."""
+        found, self._taken = self._taken, []
+        return found
 
-    def points(self, span: Span, who: Words | None = None) -> float:
-        """How surely words point at where a text stands: 3 by a value of its own, 2 by its kind and a word of its
-        record, 1.5 by its kind and its topic, 1 by its kind, 0 not at all."""
-        source = span.source
-        if source.because is not None:
-            return 0.0
-        by = self.user.all if who is None else who
-        record = source.records.get(span.record)
-        ident = source.ident | record.ident if record is not None else source.ident
-        named = [word for word in ident & by.stems if not self.is_kind(word)]
-        bonus = min(0.9, 0.1 * len(named))
-        if record is not None and not record.values.isdisjoint(by.values):
-            return 3.0 + bonus
-        for _, text in flat(source.args):
-            if any(value in by.values for value in values(text)):
-                return 3.0 + bonus
-            if len(text) > 3 and "/" in text and any(start in by.lower for start in _starts(text)):
-                return 3.0 + bonus
-        if self.kinds(source.tool).isdisjoint(by.kinds):
-            return 0.0
-        if named:
-            return 2.0 + bonus
-        if any(
-            not self.kinds(source.tool).isdisjoint(request.kinds)
-            and any(not self.is_kind(word) for word in request.stems & span.stems)
-            for request in self.user.requests
-        ):
-            return 1.5
-        return 1.0
+    def next_steps(self, said: list[frozenset[str]]) -> None:
+        """A tool that acted says what comes next."""
+        self.statuses = [*self.statuses, *said][-STATUSES:]
 
-    def entrusted(self, span: Span) -> bool:
-        """Whether the user handed work to this text: words that hand work on point at it, and at no other better."""
-        for who in self.user.handed:
-            sure = self.points(span, who)
-            if sure >= 2.0 and all(
-                self.points(other, who) <= sure + 0.15 for other in self.spans[-64:] if not other.hostile
-            ):
-                return True
-        return False
-
-    def kinds(self, tool: Tool) -> frozenset[str]:
-        """The kinds of text that a tool brings."""
-        from stanchion.guards.flow.user import kinds_of
-
-        return tool.kinds
-
-    def is_kind(self, word: str) -> bool:
-        """Whether a word only names a kind of text."""
-        from stanchion.readings.prose.lexicon import Mark, known
-
-        return any(mark[0] == Mark.TEXT and len(mark) > 1 for mark in known(word).marks)
+    def given(self, args: Any) -> list[Given]:
+        """The values of a call that say where it comes from. An argument that is the whole of a field refers to it."""
+        found: list[Given] = []
+        for name, text in flat(args):
+            if len(text) <= WHOLE or hash(squash(text)) not in self._wholes:
+                alone = " " not in text.strip()
+                found += [Given(name, value, alone) for value in _values(text)]
+        return found
 
     def ours(self, value: Value) -> bool:
         """Whether a value is the user's, or was used by a call that no text explains."""
-        return value in self.settled or self.user.has(value)
+        return value in self._settled or self.user.has(value)
 
-    def clean(self, value: Value) -> list[tuple[Source, int]]:
-        """Where a value stands in data that no text led to."""
-        return [place for place in self.data.get(value, ()) if place[0].because is None]
-
-
-def _starts(path: str) -> list[str]:
-    pieces = path.lower().strip("/").split("/")
-    return ["/".join(pieces[:at]) for at in range(2, len(pieces))]
+    def clean(self, value: Value) -> bool:
+        """Whether a value stands in data that no text led to."""
+        return any(place.source.because is None for place in self.data.get(value, ()))
 
 
-def given_values(text: str) -> list[Value]:
-    """The values of an argument: what is distinctive in it, or the whole of a short one."""
-    from stanchion.readings.prose.lexicon import words
-    from stanchion.readings.prose.values import DATE
+ANY: Final = Value("", "")
+"""Stands for a call whatever its values are."""
 
+
+def _values(text: str) -> list[Value]:
+    """The values of an argument: what is distinctive in it, and the whole of a short one that has nothing stronger."""
     found = values(text)
-    if len(text) > 200 or DATE.fullmatch(text.strip()):
+    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or DATE.fullmatch(text.strip()):
         return found
-    blanks = text.split()
-    if len(blanks) <= 8:
-        plain = " ".join(words(text))
-        strong = any(value.kind in ("mail", "host", "path", "code") for value in found)
-        if len(plain) > 2 and not strong and not plain.replace(" ", "").isdigit():
-            found.append(Value("text", plain))
+    plain = " ".join(words(text))
+    if len(plain) > 2 and not plain.replace(" ", "").isdigit() and all(value.kind == "num" for value in found):
+        found.append(Value("text", plain))
     return found
-
-
-Known = Mapping[str, float]

@@ -45,7 +45,9 @@ class Part:
 class Span:
     """A run of sentences in one field that asks for something."""
 
-    __slots__ = ("field", "hostile", "normal", "number", "parts", "record", "source", "stems", "text", "values")
+    __slots__ = (
+        "_squashed", "field", "hostile", "normal", "number", "parts", "record", "source", "stems", "text", "values",
+    )  # fmt: skip
 
     def __init__(self, sentences: list[Sentence], field: str, record: int, source: Source, hostile: bool) -> None:
         self.text = " ".join([each.text for each in sentences])
@@ -55,14 +57,18 @@ class Span:
         self.stems = frozenset().union(*[part.stems for part in self.parts])
         self.values = frozenset().union(*[part.values for part in self.parts], values(self.text))
         self.normal = f" {' '.join(words(self.text))} "
+        self._squashed = ""
+
+    @property
+    def squashed(self) -> str:
+        """Only its letters and digits."""
+        if not self._squashed:
+            self._squashed = squash(self.text)
+        return self._squashed
 
     def holds(self, value: Value) -> bool:
-        """Whether a value stands here, in any spelling."""
-        if value in self.values:
-            return True
-        if value.kind in ("text", "num"):
-            return f" {value.text} " in self.normal
-        return False
+        """Whether a value stands here."""
+        return value in self.values or (value.kind in ("text", "num") and f" {value.text} " in self.normal)
 
 
 class Source:
@@ -80,7 +86,7 @@ class Source:
         self.wholes: list[int] = []
 
     @property
-    def act(self) -> bool:
+    def acted(self) -> bool:
         """Whether it is what an acting tool said of what it did."""
         return not self.tool.reads
 

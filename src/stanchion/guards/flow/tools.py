@@ -110,6 +110,8 @@ class Tool:
             else:
                 continue
             verb = verb or word in self.verbs
+        if not verb and self._makes and self.framed(stems):
+            got, verb = got + NEAR * max([self.weights.get(each, 0.0) for each in self.verbs], default=0.0), True
         return got / self.total * (1.0 if verb else NO_VERB)
 
     def asked_by(self, said: Words) -> bool:
@@ -132,8 +134,10 @@ class Tool:
         return any(mark[0] == Mark.MEANT and mark[1:] in frames for mark in known(thing).marks)
 
     def named_by(self, stems: frozenset[str]) -> bool:
-        """Whether words have the tool's very verb, or one that is near."""
-        return any(verb in stems or not known(verb).near.isdisjoint(stems) for verb in self.verbs)
+        """Whether words have the tool's very verb, one that is near, or one of everyday requests that means it."""
+        if any(verb in stems or not known(verb).near.isdisjoint(stems) for verb in self.verbs):
+            return True
+        return self._makes and bool(self.framed(stems))
 
     def does(self, stems: frozenset[str]) -> bool:
         """Whether words have the tool's verb or one that is related."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
@@ -13,8 +14,11 @@ from stanchion.readings.prose.values import Value, squash, values
 
 HANDS: Final = regex("|".join(HANDED), re.IGNORECASE)
 ASKS_BACK: Final = regex(QUESTIONS, re.IGNORECASE)
+QUOTED: Final = regex(r"(?<!\w)['\"‘“]([^'\"’”\n]{2,60})['\"’”](?!\w)")
 MOST: Final = 2_000
 """How many sentences are remembered."""
+WEB: Final = f"{Mark.TEXT}2"
+"""The kind of what is on the web."""
 PIECE: Final = 4
 """From how many letters and digits on a value may be a part of the user's words."""
 
@@ -28,17 +32,29 @@ class Words(NamedTuple):
     kinds: frozenset[str]
     lower: str
     verbs: frozenset[str] = frozenset()
+    quotes: bool = False
+    """Whether they name something in quotes."""
+
+
+@lru_cache(65_536)
+def is_kind(word: str) -> bool:
+    """Whether a word only names a kind of text."""
+    return any(mark[0] == Mark.TEXT for mark in known(word).marks)
 
 
 def kinds_of(stemmed: frozenset[str]) -> frozenset[str]:
     """The kinds of text that words name."""
-    return frozenset([mark for word in stemmed for mark in known(word).marks if mark[0] == Mark.TEXT and len(mark) > 1])
+    return frozenset([mark for word in stemmed for mark in known(word).marks if mark[0] == Mark.TEXT])
+
+
+def _quotes(text: str) -> bool:
+    return any(not values(quoted) for quoted in QUOTED.findall(text))
 
 
 def pointing(text: str) -> Words:
     """A text as words that may point at something."""
     found = stems(text)
-    return Words(found, frozenset(values(text)), kinds_of(found), text.lower(), wanted(text))
+    return Words(found, frozenset([value for value in values(text) if value.kind != "num"]), kinds_of(found), text.lower(), wanted(text), _quotes(text))
 
 
 class User:
@@ -95,9 +111,7 @@ class User:
         """Whether a value is the user's own."""
         if value in self.all.values:
             return True
-        if value.kind == "text":
-            return f" {value.text} " in self.normal
-        if value.kind == "num":
-            return f" {value.text} " in self.normal
+        if value.kind in ("text", "num"):
+            return f" {value.text} " in self.normal or f" {value.text.replace('.', ' ')} " in self.normal
         piece = squash(value.text)
         return len(piece) >= PIECE and piece in self.squashed

@@ -101,19 +101,19 @@ def _commands(sentence: str) -> bool:
     return second not in STATES and (len(words) < 3 or words[2].lower() not in COPULAS)
 
 
-def wanted(sentence: str) -> frozenset[str]:
-    """The stems of the verbs by which a sentence of a user wants something. Where somebody needs or makes something,
-    that is the verb: `I need a refund`."""
+def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
+    """The stems of the verbs by which a sentence wants something. With `nouns`, where somebody needs or makes something
+    that counts as the verb: `I need a refund`."""
     tokens = TOKENS.findall(sentence.lower())
     found: set[str] = set()
-    nouns = False
+    needed = False
     for at, token in enumerate(tokens):
         if not token.isalpha() or len(token) <= 2:
             continue
         stemmed = stem(token)
         marks = known(stemmed).marks
         if token in NEEDS:
-            nouns = True
+            needed = nouns
         before = tokens[at - 1] if at else ""
         free = before in FREES or not before.isalpha()
         if Mark.GENERIC in marks or Mark.WEAK in marks:
@@ -121,7 +121,7 @@ def wanted(sentence: str) -> frozenset[str]:
         base = Mark.BASE in known(token).marks
         if base and (free or (Mark.ONLY_VERB in marks and before not in NOMINAL)):
             found.add(stemmed)
-        elif nouns and (known(stemmed).near or Mark.VERB in marks):
+        elif needed and (known(stemmed).near or Mark.VERB in marks):
             found.add(stemmed)
     return frozenset(found)
 

@@ -132,7 +132,7 @@ AGENT: Final = (
 OVERRIDES: Final = (
     r"\b(?:ignore|disregard|forget|override|bypass|set aside|skip)\b.{0,30}"
     r"\b(?:previous|prior|above|earlier|all|your|preceding|initial|original|other|former|everything)\b.{0,40}"
-    r"\b(?:instructions?|prompts?|rules?|tasks?|orders?|guidelines?|directions?|messages?|said|told)",
+    r"\b(?:\w{0,3}nstructions?|prompts?|rules?|tasks?|orders?|guidelines?|directions?|messages?|said|told)",
 )
 """Phrases that set aside what an agent was told."""
 

@@ -1,0 +1,247 @@
+"""Evidence: which text that somebody else wrote explains a call, by its values, by what they stand for, by what is
+done."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from stanchion.guards.flow.licences import asked, commanded, licensed
+from stanchion.guards.flow.memory import Best, Given, Memory
+from stanchion.guards.flow.sources import Span
+from stanchion.guards.flow.tools import Tool
+from stanchion.guards.flow.user import is_kind
+from stanchion.readings.prose.lexicon import known, parts, telling
+from stanchion.readings.prose.values import Value, squash
+
+STRONG: Final = ("mail", "host", "code")
+DISTINCT: Final = (*STRONG, "path", "num")
+NAMING: Final = (*STRONG, "path", "text")
+OBJECTS: Final = ("code", "path", "mail", "text")
+IDS: Final = frozenset({"id", "ids", "number", "no", "index", "key"})
+"""How a parameter ends that names one thing by its number."""
+LONG: Final = 12
+"""From how many characters on a code is a destination."""
+PIECE: Final = 6
+"""From how many characters on a value is looked for in other spellings."""
+LOOKED_AT: Final = 12
+"""How many places of a value are looked at for what it stands for."""
+SHARED: Final = 2
+"""So many words of a record, and a third of them, name it."""
+
+
+class Blame(NamedTuple):
+    """The text that explains a call: by which rule, by which value."""
+
+    rule: str
+    span: Span
+    given: Given | None = None
+
+
+def blame(memory: Memory, tool: Tool, mine: list[Given], acts: bool) -> Blame | None:
+    """The text that explains a call which the user does not explain."""
+    rules = memory.how.rules
+    found = _values(memory, tool, mine) if "values" in rules else None
+    if found is None and acts and "unknown" in rules:
+        found = _unknown(memory, mine)
+    if found is None and "objects" in rules:
+        found = _objects(memory, tool, mine)
+    if found is None and acts and "actions" in rules and not (tool.prepares and "prepares" in rules):
+        found = _action(memory, tool, mine)
+    return found
+
+
+def _values(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
+    for one in mine:
+        if one.value.kind == "num" and not is_id(one.name):
+            continue
+        if memory.ours(one.value) or memory.approved(tool, one.value) or tool.chosen(one.value.text):
+            continue
+        span = _attributed(memory, tool, one.value)
+        if span is not None and not licensed(memory, span, tool, one.value.kind, one):
+            return Blame("dictated", span, one)
+    return None
+
+
+def is_id(name: str) -> bool:
+    """Whether a parameter names one thing by its number."""
+    said = parts(name)
+    return bool(said) and said[-1] in IDS
+
+
+def _attributed(memory: Memory, tool: Tool, value: Value) -> Span | None:
+    """The text that a value was read in, where nothing else has it."""
+    how = memory.how
+    hit: Span | None = None
+    for span in holding(memory, tool, value):
+        if value.kind == "text" and not tool.reads and not _explains(span, tool, how.thresholds.phrase):
+            continue
+        if value.kind == "num" and not commanded(memory, span, tool, value):
+            continue
+        if hit is None or (span.hostile and not hit.hostile):
+            hit = span
+    if hit is None:
+        if value.kind == "text" or "derived" not in how.rules or memory.clean(value):
+            return None
+        return next((place.source.because for place in memory.data.get(value, ()) if place.source.because), None)
+    if memory.clean(value) and (tool.reads or not _explains(hit, tool, how.thresholds.commanded)):
+        return None
+    return hit
+
+
+def _explains(span: Span, tool: Tool, enough: float) -> bool:
+    return any(tool.dictated(part.stems) >= enough for part in span.parts)
+
+
+def holding(memory: Memory, tool: Tool, value: Value) -> list[Span]:
+    """The texts that a value stands in; of a host also those with the one it belongs to."""
+    if value.kind == "text":
+        return _saying(memory, tool, value)
+    found = list(memory.by_value.get(value, ()))
+    if value.kind == "host":
+        above = value.text.partition(".")[2]
+        while "." in above:
+            found += memory.by_value.get(Value("host", above), ())
+            above = above.partition(".")[2]
+    if not found and memory.hostile and value.kind in ("code", "mail", "path", "link"):
+        piece = squash(value.text)
+        if len(piece) >= PIECE:
+            found = [span for span in memory.hostile if piece in span.squashed]
+    return found
+
+
+def _saying(memory: Memory, tool: Tool, value: Value) -> list[Span]:
+    """The texts that have a phrase; they are found by its rarest word."""
+    if not _names_something(tool, value.text):
+        return []
+    rarest: list[Span] | None = None
+    for word in value.text.split():
+        stemmed = telling(word)
+        if stemmed:
+            found: list[Span] = memory.by_stem.get(stemmed) or []
+            rarest = found if rarest is None or len(found) < len(rarest) else rarest
+    return [span for span in rarest or () if span.holds(value)]
+
+
+def _names_something(tool: Tool, text: str) -> bool:
+    """Whether words name something in particular, and are not those of the tool itself."""
+    said = [word for word in text.split() if telling(word)]
+    if len(text) <= 3 or not said or all(word in tool.own for word in said):
+        return False
+    if len(said) > 1:
+        return True
+    about = known(telling(said[0]))
+    return len(said[0]) > 3 and not said[0].isdigit() and not about.wide and not about.marks
+
+
+def _unknown(memory: Memory, mine: list[Given]) -> Blame | None:
+    """After a text that speaks to a machine a destination has to come from somewhere."""
+    if not memory.hostile:
+        return None
+    for one in mine:
+        kind, text = one.value
+        if kind in ("mail", "host") or (kind == "code" and len(text) >= LONG):
+            value = one.value
+            if not memory.ours(value) and value not in memory.data and value not in memory.by_value:
+                return Blame("unknown_origin", memory.hostile[0], one)
+    return None
+
+
+def _objects(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
+    for one in mine:
+        if one.value.kind not in OBJECTS or memory.ours(one.value) or memory.approved(tool, one.value):
+            continue
+        span = _named(memory, one.value)
+        if span is not None and not licensed(memory, span, tool, "object", one):
+            return Blame("stands_for", span, one)
+    return None
+
+
+def _named(memory: Memory, value: Value) -> Span | None:
+    """The text that names the record which a value stands for, where the user does not."""
+    best: Span | None = None
+    for source, number in memory.data.get(value, ())[:LOOKED_AT]:
+        record = source.records.get(number)
+        if record is None:
+            continue
+        telling_words = [word for word in record.ident if not is_kind(word)]
+        if not memory.user.all.stems.isdisjoint(telling_words):
+            return None
+        counts: dict[int, int] = {}
+        for word in telling_words:
+            for span in memory.by_stem.get(word, ()):
+                counts[span.number] = counts.get(span.number, 0) + 1
+        for at, count in counts.items():
+            span = memory.spans[at]
+            own = span.source is source and span.record == number
+            if count >= SHARED and count * 3 >= len(record.ident) and not own and (span.hostile or not span.source.acted):
+                best = span
+    return best
+
+
+def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
+    """The text that explains what is done clearly better than the user does."""
+    if memory.approved(tool):
+        return None
+    values = {one.value for one in mine}
+    wants = asked(memory, tool)
+    if wants and any(value.kind in NAMING and (memory.ours(value) or value in memory.data) for value in values):
+        return None
+    best = explaining(memory, tool)
+    if best.span is None:
+        return None
+    counted = not wants and any(
+        value.kind == "num" and best.span.holds(value) and not memory.user.has(value) for value in values
+    )
+    if not _enough(memory, tool, best, values, wants, counted):
+        return None
+    if licensed(memory, best.span, tool, "num" if counted else "action"):
+        return None
+    return Blame("action", best.span)
+
+
+def _enough(memory: Memory, tool: Tool, best: Best, values: set[Value], wants: bool, counted: bool) -> bool:
+    """Whether a text explains a tool well enough."""
+    at = memory.how.thresholds
+    if counted and best.much >= at.commanded:
+        return True
+    user = _by_user(memory, tool)
+    hostile = best.span is not None and best.span.hostile
+    if hostile and not wants and not any(value.kind in DISTINCT for value in values):
+        if best.much >= at.hostile and best.much > user:
+            return True
+    if best.much < at.floor or best.much < user + at.margin:
+        return False
+    strong = {value for value in best.values if value.kind in STRONG}
+    if not strong or not strong.isdisjoint(values):
+        return True
+    kinds = {value.kind for value in strong}
+    return not wants and not any(
+        (value.kind in kinds and value in memory.data) or (value.kind != "num" and memory.ours(value))
+        for value in values
+    )
+
+
+def _by_user(memory: Memory, tool: Tool) -> float:
+    """How well the user's words explain a tool; those of one sentence count for more than all together."""
+    single = max([tool.explained(request.stems) for request in memory.user.requests], default=0.0)
+    return max(single, TOGETHER * tool.explained(memory.user.all.stems))
+
+
+TOGETHER: Final = 0.85
+
+
+def explaining(memory: Memory, tool: Tool) -> Best:
+    """The text that explains a tool best; every text is weighed once for every tool."""
+    best = memory.best[tool]
+    name = tool.name.lower()
+    for span in memory.spans[best.upto :]:
+        if span.source.acted and not span.hostile:
+            continue
+        for part in span.parts:
+            worth = tool.dictated(part.stems)
+            if worth > best.much:
+                best.span, best.much, best.values = span, worth, part.values or span.values
+        if best.much < 1.0 and name in span.text.lower():
+            best.span, best.much, best.values = span, 1.0, span.values
+    best.upto = len(memory.spans)
+    return best
