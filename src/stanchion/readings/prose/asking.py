@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.hostile import hostile, may_be_hostile
 from stanchion.readings.hostile.normal import folded
+from stanchion.readings.hostile.sieve import compiled
 from stanchion.readings.prose.lexicon import Mark, known, stem
 from stanchion.readings.prose.phrases import ASKS, ASKS_ELSEWHERE, COMMANDS, LEADS
 
@@ -16,8 +17,8 @@ BREAKS: Final = regex(
 )
 WRAPPED: Final = regex(r"(?<=[\w,])[ \t]*\n[ \t]*(?=[a-z(\"'])")
 """Where a line goes on in the next one."""
-ASKING: Final = regex("|".join(ASKS), re.IGNORECASE)
-COMMANDING: Final = regex("|".join((*COMMANDS, *ASKS_ELSEWHERE)), re.IGNORECASE)
+ASKING: Final = "|".join(ASKS)
+COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
 LABEL: Final = regex(r"\b[A-Z][\w ]{1,30}:\s*\S")
 STATES: Final = frozenset({"is", "are", "was", "were", "has", "have", "will", "can", "of", ":", "=", "-"})
@@ -72,15 +73,15 @@ def sentences(text: str) -> list[str]:
     return [piece for piece in (part.strip() for part in BREAKS.split(text) if part) if piece]
 
 
-def commands(sentence: str, phrases: bool = True) -> bool:
-    """Whether a sentence wants something done. It rather finds too many; `phrases` is off where there are none."""
-    if phrases and COMMANDING.search(sentence):
-        return True
-    return len(sentence) >= SHORTEST and _commands(sentence)
+def has(pattern: str, lower: bytes) -> bool:
+    """Whether phrases are in a text in lower case; in one pass over it."""
+    return compiled(pattern).search(lower) is not None
 
 
 def _commands(sentence: str) -> bool:
     """Whether a sentence begins with a verb as a command does."""
+    if len(sentence) < SHORTEST:
+        return False
     lead = LEAD.match(sentence)
     rest = sentence[lead.end() :] if lead else sentence
     words = rest.split(None, 3)
@@ -128,6 +129,8 @@ def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
 
 def asked(text: str, carried: bool = False) -> Asked:
     """What a text asks for; `carried` says that what stands before it speaks to a machine."""
+    if " " not in text and text.isascii():
+        return Asked([], [text])
     pieces = sentences(text)
     found = _marked(text, pieces, carried)
     if not any(each.asks for each in found):
@@ -137,14 +140,21 @@ def asked(text: str, carried: bool = False) -> Asked:
 
 def _marked(text: str, pieces: list[str], carried: bool) -> list[Sentence]:
     lower = folded(text)
-    may_be = may_be_hostile(lower)
-    phrases = COMMANDING.search(text) is not None
-    asking = ASKING.search(text) is not None
+    plain = lower.encode("utf-8", "replace")
+    speaks, wants, asks = may_be_hostile(lower), has(COMMANDING, plain), has(ASKING, plain)
     found: list[Sentence] = []
     for at, piece in enumerate(pieces):
-        speaks = (carried and at == 0) or (may_be and hostile(folded(piece)))
-        wants = speaks or commands(piece, phrases)
-        found.append(Sentence(piece, wants or (asking and ASKING.search(piece) is not None), wants, speaks))
+        if not (speaks or wants or asks):
+            orders = _commands(piece)
+            found.append(Sentence(piece, orders, orders))
+            continue
+        small = folded(piece)
+        inner = small.encode("utf-8", "replace")
+        hot = (carried and at == 0) or (speaks and hostile(small))
+        orders = hot or (wants and has(COMMANDING, inner)) or _commands(piece)
+        found.append(Sentence(piece, orders or (asks and has(ASKING, inner)), orders, hot))
+    if carried and found and not found[0].hostile:
+        found[0] = Sentence(found[0].text, True, True, True)
     return found
 
 

@@ -11,14 +11,14 @@ COMMANDS: Final = (
     r"\b(?:must|needs? to|ha(?:s|ve) to|should|(?:is|are) (?:to|required|expected|supposed|requested|asked)|shall|ought)\b",
     r"\b(?:make|be) sure\b|\bensure\b|\bdon'?t forget\b|\bgo ahead and\b",
     r"\b(?:wants?|needs?|asks?|asked|asking|required|necessary|instructed|told|requested|requests|expects|expected|urged"
-    r"|wishes)\b.{0,60}\b(?:you|to|that|for)\b",
+    r"|wishes)\b[^.!?\n]*\b(?:you|to|that|for)\b",
     r"\b(?:instructions?|task|to-?dos?|action items?|next steps?)\b\s*:",
 )
 """English: by these a sentence wants something to be done."""
 
 ASKS: Final = (
     r"\byou(?:'ll)? (?:can|may|will|have)\b",
-    r"\b(?:want|need|like|love|appreciate|appreciated)\b.{0,40}\b(?:you|if)\b|\b(?:great|nice|helpful|good) if\b",
+    r"\b(?:want|need|like|love|appreciate|appreciated)\b[^.!?\n]*\b(?:you|if)\b|\b(?:great|nice|helpful|good) if\b",
     r"\bremember to\b",
     r"\blet me know\b|\b(?:i|we)(?:'d| would) (?:like|love)\b",
     r"\binstead\b|\bin copy\b|\bin the loop\b|\bcc\b",
@@ -26,7 +26,7 @@ ASKS: Final = (
 """English: by these it may want something, or only say that something is there."""
 
 ASKS_ELSEWHERE: Final = (
-    r"\bbitte\b|\b(?:muss|müssen|soll|sollen|sollte) .{0,80}(?:werden|senden|schicken|überweisen|löschen)|\b(?:senden|schicken|überweisen|löschen) sie\b",
+    r"\bbitte\b|\b(?:muss|müssen|soll|sollen|sollte) [^.!?\n]*(?:werden|senden|schicken|überweisen|löschen)|\b(?:senden|schicken|überweisen|löschen) sie\b",
     r"s'il (?:vous|te) pla[iî]t|\bveuillez\b|\bmerci de\b|\b(?:doit|doivent|devez|devra) (?:être )?|\bil faut\b",
     r"\bpor favor\b|\b(?:debe|deben|debes|hay que|tiene que|tienes que)\b|\b(?:envíe|envía|transfiera|elimine|borre)\b",
     r"\bper favore\b|\b(?:deve|devono|devi|bisogna)\b|\b(?:inviare|invia|trasferire|eliminare)\b",
@@ -35,7 +35,7 @@ ASKS_ELSEWHERE: Final = (
     r"\bprosz[eę]\b|\b(?:należy|trzeba|musisz)\b",
     r"пожалуйста|\b(?:нужно|необходимо|следует|должн\w+|отправь\w*|переведи\w*|удали\w*)\b",
     r"lütfen|\w+(?:malısın|melisin|malısınız|melisiniz|ması gerek|mesi gerek)",
-    r"请|請|务必|必须|需要你|麻烦|应当|把.{1,30}(?:发送|转|删除)",
+    r"请|請|务必|必须|需要你|麻烦|应当|把.+(?:发送|转|删除)",
     r"ください|お願い|して下さい|すること|しなければ",
     r"주세요|하십시오|해야 합니다|부탁",
     r"من فضلك|يرجى|يجب",
