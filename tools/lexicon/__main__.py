@@ -69,7 +69,12 @@ class Lexicon:
                 self.marks[form].add(Mark.PAST)
 
     def _mark_seeds(self) -> None:
-        for mark, name in ((Mark.READS, "reads"), (Mark.PREPARES, "prepares"), (Mark.MAKES, "makes")):
+        for mark, name in (
+            (Mark.READS, "reads"),
+            (Mark.PREPARES, "prepares"),
+            (Mark.MAKES, "makes"),
+            (Mark.SAYS, "says"),
+        ):
             for word in self._seeds[name].split():
                 self._mark(word, mark)
         for pair in self._seeds["near"]:

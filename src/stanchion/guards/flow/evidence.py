@@ -173,7 +173,12 @@ def _named(memory: Memory, value: Value) -> Span | None:
         for at, count in counts.items():
             span = memory.spans[at]
             own = span.source is source and span.record == number
-            if count >= SHARED and count * 3 >= len(record.ident) and not own and (span.hostile or not span.source.acted):
+            if (
+                count >= SHARED
+                and count * 3 >= len(record.ident)
+                and not own
+                and (span.hostile or not span.source.acted)
+            ):
                 best = span
     return best
 

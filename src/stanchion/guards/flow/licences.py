@@ -106,9 +106,7 @@ def _rivalled(memory: Memory, span: Span, value: Value) -> bool:
     kind = "host" if value.kind == "link" else value.kind
     if any(each.kind == kind for each in memory.user.all.values):
         return True
-    return any(
-        each.kind == kind and each != value and number == span.record for each, number in span.source.data
-    )
+    return any(each.kind == kind and each != value and number == span.record for each, number in span.source.data)
 
 
 def _follows(memory: Memory, span: Span, value: Value, sure: float, reads: bool) -> bool:

@@ -94,6 +94,7 @@ class Memory:
         self._settled: set[Value] = set()
         self._approved: set[tuple[str, Value]] = set()
         self._wholes: set[int] = set()
+        self._links: set[str] = set()
         self._waiting: list[Source | tuple[Tool, Any]] = []
         self._size = 0
         self._taken: list[Source] = []
@@ -153,6 +154,7 @@ class Memory:
         for value, record in source.data:
             self.data[value].put(Place(source, record))
         self._wholes.update(source.wholes)
+        self._links.update(source.links)
         for span in source.spans:
             span.number = len(self.spans)
             self.spans.append(span)
@@ -171,6 +173,11 @@ class Memory:
     def next_steps(self, said: list[frozenset[str]]) -> None:
         """A tool that acted says what comes next."""
         self.statuses = [*self.statuses, *said][-STATUSES:]
+
+    def knows_link(self, url: str) -> bool:
+        """Whether an address was read or said just as it is."""
+        whole = squash(url.partition("://")[2] or url)
+        return whole in self.user.squashed or whole in self._links
 
     def given(self, args: Any) -> list[Given]:
         """The values of a call that say where it comes from. An argument that is the whole of a field refers to it."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 from stanchion.readings.prose.asking import Sentence, asked
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import stem, stems, words
-from stanchion.readings.prose.values import Value, squash, values
+from stanchion.readings.prose.values import LINK, Value, squash, values
 from stanchion.guards.flow.tools import Tool
 
 SHORT: Final = 80
@@ -74,7 +74,10 @@ class Span:
 class Source:
     """One result. It is taken apart when that is first needed."""
 
-    __slots__ = ("args", "because", "content", "data", "ident", "number", "records", "spans", "tool", "trusted", "wholes")
+    __slots__ = (
+        "_normal", "_text", "args", "because", "content", "data", "ident", "links", "number", "records", "spans", "tool",
+        "trusted", "wholes",
+    )  # fmt: skip
 
     def __init__(self, number: int, tool: Tool, args: Any, content: Any, trusted: bool = False) -> None:
         self.number, self.tool, self.args, self.content, self.trusted = number, tool, args, content, trusted
@@ -84,6 +87,16 @@ class Source:
         self.spans: list[Span] = []
         self.data: list[tuple[Value, int]] = []
         self.wholes: list[int] = []
+        self.links: list[str] = []
+        self._text: list[str] = []
+        self._normal = ""
+
+    @property
+    def normal(self) -> str:
+        """All its words, in order."""
+        if not self._normal:
+            self._normal = f" {' '.join(words(chr(10).join(self._text)))} "
+        return self._normal
 
     @property
     def acted(self) -> bool:
@@ -104,6 +117,9 @@ class Source:
 
     def _take(self, record: Record, number: int, name: str, text: str, carried: bool) -> bool:
         """Take one field; says whether it speaks to a machine."""
+        self._text.append(text)
+        if "://" in text or "www." in text:
+            self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:
             self.wholes.append(hash(squash(text)))
         found = asked(text, carried)

@@ -69,7 +69,9 @@ class Tool:
         self.weights: dict[str, float] = dict(counted)
         self.total = sum(self.weights.values()) or 1.0
         self.things = tuple([word for word in map(stem, named) if word in self.weights and word not in self.verbs])
-        self.frames = frozenset([mark[1:] for word in named for mark in known(stem(word)).marks if mark[0] == Mark.MEANT])
+        self.frames = frozenset(
+            [mark[1:] for word in named for mark in known(stem(word)).marks if mark[0] == Mark.MEANT]
+        )
         named_kinds = kinds_of(frozenset(map(stem, named)))
         self.kinds = named_kinds if named_kinds else kinds_of(frozenset(self.weights))
         self.own, self.choices, self.selectors = _definition(about, schema)

@@ -54,7 +54,14 @@ def _quotes(text: str) -> bool:
 def pointing(text: str) -> Words:
     """A text as words that may point at something."""
     found = stems(text)
-    return Words(found, frozenset([value for value in values(text) if value.kind != "num"]), kinds_of(found), text.lower(), wanted(text), _quotes(text))
+    return Words(
+        found,
+        frozenset([value for value in values(text) if value.kind != "num"]),
+        kinds_of(found),
+        text.lower(),
+        wanted(text),
+        _quotes(text),
+    )
 
 
 class User:

@@ -46,8 +46,9 @@ class Recalls(Protocol):
     def tool(self, tenant: str, name: str, traits: tuple[str, ...] = (), /) -> Any:
         """A tool as it is understood."""
 
-    def vocabulary(self, tenant: str, /) -> Any:
-        """What the tools of which a tenant has a definition add to a language."""
+    @property
+    def how(self) -> Any:
+        """Which of the memory's rules are in force, and with what thresholds."""
 
 
 class Shows(Protocol):

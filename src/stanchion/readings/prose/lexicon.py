@@ -34,6 +34,8 @@ class Mark(StrEnum):
     GENERIC = "g"
     READS = "r"
     PREPARES = "s"
+    SAYS = "y"
+    """Puts something into words."""
     MAKES = "k"
     """Says only that something is brought about; what, other words say."""
     TEXT = "t"
@@ -59,7 +61,11 @@ UNKNOWN: Final = Word()
 def stem(word: str) -> str:
     """A word in lower case without its ending."""
     for ending, instead in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST and not (ending == "s" and word.endswith("ss")):
+        if (
+            word.endswith(ending)
+            and len(word) - len(ending) >= SHORTEST
+            and not (ending == "s" and word.endswith("ss"))
+        ):
             return _short(word[: len(word) - len(ending)] + instead, ending)
     return _without_e(word)
 

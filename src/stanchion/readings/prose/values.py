@@ -11,7 +11,9 @@ from stanchion.kernel.regex import regex
 
 MAIL: Final = regex(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 LINK: Final = regex(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s\"'<>()\[\]{}|\\^`]{1,2000}", re.IGNORECASE)
-HOST: Final = regex(r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,6}\.[a-z]{2,12}(?::\d{1,5})?(?:[/?][^\s\"'<>]{0,2000})?", re.IGNORECASE)
+HOST: Final = regex(
+    r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,6}\.[a-z]{2,12}(?::\d{1,5})?(?:[/?][^\s\"'<>]{0,2000})?", re.IGNORECASE
+)
 NUMERIC_HOST: Final = regex(r"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?:/\S{0,2000})?")
 FILE: Final = regex(
     r"\.(?:txt|md|rst|pdf|docx?|xlsx?|pptx?|csv|tsv|json|ya?ml|xml|toml|ini|cfg|py|sh|js|ts|go|rs|rb|pl|java|php|html?|css"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.guards.flow.egress import leaving
+from stanchion.guards.flow.answer import blamed
+from stanchion.guards.flow.egress import leaving, links
 from stanchion.guards.flow.last_words import said
 from stanchion.guards.flow.memory import Memory
-from stanchion.guards.flow.rules import check, went_ahead
+from stanchion.guards.flow.rules import check, explains
 from stanchion.guards.flow.tools import Tool
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Egress, Failure, HandoffDone, ModelReply, Moment, Prompt, ToolCall, ToolResult
 from stanchion.kernel.lookups import Recall
 from stanchion.kernel.patches import PatchError
-from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
@@ -24,20 +24,14 @@ if TYPE_CHECKING:
 
 LEARNT: Final = frozenset({Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE})
 TRUST: Final = ("user", "trusted", "web")
-STRUCTURED: Final = regex(r"(?:- )?[\w@. -]{1,60}:(?:\s|$)|- ")
-ALIAS: Final = regex(r"[:\-\[,{]\s*[&*]\w")
-"""Where YAML names a value, or uses one again: a few lines of that stand for more than fits anywhere."""
-LONGEST: Final = 131_072
-"""How long a text may be to be read as YAML."""
 
 
 class Provenance:
     """The memory of a run and of its children, for several threads."""
 
     def __init__(self) -> None:
-        self._memory = Memory(structure)
+        self._memory = Memory(explains)
         self._lock = Lock()
-        self._known: Any = None
 
     def learn(self, moment: Moment, decision: Decision, guard: Recalls, child: bool) -> None:
         """Learn from an event that was judged: the user's words, what was read, what goes ahead, what was approved.
@@ -52,21 +46,18 @@ class Provenance:
         except PatchError:
             return
         with self._lock:
-            self._know(guard, event.run.tenant)
+            self._memory.how = guard.how
             match event:
                 case Prompt():
                     self._hear(event, content, child)
                 case ToolCall():
                     tool = guard.tool(event.run.tenant, event.tool, event.traits)
-                    went_ahead(self._memory, tool, content)
+                    self._memory.went(tool, content)
                     if moment.granted and guard.remember:
-                        self._memory.deeds.approve(tool.name, content)
+                        self._memory.approve(tool, content)
                 case ToolResult() | Failure():
                     tool = guard.tool(event.run.tenant, event.tool, event.traits)
-                    failed = isinstance(event, Failure)
-                    if failed:
-                        self._memory.deeds.undid(tool.name, event.args)
-                    self._memory.read(tool, event.args, content, _trust(event.traits), failed)
+                    self._memory.read(tool, event.args, content, _trust(event.traits))
                 case HandoffDone():
                     self._memory.read(Tool("handoff"), {}, content)
 
@@ -76,19 +67,15 @@ class Provenance:
         elif not event.trusted:
             self._memory.read(Tool(event.source if event.source else "prompt"), {}, text)
 
-    def _know(self, guard: Recalls, tenant: str) -> None:
-        if self._known is not guard:
-            self._known = guard
-            self._memory.know(guard.vocabulary(tenant))
-
     def answer(self, question: Recall) -> Any:
         """What stands against an event, as plain data; nothing where nothing does."""
         event, guard = question.event, question.guard
         with self._lock:
+            self._memory.how = guard.how
             match event:
                 case ToolCall():
-                    self._know(guard, event.run.tenant)
-                    return check(self._memory, guard.tool(event.run.tenant, event.tool, event.traits), event.args)
+                    found = check(self._memory, guard.tool(event.run.tenant, event.tool, event.traits), event.args)
+                    return blamed(self._memory, found) if found is not None else links(self._memory, event.args)
                 case Egress():
                     return leaving(self._memory, event.url, event.payload)
                 case ModelReply():
@@ -99,17 +86,3 @@ class Provenance:
 
 def _trust(traits: tuple[str, ...]) -> str:
     return next((trait for trait in traits if trait in TRUST), "untrusted")
-
-
-def structure(text: str) -> Any:
-    """The structure of a text that is YAML, all values as texts; the text itself where it is none."""
-    if len(text) > LONGEST or not STRUCTURED.match(text) or ALIAS.search(text):
-        return text
-    import yaml
-
-    loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        found = yaml.load(text, Loader=loader)  # noqa: S506 - it makes texts, lists and mappings, nothing else
-    except (yaml.YAMLError, RecursionError, ValueError):
-        return text
-    return found if isinstance(found, dict | list) else text

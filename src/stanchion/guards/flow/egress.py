@@ -1,0 +1,45 @@
+"""Egress: what stands against a request that is about to leave."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from stanchion.guards.flow.answer import Answer, blamed, context, of_source
+from stanchion.guards.flow.carrying import carried
+from stanchion.guards.flow.memory import Memory
+from stanchion.guards.flow.rules import check
+from stanchion.guards.flow.sources import flat
+from stanchion.guards.flow.tools import Tool
+from stanchion.readings.prose.values import LINK
+
+REQUEST: Final = "http get"
+"""What a request counts as: a tool that opens an address."""
+
+
+def leaving(memory: Memory, url: str, payload: Any) -> Answer | None:
+    """A request may not go where only a text sends it, nor carry away what was read."""
+    found = check(memory, Tool(REQUEST), {"url": url, "payload": payload})
+    if found is not None:
+        return blamed(memory, found)
+    return links(memory, {"url": url})
+
+
+def links(memory: Memory, args: Any) -> Answer | None:
+    """What stands against the addresses of a call: one takes something along that was read, once a text has spoken to
+    a machine or wants its host."""
+    if "carried" not in memory.how.rules or not memory.spans:
+        return None
+    for name, text in flat(args):
+        if "://" not in text and "www." not in text:
+            continue
+        for url in LINK.findall(text):
+            source = carried(memory, url)
+            if source is not None:
+                return {
+                    "rule": "url_carries",
+                    "parameter": name,
+                    "value": url[:240],
+                    **of_source(source),
+                    **context(memory),
+                }
+    return None

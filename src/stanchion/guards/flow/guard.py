@@ -1,0 +1,157 @@
+"""The flow guard: a call is stopped where a text that somebody else wrote explains it, and the user does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+import msgspec
+
+from stanchion.guards.flow.settings import SETTINGS, How, Setting, Thresholds
+from stanchion.guards.flow.tools import Tool, rarities
+from stanchion.guards.flow.words import finding, told
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Egress, Event, ModelReply, ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup, Recall
+from stanchion.kernel.option import ACTIONS, ActionName, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
+
+KEPT: Final = 4_096
+"""How many tools are remembered as they are understood."""
+TENANTS: Final = 256
+"""Of how many tenants it is remembered how much words tell among their tools."""
+
+Defined = Callable[[str, str], tuple[Any, Any, str]]
+"""Gives by tenant and name what a tool's definition says of it, the schema of its arguments, and a digest of both; that
+is empty where there is none."""
+
+
+class Flow(msgspec.Struct, frozen=True, dict=True):
+    """Asks a person about calls that are explained by texts which others wrote, and not by the user.
+
+    What the user says enters by `run.prompt`, what is read by results. A person's yes is remembered for the run, unless
+    `remember` is off.
+    """
+
+    name: ClassVar[str] = "flow"
+    kind: ClassVar[Kind] = Kind.ASKING
+    deep: ClassVar[bool] = False
+    recalls: ClassVar[bool] = True
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS})
+    category: ClassVar[Category] = Category.SAFETY
+    priority: ClassVar[int] = 30
+
+    action: PlainActionName = "escalate"
+    answer: ActionName = "redact"
+    remember: bool = True
+    setting: Setting = "firm"
+
+    @cached_property
+    def how(self) -> How:
+        """What is in force."""
+        return How(SETTINGS[self.setting])
+
+    def with_thresholds(self, thresholds: Thresholds) -> Flow:
+        """The same guard with other thresholds."""
+        return self._as(self.how._replace(thresholds=thresholds))
+
+    def without(self, rule: str) -> Flow:
+        """The same guard without a rule."""
+        return self._as(self.how._replace(rules=self.how.rules - {rule}))
+
+    def _as(self, how: How) -> Flow:
+        made = msgspec.structs.replace(self)
+        made.__dict__["how"] = how
+        return made
+
+    @cached_property
+    def _defined(self) -> Defined:
+        return lambda _tenant, _tool: ("", None, "")
+
+    @cached_property
+    def _names(self) -> Callable[[str], list[str]]:
+        return lambda _tenant: []
+
+    @cached_property
+    def _tools(self) -> dict[tuple[str, str, tuple[str, ...]], Tool]:
+        return {}
+
+    @cached_property
+    def _read(self) -> dict[tuple[str, tuple[str, ...], str], Tool]:
+        """The tools by what their definitions say. Those that know other tools share it: each is read once."""
+        return {}
+
+    @cached_property
+    def _rarities(self) -> dict[str, dict[str, float]]:
+        return {}
+
+    def knowing(self, defined: Defined, names: Callable[[str], list[str]]) -> Flow:
+        """The same guard that knows how tools are defined, and which there are."""
+        made = self._as(self.how)
+        made.__dict__["_defined"] = defined
+        made.__dict__["_names"] = names
+        made.__dict__["_read"] = self._read
+        return made
+
+    def tool(self, tenant: str, name: str, traits: tuple[str, ...] = ()) -> Tool:
+        """A tool as it is understood among those of a tenant."""
+        asked = (tenant, name, traits)
+        known = self._tools.get(asked)
+        if known is None:
+            if len(self._tools) >= KEPT:
+                self._tools.clear()
+            known = self._tools[asked] = self._understood(tenant, name, traits).weighed(self._of(tenant))
+        return known
+
+    def _understood(self, tenant: str, name: str, traits: tuple[str, ...]) -> Tool:
+        about, schema, digest = self._defined(tenant, name)
+        if not digest:
+            return Tool(name, about, schema, traits)
+        said = (name, traits, digest)
+        known = self._read.get(said)
+        if known is None:
+            if len(self._read) >= KEPT:
+                self._read.clear()
+            known = self._read[said] = Tool(name, about, schema, traits)
+        return known
+
+    def _of(self, tenant: str) -> dict[str, float]:
+        """How much a word tells among the tools of which a tenant has a definition."""
+        known = self._rarities.get(tenant)
+        if known is None:
+            if len(self._rarities) >= TENANTS:
+                self._rarities.clear()
+            tools = [self._understood(tenant, name, ()) for name in self._names(tenant)]
+            known = self._rarities[tenant] = rarities(tools)
+        return known
+
+    def ask(self, reading: Reading[ToolCall | ModelReply | Egress], /) -> Lookup | None:
+        """Ask the run's memory; only what may be a run's last words is asked about of what a model says."""
+        event = reading.event
+        if isinstance(event, ModelReply) and not event.final:
+            return None
+        return Lookup("", Recall(event, self), 0)
+
+    def judge(self, reading: Reading[Event], value: Any, /) -> Finding | None:
+        """Say what the memory found; nothing where it has nothing against the event."""
+        event = reading.event
+        if value is None:
+            return None
+        action = self.answer if isinstance(event, ModelReply) else self.action
+        return finding(event, value, ACTIONS[action])
+
+    def shown(self, value: Any) -> dict[str, str]:
+        """What a person has to know to decide about an event: the value, where it was read, what is to confirm."""
+        return told(value) if isinstance(value, dict) else {}
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.action], ACTIONS[self.answer])
+
+    def actions_at(self, stage: Stage) -> tuple[Action, ...]:
+        """What this guard can answer at a stage."""
+        return (ACTIONS[self.answer if stage is Stage.MODEL_REPLY else self.action],)
