@@ -11,11 +11,11 @@ import pytest
 from stanchion.cli.main import main
 from stanchion.policy.load import load_policy
 from stanchion_lab.flow.counting import by_set, totals, worst
+from stanchion_lab.flow.measuring import measure
 from stanchion_lab.flow.replaying import Replayed, Replayer, shields_of
 from stanchion_lab.flow.report import Measured, lines
 from stanchion_lab.flow.sources import sources
 from stanchion_lab.flow.trace import Call, Prompt, Reply, Step, Trace, definitions_beside, read_traces, write_traces
-from stanchion_lab.flow.verb import measure
 from stanchion_lab.measuring.rows import NoRows
 from tests.lab.test_measuring import written
 

@@ -26,7 +26,8 @@ from stanchion_lab.measuring.watching import watched
 USAGE: Final = """stanchion lab measure WHAT [--corpora DIR] [--fresh SEED …] [--open] [--misses N] [--json]
        stanchion lab agentdojo [--suite NAME] [--attack NAME] [--policy POLICY] [--jobs N]
        stanchion lab adaptive [--suite NAME] [--seed N] [--policy POLICY]
-       stanchion lab flow [FILE|FOLDER|agentdojo:SUITE …] [--setting S] [--show N] [--approve]"""
+       stanchion lab flow [FILE|FOLDER|agentdojo:SUITE …] [--setting S] [--show N] [--approve]
+       stanchion lab flow [FILE …] --fit --without SET | --table | --ablate [--sample N] [--seed N]"""
 
 DESCRIPTION: Final = """\
 measure    how much guards find on labelled rows that somebody else wrote, and how often they
@@ -62,10 +63,8 @@ exit status:
   0  it is measured, whatever the figures say
   2  there are no rows, AgentDojo is not installed, or something cannot be read"""
 
-OPTIONS: Final = (
-    *("corpora", "fresh", "open", "suite", "attack", "policy", "env", "jobs", "seed"),
-    *("setting", "show", "approve", "write"),
-)
+FLOW: Final = ("setting", "show", "approve", "write", "fit", "without", "table", "ablate", "sample")
+OPTIONS: Final = ("corpora", "fresh", "open", "suite", "attack", "policy", "env", "jobs", "seed", *FLOW)
 """Options that not every verb takes."""
 
 
@@ -112,6 +111,15 @@ def add(commands: Any) -> None:
         "--approve", action="store_true", default=None, help="a person says yes to what is asked of honest calls"
     )
     traces.add_argument("--write", metavar="FOLDER", help="write the traces into files, and play nothing")
+    flags = {
+        "--fit": "fit the guard's thresholds on all sets but one, and measure on that",
+        "--table": "the same for every set in turn",
+        "--ablate": "switch off each rule by itself",
+    }
+    for flag, said in flags.items():
+        traces.add_argument(flag, action="store_true", default=None, help=said)
+    traces.add_argument("--without", metavar="SET", help="the set that is left out")
+    traces.add_argument("--sample", metavar="N", type=count, help="traces of each source and kind (default: 25)")
     attacks = parser.add_argument_group("agentdojo, adaptive, flow")
     attacks.add_argument("--suite", metavar="NAME", action="append", help="a suite (default: workspace and banking)")
     attacks.add_argument(
@@ -120,7 +128,7 @@ def add(commands: Any) -> None:
     attacks.add_argument("--env", metavar="NAME", help="the policy as it is in this environment")
     attacks.add_argument("--attack", metavar="NAME", action="append", help="a way of asking (default: all)")
     attacks.add_argument("--jobs", metavar="N", type=count, help="how many processes (default: one for each core)")
-    attacks.add_argument("--seed", metavar="N", type=int, help="another draw of the adaptive attackers (default: 1)")
+    attacks.add_argument("--seed", metavar="N", type=int, help="another draw of attackers or samples (default: 1)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -267,5 +275,5 @@ VERBS: Final = {
     "measure": Verb(_on_rows, ("corpora", "fresh", "open")),
     "agentdojo": Verb(_on_agentdojo, ("suite", "attack", "policy", "env", "jobs")),
     "adaptive": Verb(_on_adaptive, ("suite", "policy", "env", "seed")),
-    "flow": Verb(_on_traces, ("policy", "env", "setting", "show", "approve", "write")),
+    "flow": Verb(_on_traces, ("policy", "env", "seed", *FLOW)),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from random import Random
 from typing import Any
 
 from stanchion_lab.agentdojo.agent import Goal
@@ -36,11 +37,22 @@ def _source(suite: str, ways: tuple[str, ...]) -> Source:
         f"agentdojo_{suite}",
         lambda: suite_traces(suite, ways),
         lambda: {suite: definitions(agentdojo().suites[suite])},
+        lambda most, seed: suite_traces(suite, ways, _chosen(suite, ways, most, seed)),
     )
 
 
-def suite_traces(suite: str, ways: tuple[str, ...] = WAYS) -> Iterator[Trace]:
-    """Every honest task of a suite, and every attack on it in each of these ways."""
+def _chosen(suite: str, ways: tuple[str, ...], most: int, seed: int) -> frozenset[tuple[str, str, str]]:
+    """So many attacks, each a goal, a task that can be attacked, and a way of asking."""
+    worlds, seen = _worlds(suite)
+    tasks = [name for name in worlds.suite.user_tasks if seen[name] is not None]
+    every = [(aim, name, way) for aim in worlds.suite.injection_tasks for name in tasks for way in ways]
+    return frozenset(Random(f"{seed}/{suite}").sample(every, min(most, len(every))))
+
+
+def suite_traces(
+    suite: str, ways: tuple[str, ...] = WAYS, chosen: frozenset[tuple[str, str, str]] | None = None
+) -> Iterator[Trace]:
+    """Every honest task of a suite, and every attack on it in each of these ways, or those that are chosen."""
     worlds, seen = _worlds(suite)
     for name, task in worlds.suite.user_tasks.items():
         yield _honest(worlds, name, task)
@@ -52,6 +64,8 @@ def suite_traces(suite: str, ways: tuple[str, ...] = WAYS) -> Iterator[Trace]:
             if read is None:
                 continue
             for asking in askings:
+                if chosen is not None and (aim, name, asking.way) not in chosen:
+                    continue
                 texts = asking.texts(task, wanted, read.vectors)
                 world = Frozen(task.init_environment(worlds.make(texts)))
                 told = Recorder(worlds.suite, world)

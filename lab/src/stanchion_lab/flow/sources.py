@@ -17,11 +17,17 @@ DOJO: Final = "agentdojo:"
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Traces under a name, made anew each time that they are asked for, and the definitions of their tools."""
+    """Traces under a name, made anew each time that they are asked for, and the definitions of their tools. `few` makes
+    about so many attacks of a seed, where making all of them would take long."""
 
     name: str
     traces: Callable[[], Iterator[Trace]]
     tools: Callable[[], dict[str, Definitions]]
+    few: Callable[[int, int], Iterator[Trace]] | None = None
+
+    def some(self, most: int, seed: int) -> Iterator[Trace]:
+        """Enough traces to take a sample of that size from."""
+        return self.traces() if self.few is None else self.few(most, seed)
 
 
 def sources(names: list[str]) -> list[Source]:
