@@ -91,3 +91,11 @@ def test_sources_name_suites_and_ways() -> None:
     first = [trace.set for trace in source.traces() if trace.kind == "attack"]
     assert set(first) == {"agentdojo slack bare", "agentdojo slack polite"}
     assert set(PLAIN) < set(WAYS)
+
+
+def test_a_sample_of_a_suite_makes_no_more_attacks_than_it_needs() -> None:
+    (source,) = sources(["agentdojo:banking"])
+    found = [trace.id for trace in source.some(7, 3)]
+    assert len(found) == 16 + 7
+    assert found == [trace.id for trace in source.some(7, 3)]
+    assert found != [trace.id for trace in source.some(7, 4)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -15,7 +17,7 @@ from stanchion_lab.flow.fitting import Fitting, fit_lines, lost, search
 from stanchion_lab.flow.measuring import part_of, sampled
 from stanchion_lab.flow.replaying import ALONE, Replayer, Shields, shields_of, shields_with
 from stanchion_lab.flow.sources import Source
-from stanchion_lab.flow.trace import Call, Prompt, Trace
+from stanchion_lab.flow.trace import Call, Prompt, Trace, write_traces
 from stanchion_lab.flow.tuning import Tunable, grid_of
 from stanchion_lab.measuring.rows import NoRows
 
@@ -166,3 +168,46 @@ def test_a_guard_given_to_a_shield_judges_as_one_of_a_policy() -> None:
 def test_mistakes_are_named(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "flow", "x.jsonl", *words]) == 2
     assert says in capsys.readouterr().err
+
+
+class Same:
+    """The real guard, whatever it is told."""
+
+    def with_thresholds(self, _: Limits) -> Flow:
+        """Nothing changes."""
+        return Flow()
+
+
+class Whole(Flow, frozen=True, dict=True):
+    """The real guard, with a rule that can be left out."""
+
+    def without(self, _: str) -> Flow:
+        """Nothing changes."""
+        return Flow()
+
+
+@pytest.mark.parametrize(
+    ("words", "key", "found"),
+    [
+        (["--table"], "fitted", [("without", ["one", "two"])]),
+        (["--fit", "--without", "two"], "fitted", [("without", ["two"])]),
+        (["--ablate"], "ablated", [("part", ["one", "one", "two", "two"])]),
+    ],
+)
+def test_the_command_fits_and_ablates(
+    words: list[str],
+    key: str,
+    found: list[tuple[str, list[str]]],
+    tmp_path: Path,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tunable = Tunable(Same() if key == "fitted" else Whole(), Limits(), ("some",))
+    monkeypatch.setattr("stanchion_lab.flow.verb.flow_guard", lambda _: tunable)
+    for name in ("one", "two"):
+        write_traces(tmp_path / f"{name}.jsonl", [pays(5.0)])
+    assert main(["lab", "flow", str(tmp_path), *words, "--sample", "3", "--seed", "9", "--json"]) == 0
+    said = json.loads(capfdbinary.readouterr().out)
+    assert (said["seed"], said["sample"]) == (9, 3)
+    for name, values in found:
+        assert [one[name] for one in said[key]] == values
