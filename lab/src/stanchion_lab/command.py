@@ -25,13 +25,17 @@ from stanchion_lab.measuring.watching import watched
 
 USAGE: Final = """stanchion lab measure WHAT [--corpora DIR] [--fresh SEED …] [--open] [--misses N] [--json]
        stanchion lab agentdojo [--suite NAME] [--attack NAME] [--policy POLICY] [--jobs N]
-       stanchion lab adaptive [--suite NAME] [--seed N] [--policy POLICY]"""
+       stanchion lab adaptive [--suite NAME] [--seed N] [--policy POLICY]
+       stanchion lab flow [FILE|FOLDER|agentdojo:SUITE …] [--setting S] [--show N] [--approve]
+       stanchion lab flow [FILE …] --fit --without SET | --table | --ablate [--sample N] [--seed N]"""
 
 DESCRIPTION: Final = """\
 measure    how much guards find on labelled rows that somebody else wrote, and how often they
            disturb honest work. Stanchion ships no such rows; DIR is the folder that has yours
 agentdojo  what is left of AgentDojo's attacks on an agent that obeys whatever it reads
 adaptive   what is left of attacks that know how Stanchion works
+flow       whole tasks, recorded or made, replayed to the guard against hijacks: honest work that
+           is left alone, attacks that succeed, both together, by set, rule and goal
 Every figure is given over all rows, as the mean over the families that they come from, and for each
 family, with 95 % intervals; what was otherwise is listed."""
 
@@ -49,6 +53,9 @@ examples:
   stanchion lab measure eyes
   stanchion lab agentdojo --suite banking --policy policy.yaml
   stanchion lab adaptive --seed 7
+  stanchion lab flow traces/shop.jsonl --show 5
+  stanchion lab flow agentdojo:slack agentdojo:banking/bare+polite
+  stanchion lab flow agentdojo: --write traces
 
 AgentDojo comes with the extra `agentdojo` of `stanchion-lab`. It needs no model and no network.
 
@@ -56,14 +63,22 @@ exit status:
   0  it is measured, whatever the figures say
   2  there are no rows, AgentDojo is not installed, or something cannot be read"""
 
-OPTIONS: Final = ("corpora", "fresh", "open", "suite", "attack", "policy", "env", "jobs", "seed")
+FLOW: Final = ("setting", "show", "approve", "write", "fit", "without", "table", "ablate", "sample")
+OPTIONS: Final = ("corpora", "fresh", "open", "suite", "attack", "policy", "env", "jobs", "seed", *FLOW)
 """Options that not every verb takes."""
+
+
+class Shown(NamedTuple):
+    """What a verb has to say: for people, and as data."""
+
+    lines: Iterable[str]
+    data: dict[str, Any]
 
 
 class Verb(NamedTuple):
     """A word of `stanchion lab`: what does it, and which of the options it takes."""
 
-    work: Callable[[argparse.Namespace], Report]
+    work: Callable[[argparse.Namespace], Report | Shown]
     options: tuple[str, ...]
 
 
@@ -71,8 +86,8 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "measure guards on labelled rows, and policies against attackers"
     parser: Parser = commands.add_parser("lab", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("verb", metavar="measure|agentdojo|adaptive", help="what to do")
-    parser.add_argument("what", metavar="WHAT", nargs="?", help="what to measure on rows, see below")
+    parser.add_argument("verb", metavar="measure|agentdojo|adaptive|flow", help="what to do")
+    parser.add_argument("what", metavar="WHAT", nargs="*", help="what to measure on rows, see below; traces to replay")
     parser.add_argument(
         "--misses", metavar="N", type=int, default=20, help="how many misses to list for each figure (default: 20)"
     )
@@ -89,13 +104,31 @@ def add(commands: Any) -> None:
     rows.add_argument(
         "--open", action="store_true", default=None, help="with `eyes`: list misses of the unread half, too"
     )
-    attacks = parser.add_argument_group("agentdojo, adaptive")
+    traces = parser.add_argument_group("flow")
+    traces.add_argument("--setting", metavar="S", help="the setting of the guard (default: its own)")
+    traces.add_argument("--show", metavar="N", type=count, help="print the first stops and successes of each set")
+    traces.add_argument(
+        "--approve", action="store_true", default=None, help="a person says yes to what is asked of honest calls"
+    )
+    traces.add_argument("--write", metavar="FOLDER", help="write the traces into files, and play nothing")
+    flags = {
+        "--fit": "fit the guard's thresholds on all sets but one, and measure on that",
+        "--table": "the same for every set in turn",
+        "--ablate": "switch off each rule by itself",
+    }
+    for flag, said in flags.items():
+        traces.add_argument(flag, action="store_true", default=None, help=said)
+    traces.add_argument("--without", metavar="SET", help="the set that is left out")
+    traces.add_argument("--sample", metavar="N", type=count, help="traces of each source and kind (default: 25)")
+    attacks = parser.add_argument_group("agentdojo, adaptive, flow")
     attacks.add_argument("--suite", metavar="NAME", action="append", help="a suite (default: workspace and banking)")
-    attacks.add_argument("--policy", "--pack", metavar="POLICY", help="a policy file or a pack (default: strict)")
+    attacks.add_argument(
+        "--policy", "--pack", metavar="POLICY", help="a policy file or a pack (default: strict; of flow: the guard)"
+    )
     attacks.add_argument("--env", metavar="NAME", help="the policy as it is in this environment")
     attacks.add_argument("--attack", metavar="NAME", action="append", help="a way of asking (default: all)")
     attacks.add_argument("--jobs", metavar="N", type=count, help="how many processes (default: one for each core)")
-    attacks.add_argument("--seed", metavar="N", type=int, help="another draw of the adaptive attackers (default: 1)")
+    attacks.add_argument("--seed", metavar="N", type=int, help="another draw of attackers or samples (default: 1)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -107,42 +140,46 @@ def run(args: argparse.Namespace) -> int:
     for name in OPTIONS:
         if getattr(args, name) is not None and name not in verb.options:
             raise BadInput(f"`stanchion lab {args.verb}` takes no `--{name}`: see `stanchion lab --help`")
-    if args.what is not None and verb.work is not _on_rows:
-        raise BadInput(f"`{args.what}` is one word too many: name suites with `--suite`")
+    if args.what and verb.work not in (_on_rows, _on_traces):
+        raise BadInput(f"`{args.what[0]}` is one word too many: name suites with `--suite`")
     if args.misses < 0:
         raise BadInput(f"`--misses` is `{args.misses}`: give a number from 0 on")
-    report = verb.work(args)
+    found = verb.work(args)
+    shown = found if isinstance(found, Shown) else Shown(lines(found, args.misses), plain(found))
     if args.json:
-        sys.stdout.buffer.write(json_line(plain(report)))
+        sys.stdout.buffer.write(json_line(shown.data))
         return 0
-    for line in lines(report, args.misses):
+    for line in shown.lines:
         say(sys.stdout, line)
     return 0
 
 
 def _on_rows(args: argparse.Namespace) -> Report:
-    if args.what is None:
+    if not args.what:
         raise BadInput("the following arguments are required: WHAT: see `stanchion lab --help`")
-    if args.what not in MEASURES:
+    what, *more = args.what
+    if more:
+        raise BadInput(f"`{more[0]}` is one word too many: one thing is measured at a time")
+    if what not in MEASURES:
         known = f"what can be measured is {', '.join(MEASURES)}"
-        raise BadInput(f"nothing measures `{args.what}`: {nearest(args.what, MEASURES, known)}")
-    if args.what == "eyes" and args.fresh is None:
+        raise BadInput(f"nothing measures `{what}`: {nearest(what, MEASURES, known)}")
+    if what == "eyes" and args.fresh is None:
         return _by_eyes(args)
     if args.open:
-        raise BadInput(f"`stanchion lab measure {args.what}` takes no `--open`: it is for `eyes`")
+        raise BadInput(f"`stanchion lab measure {what}` takes no `--open`: it is for `eyes`")
     folder = args.corpora if args.corpora is not None else os.environ.get(VARIABLE, "")
-    if args.fresh is not None and args.what not in DRAWN:
-        raise BadInput(f"nothing draws rows for `{args.what}`: `--fresh` is for {_listed(DRAWN)}")
+    if args.fresh is not None and what not in DRAWN:
+        raise BadInput(f"nothing draws rows for `{what}`: `--fresh` is for {_listed(DRAWN)}")
     if not folder and args.fresh is None:
         raise BadInput(f"no folder of rows is named: give one by `--corpora`, or set {VARIABLE}")
     try:
-        with progress(f"measuring {args.what}", _rows) as told, watched(told):
-            measure = import_module(f"stanchion_lab.measuring.{args.what}").measure
+        with progress(f"measuring {what}", _rows) as told, watched(told):
+            measure = import_module(f"stanchion_lab.measuring.{what}").measure
             report: Report
             if args.fresh is None:
                 report = measure(Path(folder))
             else:
-                report = beside(args.what, measure, Path(folder) if folder else None, tuple(dict.fromkeys(args.fresh)))
+                report = beside(what, measure, Path(folder) if folder else None, tuple(dict.fromkeys(args.fresh)))
     except NoRows as error:
         raise BadInput(str(error)) from None
     return report
@@ -175,6 +212,12 @@ def _on_adaptive(args: argparse.Namespace) -> Report:
         raise BadInput(f"adaptive attackers do not know the suite `{unknown[0]}`: they know {_listed(supported())}")
     with progress("adaptive attackers", _parts) as told:
         return report_on(suites, policy, args.env, 1 if args.seed is None else args.seed, told)
+
+
+def _on_traces(args: argparse.Namespace) -> Shown:
+    from stanchion_lab.flow.verb import flow
+
+    return Shown(*flow(args))
 
 
 def _suites(args: argparse.Namespace) -> tuple[str, ...]:
@@ -232,4 +275,5 @@ VERBS: Final = {
     "measure": Verb(_on_rows, ("corpora", "fresh", "open")),
     "agentdojo": Verb(_on_agentdojo, ("suite", "attack", "policy", "env", "jobs")),
     "adaptive": Verb(_on_adaptive, ("suite", "policy", "env", "seed")),
+    "flow": Verb(_on_traces, ("policy", "env", "seed", *FLOW)),
 }

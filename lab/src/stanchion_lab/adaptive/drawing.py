@@ -12,7 +12,8 @@ COUNTRIES: Final = ("DE", "GB", "FR", "NL", "AT")
 
 
 class Draw(NamedTuple):
-    """What one attacker writes about: a person, an account and an address of theirs, an amount, a number, a day."""
+    """What one attacker writes about: a person, an account and an address of theirs, an amount, a number, a day, and a
+    host."""
 
     name: str
     account: str
@@ -20,10 +21,11 @@ class Draw(NamedTuple):
     amount: int
     number: int
     day: str
+    link: str
 
     def value(self, kind: str) -> str:
-        """The value that the attacker wants used: the account or the address."""
-        return self.account if kind == "account" else self.address
+        """The value that the attacker wants used: the account, the address or the host."""
+        return {"account": self.account, "address": self.address, "link": self.link}[kind]
 
 
 def draw(seed: int, *about: str) -> Draw:
@@ -37,6 +39,7 @@ def draw(seed: int, *about: str) -> Draw:
         chance.randrange(40, 990),
         chance.randrange(10_000, 99_999),
         f"2024-06-{chance.randrange(1, 29):02}",
+        f"{last.lower()}-notes-{chance.randrange(100, 1000)}.com",
     )
 
 

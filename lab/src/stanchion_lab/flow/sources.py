@@ -1,0 +1,101 @@
+"""Where traces come from: files and folders of them, rows of other measurements, and AgentDojo itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from stanchion_lab.flow.rows import BARE, DEFINED, definitions_of, is_playable, of_row
+from stanchion_lab.flow.trace import Definitions, Trace, definitions_beside, read_definitions, read_traces
+from stanchion_lab.measuring.rows import NoRows, rows
+
+DOJO: Final = "agentdojo:"
+"""How a source begins that is a suite of AgentDojo."""
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Traces under a name, made anew each time that they are asked for, and the definitions of their tools. `few` makes
+    about so many attacks of a seed, where making all of them would take long."""
+
+    name: str
+    traces: Callable[[], Iterator[Trace]]
+    tools: Callable[[], dict[str, Definitions]]
+    few: Callable[[int, int], Iterator[Trace]] | None = None
+
+    def some(self, most: int, seed: int) -> Iterator[Trace]:
+        """Enough traces to take a sample of that size from."""
+        return self.traces() if self.few is None else self.few(most, seed)
+
+
+def sources(names: list[str]) -> list[Source]:
+    """Everything that is named: a file, a folder, `agentdojo:SUITE`, or `agentdojo:` for all suites."""
+    return [source for name in names for source in _named(name)]
+
+
+def _named(name: str) -> list[Source]:
+    if name.startswith(DOJO):
+        from stanchion_lab.flow.dojo import suite_sources
+
+        return suite_sources(name.removeprefix(DOJO))
+    path = Path(name)
+    if path.is_dir():
+        found = [of_file(file) for file in sorted(path.glob("*.jsonl")) if _has_traces(file)]
+        if not found:
+            raise NoRows(f"there are no traces in `{path}`: a file of them ends in `.jsonl`, one JSON object a line")
+        return found
+    if not path.is_file():
+        raise NoRows(f"there is no file or folder `{name}`: name traces, rows, or `{DOJO}SUITE`")
+    return [of_file(path)]
+
+
+def of_file(path: Path) -> Source:
+    """The traces of one file; rows of other measurements are made into some."""
+    if _is_row(_first(path)):
+        return _of_rows(path)
+    beside = definitions_beside(path)
+    known = {} if beside is None else read_definitions(beside)
+
+    def traces() -> Iterator[Trace]:
+        for trace in read_traces(path):
+            if trace.tools and trace.tools not in known:
+                where = f"not in `{beside}`" if beside is not None else f"and no `{path.stem}_tools.json` is beside it"
+                raise NoRows(f"{path}: trace `{trace.id}` has the tools `{trace.tools}`, {where}")
+            yield trace
+
+    return Source(path.stem, traces, lambda: known)
+
+
+def _of_rows(path: Path) -> Source:
+    def traces() -> Iterator[Trace]:
+        for row in rows(path.parent, path.name):
+            yield from of_row(row)
+
+    def tools() -> dict[str, Definitions]:
+        beside = definitions_beside(path)
+        return {BARE: []} | (
+            read_definitions(beside) if beside is not None else {DEFINED: definitions_of(list(traces()))}
+        )
+
+    return Source(path.stem, traces, tools)
+
+
+def _has_traces(path: Path) -> bool:
+    """Whether a file of a folder is meant: one of rows that have no calls is for other measurements."""
+    return not _is_row(_first(path)) or is_playable(next(rows(path.parent, path.name)))
+
+
+def _is_row(line: dict[str, object]) -> bool:
+    return "payload" in line or "payload_b64" in line
+
+
+def _first(path: Path) -> dict[str, object]:
+    """The first line of a file; empty where that is nothing that can be read, which is told when all is read."""
+    with path.open("rb") as lines:
+        line = next((line for line in lines if line.strip()), b"{}")
+    try:
+        return msgspec.json.decode(line, type=dict[str, object])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return {}
