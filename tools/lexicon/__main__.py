@@ -85,6 +85,9 @@ class Lexicon:
             self._mark(word, Mark.GENERIC)
         for word in self._weak:
             self._mark(word, Mark.WEAK)
+        for name, listed in self._seeds["lists"].items():
+            for word in listed.split():
+                self.marks[word].add(Mark.LIST + name)
         for at, group in enumerate(self._seeds["texts"]):
             for word in group.split():
                 self._mark(word, f"{Mark.TEXT}{at}")

@@ -109,5 +109,5 @@ def _sense(line: str) -> tuple[str, Sense]:
     pointers = []
     for at in range(first, first + 4 * int(pieces[first - 1]), 4):
         symbol, offset, part, which = pieces[at : at + 4]
-        pointers.append(Pointer(symbol, offset, part, int(which[:2], 16), int(which[2:], 16)))
+        pointers.append(Pointer(symbol, offset, part, *divmod(int(which, 16), 256)))
     return pieces[0], Sense(words, tuple(pointers))

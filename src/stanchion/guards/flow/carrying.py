@@ -1,4 +1,4 @@
-"""Carrying: addresses that take something along that was read, in their path, their query or the names before a host."""
+"""Carrying: addresses that take something along that was read, in a path, a query or the names before a host."""
 
 from __future__ import annotations
 

@@ -10,15 +10,13 @@ from stanchion.guards.flow.memory import Best, Given, Memory
 from stanchion.guards.flow.sources import Span
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import is_kind
-from stanchion.readings.prose.lexicon import known, parts, telling
+from stanchion.readings.prose.lexicon import is_listed, known, parts, telling
 from stanchion.readings.prose.values import Value, squash
 
 STRONG: Final = ("mail", "host", "code")
 DISTINCT: Final = (*STRONG, "path", "num")
 NAMING: Final = (*STRONG, "path", "text")
 OBJECTS: Final = ("code", "path", "mail", "text")
-IDS: Final = frozenset({"id", "ids", "number", "no", "index", "key"})
-"""How a parameter ends that names one thing by its number."""
 LONG: Final = 12
 """From how many characters on a code is a destination."""
 PIECE: Final = 6
@@ -65,7 +63,7 @@ def _values(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
 def is_id(name: str) -> bool:
     """Whether a parameter names one thing by its number."""
     said = parts(name)
-    return bool(said) and said[-1] in IDS
+    return bool(said) and is_listed(said[-1], "numbers")
 
 
 def _attributed(memory: Memory, tool: Tool, value: Value) -> Span | None:
@@ -211,9 +209,9 @@ def _enough(memory: Memory, tool: Tool, best: Best, values: set[Value], wants: b
         return True
     user = _by_user(memory, tool)
     hostile = best.span is not None and best.span.hostile
-    if hostile and not wants and not any(value.kind in DISTINCT for value in values):
-        if best.much >= at.hostile and best.much > user:
-            return True
+    bare = hostile and not wants and not any(value.kind in DISTINCT for value in values)
+    if bare and best.much >= at.hostile and best.much > user:
+        return True
     if best.much < at.floor or best.much < user + at.margin:
         return False
     strong = {value for value in best.values if value.kind in STRONG}

@@ -129,6 +129,11 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
             known = self._rarities[tenant] = rarities(tools)
         return known
 
+    def prepare(self, tenant: str) -> None:
+        """Understand the tools of which a tenant has a definition."""
+        for name in self._names(tenant):
+            self.tool(tenant, name)
+
     def ask(self, reading: Reading[ToolCall | ModelReply | Egress], /) -> Lookup | None:
         """Ask the run's memory; only what may be a run's last words is asked about of what a model says."""
         event = reading.event

@@ -24,7 +24,7 @@ PATCHES: Final = 50
 
 
 def said(memory: Memory, text: str) -> Answer | None:
-    """What stands against an answer: where the addresses are that lose theirs, or the sentences that a text dictated."""
+    """What stands against an answer: addresses that are left out, or sentences that a text dictated."""
     if not memory.sources:
         return None
     memory.settle()

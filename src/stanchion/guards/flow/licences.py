@@ -47,7 +47,7 @@ def licensed(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | Non
 
 
 def _by_the_way(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | None) -> bool:
-    """Whether a call is a step that a text may name: a preparation, the same site, what a tool that acted wants next."""
+    """Whether a call is a step that a text may name: a preparation, the same site, a step that comes next."""
     if tool.prepares and "prepares" in memory.how.rules and kind in ("code", "num", "text", "object"):
         return True
     if one is not None and kind in ADDRESSES and (tool.reads or tool.prepares) and _same_site(span, one.value):
@@ -71,9 +71,9 @@ def asked_there(memory: Memory, tool: Tool, span: Span, bare: bool = False) -> b
     for request, around in zip(memory.user.requests, memory.user.neighbours, strict=True):
         if bare and around.quotes:
             continue
-        if tool.asked_by(request) or _aligned(memory, span, tool, request.verbs):
-            if points(memory, span, around) >= BY_KIND:
-                return True
+        wants = tool.asked_by(request) or _aligned(memory, span, tool, request.verbs)
+        if wants and points(memory, span, around) >= BY_KIND:
+            return True
     return False
 
 

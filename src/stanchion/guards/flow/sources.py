@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from stanchion.guards.flow.tools import Tool
 from stanchion.readings.prose.asking import Sentence, asked
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import stem, stems, words
 from stanchion.readings.prose.values import LINK, Value, squash, values
-from stanchion.guards.flow.tools import Tool
 
 SHORT: Final = 80
 """Up to how many characters a field says what its record is."""
@@ -75,8 +75,8 @@ class Source:
     """One result. It is taken apart when that is first needed."""
 
     __slots__ = (
-        "_normal", "_text", "args", "because", "content", "data", "ident", "links", "number", "records", "spans", "tool",
-        "trusted", "wholes",
+        "_normal", "_text", "args", "because", "content", "data", "ident", "links", "number", "records", "spans",
+        "tool", "trusted", "wholes",
     )  # fmt: skip
 
     def __init__(self, number: int, tool: Tool, args: Any, content: Any, trusted: bool = False) -> None:

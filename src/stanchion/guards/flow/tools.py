@@ -7,18 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from stanchion.kernel.regex import regex
 from stanchion.guards.flow.user import Words, kinds_of
-from stanchion.readings.prose.lexicon import NONE, Mark, known, parts, stem, telling, words
+from stanchion.kernel.regex import regex
+from stanchion.readings.prose.lexicon import NONE, Mark, is_listed, known, parts, stem, telling, words
 
 FIRST: Final = regex(r"(?<=[.!?])\s|\n")
 OF_NAME: Final = 2.0
 OF_TEXT: Final = 1.0
 MOST_WORDS: Final = 24
 """How many words of a description tell what a tool does."""
-JOINS: Final = frozenset({"and", "or", "then", "with"})
-SELECTORS: Final = frozenset({"action", "operation", "op", "method", "command", "mode", "verb", "intent", "event"})
-"""Parameters whose value says what is done."""
 NEAR: Final = 0.8
 WIDE: Final = 0.6
 NO_VERB: Final = 0.5
@@ -162,14 +159,14 @@ class Tool:
 
 def _is_selector(name: str) -> bool:
     named = parts(name)
-    return bool(named) and named[-1] in SELECTORS
+    return bool(named) and is_listed(named[-1], "selectors")
 
 
 def _verbs(named: list[str]) -> tuple[str, ...]:
     """The verbs of a name: the first, and those that are joined to it."""
     sure = [stem(word) for word in named if _is_sure(word)]
     found = sure if sure else [stem(word) for word in named if Mark.VERB in known(stem(word)).marks]
-    return tuple(found if not JOINS.isdisjoint(named) else found[:1])
+    return tuple(found if any(is_listed(word, "joins") for word in named) else found[:1])
 
 
 def _is_sure(word: str) -> bool:

@@ -46,6 +46,9 @@ class Recalls(Protocol):
     def tool(self, tenant: str, name: str, traits: tuple[str, ...] = (), /) -> Any:
         """A tool as it is understood."""
 
+    def prepare(self, tenant: str, /) -> None:
+        """Understand the tools of which a tenant has a definition, before a run needs them."""
+
     @property
     def how(self) -> Any:
         """Which of the memory's rules are in force, and with what thresholds."""

@@ -9,7 +9,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.hostile import hostile, may_be_hostile
 from stanchion.readings.hostile.normal import folded
 from stanchion.readings.hostile.sieve import compiled
-from stanchion.readings.prose.lexicon import Mark, known, stem
+from stanchion.readings.prose.lexicon import Mark, is_listed, known, stem
 from stanchion.readings.prose.phrases import ASKS, ASKS_ELSEWHERE, COMMANDS, LEADS
 
 BREAKS: Final = regex(
@@ -21,23 +21,9 @@ ASKING: Final = "|".join(ASKS)
 COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
 LABEL: Final = regex(r"\b[A-Z][\w ]{1,30}:\s*\S")
-STATES: Final = frozenset({"is", "are", "was", "were", "has", "have", "will", "can", "of", ":", "=", "-"})
-"""What stands behind a verb that is a noun there."""
-COPULAS: Final = frozenset({"is", "are", "was", "were", "has"})
-ARTICLES: Final = frozenset({"the", "a", "an", "my", "your", "our", "all", "this", "these", "every"})
+SIGNS: Final = (":", "=", "-")
 QUOTES: Final = "\"'([<*_`"
 TOKENS: Final = regex(r"[^\W\d_]+(?:'[a-z]+)?|[^\w\s]|\d+")
-NEEDS: Final = frozenset("need want like request make get arrange require wish initiate do place submit issue".split())
-FREES: Final = frozenset(
-    "please kindly to then and or you i'd we should must just also now first next finally go let's me us could can help"
-    " afterwards".split()
-)
-"""Words behind which a verb is one."""
-NOMINAL: Final = frozenset(
-    "the a an my your his her our their its this that these those of in on at from with by for per no any each every"
-    " some last next previous new old".split()
-)
-"""Words behind which a verb is a noun."""
 SHORTEST: Final = 6
 LONE: Final = 24
 """Up to how many characters a text is one sentence."""
@@ -92,14 +78,18 @@ def _commands(sentence: str) -> bool:
     if first.endswith((":", "=", ",")) or not verb.isalpha() or verb.startswith("thank"):
         return False
     marks = known(verb).marks
-    if Mark.BASE not in marks and not (Mark.PAST in marks and words[1].lower() in ARTICLES):
+    if Mark.BASE not in marks and not (Mark.PAST in marks and is_listed(words[1].lower(), "articles")):
         return False
     if first.isupper() and len(words) <= 2:
         return False
     second = words[1].lower().strip(",.")
-    if second in ARTICLES:
+    if is_listed(second, "articles"):
         return True
-    return second not in STATES and (len(words) < 3 or words[2].lower() not in COPULAS)
+    return (
+        second not in SIGNS
+        and not is_listed(second, "states")
+        and not (len(words) > 2 and is_listed(words[2].lower(), "copulas"))
+    )
 
 
 def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
@@ -113,16 +103,16 @@ def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
             continue
         stemmed = stem(token)
         marks = known(stemmed).marks
-        if token in NEEDS:
+        if is_listed(token, "needs"):
             needed = nouns
         before = tokens[at - 1] if at else ""
-        free = before in FREES or not before.isalpha()
+        free = is_listed(before, "frees") or not before.isalpha()
         if Mark.GENERIC in marks or Mark.WEAK in marks:
             continue
         base = Mark.BASE in known(token).marks
-        if base and (free or (Mark.ONLY_VERB in marks and before not in NOMINAL)):
-            found.add(stemmed)
-        elif needed and (known(stemmed).near or Mark.VERB in marks):
+        if (base and (free or (Mark.ONLY_VERB in marks and not is_listed(before, "nominal")))) or (
+            needed and (known(stemmed).near or Mark.VERB in marks)
+        ):
             found.add(stemmed)
     return frozenset(found)
 

@@ -40,6 +40,8 @@ class Mark(StrEnum):
     """Says only that something is brought about; what, other words say."""
     TEXT = "t"
     """Names a kind of thing that carries text; its number says which."""
+    LIST = "+"
+    """Is in a list of words as they stand; its name says which."""
     SAID = "f"
     MEANT = "m"
     """Who says the one of an agent means a tool that is called by the other; their numbers say which."""
@@ -111,9 +113,10 @@ def known(stemmed: str) -> Word:
     return Word(frozenset(marks.split()), close, close | frozenset(wide.split()))
 
 
-def has(stemmed: str, mark: str) -> bool:
-    """Whether a stem has a mark."""
-    return mark in known(stemmed).marks
+@lru_cache(KEPT)
+def is_listed(word: str, name: str) -> bool:
+    """Whether a word as it stands is in a list."""
+    return Mark.LIST + name in known(word).marks
 
 
 @lru_cache(KEPT)

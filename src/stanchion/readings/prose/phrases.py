@@ -8,7 +8,8 @@ COMMANDS: Final = (
     r"\b(?:please|kindly|pls)\b",
     r"\b(?:can|could|would|will) (?:you|someone|somebody|anyone)\b",
     r"\byou(?:'ll)? (?:must|should|need|have to|are required|ought|are to|might want)\b",
-    r"\b(?:must|needs? to|ha(?:s|ve) to|should|(?:is|are) (?:to|required|expected|supposed|requested|asked)|shall|ought)\b",
+    r"\b(?:must|needs? to|ha(?:s|ve) to|should|shall|ought)\b",
+    r"\b(?:is|are) (?:to|required|expected|supposed|requested|asked)\b",
     r"\b(?:make|be) sure\b|\bensure\b|\bdon'?t forget\b|\bgo ahead and\b",
     r"\b(?:wants?|needs?|asks?|asked|asking|required|necessary|instructed|told|requested|requests|expects|expected|urged"
     r"|wishes)\b[^.!?\n]*\b(?:you|to|that|for)\b",
@@ -26,7 +27,8 @@ ASKS: Final = (
 """English: by these it may want something, or only say that something is there."""
 
 ASKS_ELSEWHERE: Final = (
-    r"\bbitte\b|\b(?:muss|müssen|soll|sollen|sollte) [^.!?\n]*(?:werden|senden|schicken|überweisen|löschen)|\b(?:senden|schicken|überweisen|löschen) sie\b",
+    r"\bbitte\b|\b(?:muss|müssen|soll|sollen|sollte) [^.!?\n]*(?:werden|senden|schicken|überweisen|löschen)",
+    r"\b(?:senden|schicken|überweisen|löschen) sie\b",
     r"s'il (?:vous|te) pla[iî]t|\bveuillez\b|\bmerci de\b|\b(?:doit|doivent|devez|devra) (?:être )?|\bil faut\b",
     r"\bpor favor\b|\b(?:debe|deben|debes|hay que|tiene que|tienes que)\b|\b(?:envíe|envía|transfiera|elimine|borre)\b",
     r"\bper favore\b|\b(?:deve|devono|devi|bisogna)\b|\b(?:inviare|invia|trasferire|eliminare)\b",
@@ -50,11 +52,13 @@ LEADS: Final = (
 """What may stand before the verb of a command."""
 
 HANDED: Final = (
-    r"\b(?:follow|do|complete|carry out|execute|handle|achieve|fulfil+|act on|take care of|deal with|perform|finish|respond to"
-    r"|process|implement|address|work through|go through|satisfy|meet|accomplish|comply with|help \w+ with|assist|realize"
-    r"|pay|settle|sort out|resolve|action)\b"
-    r"[^.?!]{0,60}\b(?:instructions?|tasks?|requests?|to-?dos?|steps|asks?|asked|asking|actions?|action items|says|wants?|needs?"
-    r"|described|mentioned|requested|requirements?|demands?|suggest\w*|orders|owes?|owed)\b",
+    r"\b(?:follow|do|complete|carry out|execute|handle|achieve|fulfil+|act on|take care of|deal with|perform|finish"
+    r"|respond to|process|implement|address|work through|go through|satisfy|meet|accomplish|comply with|help \w+ with"
+    r"|assist"
+    r"|realize|pay|settle|sort out|resolve|action)\b"
+    r"[^.?!]{0,60}\b(?:instructions?|tasks?|requests?|to-?dos?|steps|asks?|asked|asking|actions?"
+    r"|action items|says|wants?"
+    r"|needs?|described|mentioned|requested|requirements?|demands?|suggest\w*|orders|owes?|owed)\b",
     r"\bas (?:described|requested|instructed|asked|specified|told)\b",
     r"\bwhat(?:ever)? (?:it|he|she|they|we|i|the \w+|\w+) (?:says?|asks?|wants?|needs?|owes?|requests?|requires?)\b",
 )

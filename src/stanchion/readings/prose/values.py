@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.prose.lexicon import is_listed
 
 MAIL: Final = regex(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 LINK: Final = regex(r"(?:[a-z][a-z0-9+.-]{1,12}://|www\.)[^\s\"'<>()\[\]{}|\\^`]{1,2000}", re.IGNORECASE)
@@ -29,7 +30,6 @@ AMOUNT: Final = regex(r"[$€£¥]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[$€£¥]
 SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
 MAY_BE_SPACED: Final = regex(r"\d[ .-]\d|[A-Z]\d\d[ -]")
 ODD: Final = regex(r"[\W_]+")
-GENERIC_ENDS: Final = frozenset({"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro"})
 AROUND: Final = ".,;:!?\"'()[]{}<>|*`“”‘’«»…"
 MARKS: Final = frozenset("@/_.:-#\\=+$€£¥&")
 LEAST: Final = 3
@@ -138,12 +138,7 @@ def is_host(token: str) -> bool:
     if FILE.search(host):
         return False
     end = host.rpartition(".")[2].lower()
-    return end in GENERIC_ENDS or end in MORE_ENDS or (len(end) == 2 and not host[:1].isupper())
-
-
-MORE_ENDS: Final = frozenset(
-    "io ai app dev cloud online site store tech xyz top link page example test local internal shop blog news email".split()
-)
+    return is_listed(end, "ends") or (len(end) == 2 and not host[:1].isupper())
 
 
 def link_values(text: str) -> Iterator[Value]:
