@@ -27,27 +27,22 @@ SOURCES: Final = 48
 
 
 def carried(memory: Memory, url: str) -> Source | None:
-    """The source of which an address takes something along; none for one that stands in what was read or said."""
-    host, path = split_link(url)
-    if memory.knows_link(url) or not host:
+    """The source of which an address takes something along to a host that nobody gave."""
+    host, _ = split_link(url)
+    given = Value("host", host)
+    if not host or memory.ours(given) or memory.clean(given) or memory.knows_link(url):
         return None
-    own = Value("link", f"{host}/{path}") if path else Value("host", host)
-    known = memory.user.has(own) or own in memory.data or own in memory.by_value
-    for piece in list(_pieces(url, host, known))[:MOST]:
+    for piece in list(_pieces(url, host))[:MOST]:
         found = _read(memory, piece)
         if found is not None:
             return found
     return None
 
 
-def _pieces(url: str, host: str, known: bool) -> Iterator[str]:
-    """What an address says besides where it leads, decoded; of a known one only what stands behind its path."""
+def _pieces(url: str, host: str) -> Iterator[str]:
+    """What an address says besides where it leads, decoded."""
     rest = url[:LONGEST].partition("://")[2] or url[:LONGEST]
-    _, _, query = rest.partition("?")
-    behind = rest.partition("/")[2]
-    texts = [query if known else behind]
-    if not known:
-        texts.append(" ".join(host.split(".")[:-2]))
+    texts = [rest.partition("/")[2], rest.partition("?")[2], " ".join(host.split(".")[:-2])]
     for text in texts:
         for piece in PIECES.split(text):
             plain = unquote_plus(piece).strip()

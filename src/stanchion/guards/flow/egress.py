@@ -10,7 +10,7 @@ from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.rules import check
 from stanchion.guards.flow.sources import flat
 from stanchion.guards.flow.tools import Tool
-from stanchion.readings.prose.values import LINK
+from stanchion.readings.prose.values import LINK, Value, split_link
 
 REQUEST: Final = "http get"
 """What a request counts as: a tool that opens an address."""
@@ -33,7 +33,7 @@ def links(memory: Memory, args: Any) -> Answer | None:
         if "://" not in text and "www." not in text:
             continue
         for url in LINK.findall(text):
-            source = carried(memory, url)
+            source = carried(memory, url) if _wanted(memory, url) else None
             if source is not None:
                 return {
                     "rule": "url_carries",
@@ -43,3 +43,11 @@ def links(memory: Memory, args: Any) -> Answer | None:
                     **context(memory),
                 }
     return None
+
+
+def _wanted(memory: Memory, url: str) -> bool:
+    """Whether a text may want an address opened: one speaks to a machine, or commands something with its host."""
+    host = Value("host", split_link(url)[0])
+    return bool(memory.hostile) or any(
+        part.commands and part.holds(host) for span in memory.by_value.get(host, ()) for part in span.parts
+    )

@@ -21,6 +21,8 @@ LONG: Final = 12
 """From how many characters on a code is a destination."""
 PIECE: Final = 6
 """From how many characters on a value is looked for in other spellings."""
+SHORTEST: Final = 3
+"""From how many characters on a phrase names something."""
 LOOKED_AT: Final = 12
 """How many places of a value are looked at for what it stands for."""
 SHARED: Final = 2
@@ -50,14 +52,21 @@ def blame(memory: Memory, tool: Tool, mine: list[Given], acts: bool) -> Blame | 
 
 def _values(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     for one in mine:
-        if one.value.kind == "num" and not is_id(one.name):
+        if one.value.kind == "num" and not (one.alone and (memory.hostile or is_id(one.name))):
             continue
         if memory.ours(one.value) or memory.approved(tool, one.value) or tool.chosen(one.value.text):
             continue
-        span = _attributed(memory, tool, one.value)
-        if span is not None and not licensed(memory, span, tool, one.value.kind, one):
+        span = _attributed(memory, tool, one)
+        if span is None or (one.inside and not span.hostile and not commanded(memory, span, tool, one.value)):
+            continue
+        if _counts(memory, span) and not licensed(memory, span, tool, one.value.kind, one):
             return Blame("dictated", span, one)
     return None
+
+
+def _counts(memory: Memory, span: Span) -> bool:
+    """Whether a text may be held against a call: without a user's words only one that speaks to a machine."""
+    return span.hostile or memory.user.spoke
 
 
 def is_id(name: str) -> bool:
@@ -66,14 +75,14 @@ def is_id(name: str) -> bool:
     return bool(said) and is_listed(said[-1], "numbers")
 
 
-def _attributed(memory: Memory, tool: Tool, value: Value) -> Span | None:
+def _attributed(memory: Memory, tool: Tool, one: Given) -> Span | None:
     """The text that a value was read in, where nothing else has it."""
-    how = memory.how
+    how, value = memory.how, one.value
     hit: Span | None = None
     for span in holding(memory, tool, value):
         if value.kind == "text" and not tool.reads and not _explains(span, tool, how.thresholds.phrase):
             continue
-        if value.kind == "num" and not commanded(memory, span, tool, value):
+        if value.kind == "num" and not _numbered(memory, span, tool, one):
             continue
         if hit is None or (span.hostile and not hit.hostile):
             hit = span
@@ -81,9 +90,21 @@ def _attributed(memory: Memory, tool: Tool, value: Value) -> Span | None:
         if value.kind == "text" or "derived" not in how.rules or memory.clean(value):
             return None
         return next((place.source.because for place in memory.data.get(value, ()) if place.source.because), None)
-    if memory.clean(value) and (tool.reads or not _explains(hit, tool, how.thresholds.commanded)):
+    if (
+        value.kind != "num"
+        and memory.clean(value)
+        and (tool.reads or not _explains(hit, tool, how.thresholds.commanded))
+    ):
         return None
     return hit
+
+
+def _numbered(memory: Memory, span: Span, tool: Tool, one: Given) -> bool:
+    """Whether a bare number is from a text: one that speaks to a machine where the user does not ask for the tool, or,
+    of a number that names something, one that commands the tool with it."""
+    if span.hostile and not asked(memory, tool):
+        return True
+    return is_id(one.name) and commanded(memory, span, tool, one.value)
 
 
 def _explains(span: Span, tool: Tool, enough: float) -> bool:
@@ -123,12 +144,12 @@ def _saying(memory: Memory, tool: Tool, value: Value) -> list[Span]:
 def _names_something(tool: Tool, text: str) -> bool:
     """Whether words name something in particular, and are not those of the tool itself."""
     said = [word for word in text.split() if telling(word)]
-    if len(text) <= 3 or not said or all(word in tool.own for word in said):
+    if len(text) < SHORTEST or not said or all(word in tool.own for word in said):
         return False
     if len(said) > 1:
         return True
     about = known(telling(said[0]))
-    return len(said[0]) > 3 and not said[0].isdigit() and not about.wide and not about.marks
+    return not said[0].isdigit() and not about.wide and not about.marks
 
 
 def _unknown(memory: Memory, mine: list[Given]) -> Blame | None:
@@ -149,7 +170,7 @@ def _objects(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
         if one.value.kind not in OBJECTS or memory.ours(one.value) or memory.approved(tool, one.value):
             continue
         span = _named(memory, one.value)
-        if span is not None and not licensed(memory, span, tool, "object", one):
+        if span is not None and _counts(memory, span) and not licensed(memory, span, tool, "object", one):
             return Blame("stands_for", span, one)
     return None
 
@@ -190,7 +211,7 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     if wants and any(value.kind in NAMING and (memory.ours(value) or value in memory.data) for value in values):
         return None
     best = explaining(memory, tool)
-    if best.span is None:
+    if best.span is None or not _counts(memory, best.span):
         return None
     counted = not wants and any(
         value.kind == "num" and best.span.holds(value) and not memory.user.has(value) for value in values
@@ -205,10 +226,10 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
 def _enough(memory: Memory, tool: Tool, best: Best, values: set[Value], wants: bool, counted: bool) -> bool:
     """Whether a text explains a tool well enough."""
     at = memory.how.thresholds
-    if counted and best.much >= at.commanded:
+    hostile = best.span is not None and best.span.hostile
+    if counted and best.much >= (at.hostile if hostile else at.commanded):
         return True
     user = _by_user(memory, tool)
-    hostile = best.span is not None and best.span.hostile
     bare = hostile and not wants and not any(value.kind in DISTINCT for value in values)
     if bare and best.much >= at.hostile and best.much > user:
         return True

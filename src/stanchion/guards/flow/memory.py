@@ -10,7 +10,7 @@ from stanchion.guards.flow.settings import How
 from stanchion.guards.flow.sources import Source, Span, flat
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import User
-from stanchion.readings.prose.lexicon import words
+from stanchion.readings.prose.lexicon import words as words_of
 from stanchion.readings.prose.values import DATE, Value, squash, values
 
 T = TypeVar("T")
@@ -56,6 +56,8 @@ class Given(NamedTuple):
     value: Value
     alone: bool
     """Whether it is all that the parameter holds."""
+    inside: bool = False
+    """Whether it stands inside of a long text."""
 
 
 class Best:
@@ -149,7 +151,7 @@ class Memory:
     def _take(self, source: Source) -> None:
         if self.spans and source.tool.reads:
             source.because = self._explains(self, source.tool, source.args)
-        source.open()
+        source.open(self._handed_to(source))
         self._taken.append(source)
         for value, record in source.data:
             self.data[value].put(Place(source, record))
@@ -164,6 +166,13 @@ class Memory:
                 self.by_value[value].put(span)
             for stemmed in span.stems:
                 self.by_stem[stemmed].put(span)
+
+    def _handed_to(self, source: Source) -> bool:
+        """Whether the user handed work to a source by the very value that it was read by."""
+        if not self.user.handed or source.because is not None or "handed" not in self.how.rules:
+            return False
+        own = {value for _, text in flat(source.args) for value in values(text)}
+        return any(not own.isdisjoint(words.values) for words in self.user.handed)
 
     def unheard(self) -> list[Source]:
         """What was taken apart and not asked for before."""
@@ -185,7 +194,7 @@ class Memory:
         for name, text in flat(args):
             if len(text) <= WHOLE or hash(squash(text)) not in self._wholes:
                 alone = " " not in text.strip()
-                found += [Given(name, value, alone) for value in _values(text)]
+                found += [Given(name, value, alone, len(text) > SHORT) for value in _values(text)]
         return found
 
     def ours(self, value: Value) -> bool:
@@ -206,7 +215,7 @@ def _values(text: str) -> list[Value]:
     found = values(text)
     if len(text) > SHORT or text.count(" ") >= FEW_WORDS or DATE.fullmatch(text.strip()):
         return found
-    plain = " ".join(words(text))
+    plain = " ".join(words_of(text))
     if len(plain) > 2 and not plain.replace(" ", "").isdigit() and all(value.kind == "num" for value in found):
         found.append(Value("text", plain))
     return found

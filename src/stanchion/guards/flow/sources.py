@@ -75,7 +75,8 @@ class Source:
     """One result. It is taken apart when that is first needed."""
 
     __slots__ = (
-        "_normal", "_text", "args", "because", "content", "data", "ident", "links", "number", "records", "spans",
+        "_entrusted", "_normal", "_text", "args",
+        "because", "content", "data", "ident", "links", "number", "records", "spans",
         "tool", "trusted", "wholes",
     )  # fmt: skip
 
@@ -90,6 +91,7 @@ class Source:
         self.links: list[str] = []
         self._text: list[str] = []
         self._normal = ""
+        self._entrusted = False
 
     @property
     def normal(self) -> str:
@@ -100,11 +102,12 @@ class Source:
 
     @property
     def acted(self) -> bool:
-        """Whether it is what an acting tool said of what it did."""
-        return not self.tool.reads
+        """Whether it is what a tool said of what it did, and no page that it opened."""
+        return not self.tool.reads and not self.tool.prepares
 
-    def open(self) -> None:
-        """Take it apart."""
+    def open(self, entrusted: bool = False) -> None:
+        """Take it apart; `entrusted` says that the user handed the work to it, so that it may speak to an agent."""
+        self._entrusted = entrusted
         for _, text in flat(self.args):
             self.ident |= stems(text)
         last, speaks = -1, False
@@ -122,7 +125,7 @@ class Source:
             self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:
             self.wholes.append(hash(squash(text)))
-        found = asked(text, carried)
+        found = asked(text, carried, self._entrusted)
         for each in found.data:
             self._data(record, number, each)
         hot = False

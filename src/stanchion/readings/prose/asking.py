@@ -19,6 +19,7 @@ WRAPPED: Final = regex(r"(?<=[\w,])[ \t]*\n[ \t]*(?=[a-z(\"'])")
 """Where a line goes on in the next one."""
 ASKING: Final = "|".join(ASKS)
 COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
+JOINED: Final = regex(r"(?:\band|\bthen|[,;:])\s+([a-z]{3,})\s+([a-z]+)")
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
 LABEL: Final = regex(r"\b[A-Z][\w ]{1,30}:\s*\S")
 SIGNS: Final = (":", "=", "-")
@@ -68,6 +69,8 @@ def _commands(sentence: str) -> bool:
     """Whether a sentence begins with a verb as a command does."""
     if len(sentence) < SHORTEST:
         return False
+    if _joins_command(sentence):
+        return True
     lead = LEAD.match(sentence)
     rest = sentence[lead.end() :] if lead else sentence
     words = rest.split(None, 3)
@@ -90,6 +93,16 @@ def _commands(sentence: str) -> bool:
         and not is_listed(second, "states")
         and not (len(words) > 2 and is_listed(words[2].lower(), "copulas"))
     )
+
+
+def _joins_command(sentence: str) -> bool:
+    """Whether a command is joined to something in a sentence with an address: … and email the details to …"""
+    if "@" not in sentence and "://" not in sentence and "www." not in sentence:
+        return False
+    for found in JOINED.finditer(sentence.lower()):
+        if Mark.BASE in known(found[1]).marks and is_listed(found[2], "articles"):
+            return True
+    return False
 
 
 def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
@@ -117,21 +130,22 @@ def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
     return frozenset(found)
 
 
-def asked(text: str, carried: bool = False) -> Asked:
-    """What a text asks for; `carried` says that what stands before it speaks to a machine."""
+def asked(text: str, carried: bool = False, entrusted: bool = False) -> Asked:
+    """What a text asks for; `carried` says that what stands before it speaks to a machine, `entrusted` that the agent's
+    work was handed to it, so that it may."""
     if " " not in text and text.isascii():
         return Asked([], [text])
     pieces = sentences(text)
-    found = _marked(text, pieces, carried)
+    found = _marked(text, pieces, carried, entrusted)
     if not any(each.asks for each in found):
         return Asked([], pieces)
     return _joined(found)
 
 
-def _marked(text: str, pieces: list[str], carried: bool) -> list[Sentence]:
+def _marked(text: str, pieces: list[str], carried: bool, entrusted: bool) -> list[Sentence]:
     lower = folded(text)
     plain = lower.encode("utf-8", "replace")
-    speaks, wants, asks = may_be_hostile(lower), has(COMMANDING, plain), has(ASKING, plain)
+    speaks, wants, asks = may_be_hostile(lower, entrusted), has(COMMANDING, plain), has(ASKING, plain)
     found: list[Sentence] = []
     for at, piece in enumerate(pieces):
         if not (speaks or wants or asks):
@@ -140,7 +154,7 @@ def _marked(text: str, pieces: list[str], carried: bool) -> list[Sentence]:
             continue
         small = folded(piece)
         inner = small.encode("utf-8", "replace")
-        hot = (carried and at == 0) or (speaks and hostile(small))
+        hot = (carried and at == 0) or (speaks and hostile(small, entrusted))
         orders = hot or (wants and has(COMMANDING, inner)) or _commands(piece)
         found.append(Sentence(piece, orders or (asks and has(ASKING, inner)), orders, hot))
     if carried and found and not found[0].hostile:

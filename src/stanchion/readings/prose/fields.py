@@ -18,6 +18,8 @@ MOST: Final = 20_000
 ODD: Final = regex(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
 """An escape that no literal has; Python would warn of it."""
 LINE: Final = regex(r"^(\s*)(- )?(?:([A-Za-z_][\w /-]{0,30}):(?:[ \t]+(.*)|$)|(.*))$")
+KEY: Final = regex(r"['\"]([A-Za-z_][\w .-]{0,40})['\"]\s*:\s*")
+BRACKETS: Final = " \t\n,{}[]'\""
 WRAPPED: Final = regex(r"\\[ \t]*\n\s*\\?")
 UNICODE: Final = regex(r"\\u([0-9a-fA-F]{4})")
 ESCAPES: Final = {"\\n": "\n", "\\t": " ", '\\"': '"', "\\'": "'", "\\ ": " "}
@@ -37,7 +39,7 @@ def fields(result: Any) -> Iterator[Field]:
     """The fields of a result: data, the text of data, lines with names, or plain text."""
     found = structure(result)
     if isinstance(found, str):
-        yield from _lines(found)
+        yield from _torn(found) if found.lstrip()[:1] in ("{", "[") and KEY.search(found) else _lines(found)
     else:
         yield from _walk(found)
 
@@ -86,6 +88,16 @@ def _inner(value: Any, name: str, record: int, depth: int, numbers: Iterator[int
             yield from _inner(each, name if not isinstance(each, dict) else "", record, depth + 1, numbers)
     elif value is not None:
         yield Field(record, name, value if isinstance(value, str) else str(value))
+
+
+def _torn(text: str) -> Iterator[Field]:
+    """The fields of what looks like data and is not well-formed, by the names that stand in quotes before a colon."""
+    pieces = KEY.split(text)
+    record = 0
+    yield Field(record, "", pieces[0].strip(BRACKETS), True)
+    for name, value in zip(pieces[1::2], pieces[2::2], strict=True):
+        yield Field(record, name, plain(value.strip(BRACKETS)))
+        record += value.rstrip().endswith(("{", "},", "}, {"))
 
 
 def _lines(text: str) -> Iterator[Field]:
