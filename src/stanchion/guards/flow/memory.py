@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from stanchion.guards.flow.settings import How
-from stanchion.guards.flow.sources import Source, Span, flat
+from stanchion.guards.flow.sources import Source, Span, digest, flat
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import User
 from stanchion.readings.prose.lexicon import words as words_of
@@ -95,7 +95,7 @@ class Memory:
         self.full = False
         self._settled: set[Value] = set()
         self._approved: set[tuple[str, Value]] = set()
-        self._wholes: set[int] = set()
+        self._wholes: set[bytes] = set()
         self._links: set[str] = set()
         self._waiting: list[Source | tuple[Tool, Any]] = []
         self._size = 0
@@ -192,7 +192,7 @@ class Memory:
         """The values of a call that say where it comes from. An argument that is the whole of a field refers to it."""
         found: list[Given] = []
         for name, text in flat(args):
-            if len(text) <= WHOLE or hash(squash(text)) not in self._wholes:
+            if len(text) <= WHOLE or digest(text) not in self._wholes:
                 alone = " " not in text.strip()
                 found += [Given(name, value, alone, len(text) > SHORT) for value in _values(text)]
         return found

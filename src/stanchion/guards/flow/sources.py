@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any, Final
 
 from stanchion.guards.flow.tools import Tool
@@ -87,7 +88,7 @@ class Source:
         self.records: dict[int, Record] = {}
         self.spans: list[Span] = []
         self.data: list[tuple[Value, int]] = []
-        self.wholes: list[int] = []
+        self.wholes: list[bytes] = []
         self.links: list[str] = []
         self._text: list[str] = []
         self._normal = ""
@@ -124,7 +125,7 @@ class Source:
         if "://" in text or "www." in text:
             self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:
-            self.wholes.append(hash(squash(text)))
+            self.wholes.append(digest(text))
         found = asked(text, carried, self._entrusted)
         for each in found.data:
             self._data(record, number, each)
@@ -148,6 +149,11 @@ class Source:
             plain = " ".join(words(text))
             if len(plain) > 2:
                 self.data.append((Value("text", plain), number))
+
+
+def digest(text: str) -> bytes:
+    """A text whatever its blanks and signs are, in few bytes."""
+    return blake2b(squash(text).encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def flat(args: Any, name: str = "", depth: int = 0) -> list[tuple[str, str]]:
