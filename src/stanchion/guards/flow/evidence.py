@@ -122,8 +122,8 @@ def holding(memory: Memory, tool: Tool, value: Value) -> list[Span]:
             found += memory.by_value.get(Value("host", above), ())
             above = above.partition(".")[2]
     if not found and memory.hostile and value.kind in ("code", "mail", "path", "link"):
-        piece = squash(value.text)
-        if len(piece) >= PIECE:
+        piece = value.text if value.kind == "code" else squash(value.text)
+        if len(piece) >= PIECE and piece in memory.hostile_text():
             found = [span for span in memory.hostile if piece in span.squashed]
     return found
 

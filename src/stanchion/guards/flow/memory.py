@@ -97,6 +97,7 @@ class Memory:
         self._approved: set[tuple[str, Value]] = set()
         self._wholes: set[bytes] = set()
         self._links: set[str] = set()
+        self._hostile_text, self._hostile_count = "", (0, 0)
         self._waiting: list[Source | tuple[Tool, Any]] = []
         self._size = 0
         self._taken: list[Source] = []
@@ -182,6 +183,13 @@ class Memory:
     def next_steps(self, said: list[frozenset[str]]) -> None:
         """A tool that acted says what comes next."""
         self.statuses = [*self.statuses, *said][-STATUSES:]
+
+    def hostile_text(self) -> str:
+        """The letters and digits of all texts that speak to a machine."""
+        if self._hostile_count != (known := len(self.hostile), self.hostile[-1].number):
+            self._hostile_count = known
+            self._hostile_text = "|".join([span.squashed for span in self.hostile])
+        return self._hostile_text
 
     def knows_link(self, url: str) -> bool:
         """Whether an address was read or said just as it is."""

@@ -16,9 +16,7 @@ def check(memory: Memory, tool: Tool, args: Any) -> Blame | None:
     """What stands against a call; nothing where it may go ahead. What only reads, and names no host, may."""
     if not memory.sources:
         return None
-    acts = tool.acts(args)
-    leaves = any("." in text and leads_out(text) for _, text in flat(args))
-    if not acts and not leaves:
+    if not tool.acts(args) and not any("." in text and leads_out(text) for _, text in flat(args)):
         return None
     memory.settle()
     if not memory.spans:

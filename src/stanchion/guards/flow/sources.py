@@ -8,11 +8,14 @@ from typing import Any, Final
 from stanchion.guards.flow.tools import Tool
 from stanchion.readings.prose.asking import Sentence, asked
 from stanchion.readings.prose.fields import fields
-from stanchion.readings.prose.lexicon import stem, stems, words
+from stanchion.readings.prose.lexicon import stems_of, words
 from stanchion.readings.prose.values import LINK, Value, squash, values
 
 SHORT: Final = 80
 """Up to how many characters a field says what its record is."""
+DEEPEST: Final = 24
+MOST: Final = 400
+"""How deep arguments are looked at, and how many values of a call."""
 WHOLE: Final = (60, 4_000)
 """How long a field is of which a whole copy is a reference."""
 
@@ -33,10 +36,11 @@ class Part:
     __slots__ = ("commands", "normal", "stems", "values")
 
     def __init__(self, sentence: Sentence) -> None:
+        said = words(sentence.text)
         self.commands = sentence.commands
-        self.stems = stems(sentence.text)
+        self.stems = stems_of(said)
         self.values = frozenset(values(sentence.text))
-        self.normal = f" {' '.join(words(sentence.text))} "
+        self.normal = f" {' '.join(said)} "
 
     def holds(self, value: Value) -> bool:
         """Whether a value stands in this sentence."""
@@ -55,9 +59,13 @@ class Span:
         self.field, self.record, self.source, self.hostile = field, record, source, hostile
         self.number = 0
         self.parts = [Part(each) for each in sentences]
-        self.stems = frozenset().union(*[part.stems for part in self.parts])
-        self.values = frozenset().union(*[part.values for part in self.parts], values(self.text))
-        self.normal = f" {' '.join(words(self.text))} "
+        if len(self.parts) == 1:
+            (only,) = self.parts
+            self.stems, self.values, self.normal = only.stems, only.values, only.normal
+        else:
+            self.stems = frozenset().union(*[part.stems for part in self.parts])
+            self.values = frozenset().union(*[part.values for part in self.parts])
+            self.normal = "".join([part.normal for part in self.parts]).replace("  ", " ")
         self._squashed = ""
 
     @property
@@ -110,7 +118,7 @@ class Source:
         """Take it apart; `entrusted` says that the user handed the work to it, so that it may speak to an agent."""
         self._entrusted = entrusted
         for _, text in flat(self.args):
-            self.ident |= stems(text)
+            self.ident |= stems_of(words(text))
         last, speaks = -1, False
         for field in fields(self.content):
             record = self.records.setdefault(field.record, Record())
@@ -142,11 +150,10 @@ class Source:
         found = values(text)
         self.data += [(value, number) for value in found]
         if len(text) <= SHORT:
-            record.ident |= stems(text)
+            said = words(text)
+            record.ident |= stems_of(said)
             record.values.update(found)
-            if "@" in text or "_" in text:
-                record.ident |= {stem(piece) for piece in words(text.replace("_", " ")) if len(piece) > 2}
-            plain = " ".join(words(text))
+            plain = " ".join(said)
             if len(plain) > 2:
                 self.data.append((Value("text", plain), number))
 
@@ -156,17 +163,29 @@ def digest(text: str) -> bytes:
     return blake2b(squash(text).encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def flat(args: Any, name: str = "", depth: int = 0) -> list[tuple[str, str]]:
+def flat(args: Any) -> list[tuple[str, str]]:
     """The arguments of a call as texts, each with the name of the innermost parameter it is of."""
     found: list[tuple[str, str]] = []
-    if isinstance(args, dict):
-        for key, value in args.items() if depth < 24 else ():
-            found += flat(value, str(key), depth + 1)
-    elif isinstance(args, list | tuple):
-        for value in args if depth < 24 else ():
-            found += flat(value, name, depth + 1)
-    elif args is not None and not isinstance(args, bool):
-        text = args if isinstance(args, str) else str(args)
+    if type(args) is dict:
+        for name, value in args.items():
+            if type(value) is str:
+                if value and not value.isspace():
+                    found.append((name, value))
+            elif value is not None and value is not True and value is not False:
+                _flatten(value, str(name), found, 1)
+    else:
+        _flatten(args, "", found, 0)
+    return found[:MOST]
+
+
+def _flatten(value: Any, name: str, found: list[tuple[str, str]], depth: int) -> None:
+    if isinstance(value, dict):
+        for key, each in value.items() if depth < DEEPEST else ():
+            _flatten(each, str(key), found, depth + 1)
+    elif isinstance(value, list | tuple):
+        for each in value if depth < DEEPEST else ():
+            _flatten(each, name, found, depth + 1)
+    elif value is not None and not isinstance(value, bool) and len(found) < MOST:
+        text = value if isinstance(value, str) else str(value)
         if text and not text.isspace():
             found.append((name, text))
-    return found[:400]

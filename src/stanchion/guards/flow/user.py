@@ -120,5 +120,5 @@ class User:
             return True
         if value.kind in ("text", "num"):
             return f" {value.text} " in self.normal or f" {value.text.replace('.', ' ')} " in self.normal
-        piece = squash(value.text)
+        piece = value.text if value.kind == "code" else squash(value.text)
         return len(piece) >= PIECE and piece in self.squashed

@@ -21,6 +21,7 @@ ASKING: Final = "|".join(ASKS)
 COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
 JOINED: Final = regex(r"(?:\band|\bthen|[,;:])\s+([a-z]{3,})\s+([a-z]+)")
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
+ANYTHING: Final = f"{COMMANDING}|{ASKING}"
 LABEL: Final = regex(r"\b[A-Z][\w ]{1,30}:\s*\S")
 SIGNS: Final = (":", "=", "-")
 QUOTES: Final = "\"'([<*_`"
@@ -145,7 +146,8 @@ def asked(text: str, carried: bool = False, entrusted: bool = False) -> Asked:
 def _marked(text: str, pieces: list[str], carried: bool, entrusted: bool) -> list[Sentence]:
     lower = folded(text)
     plain = lower.encode("utf-8", "replace")
-    speaks, wants, asks = may_be_hostile(lower, entrusted), has(COMMANDING, plain), has(ASKING, plain)
+    speaks = may_be_hostile(lower, entrusted)
+    wants = asks = has(ANYTHING, plain)
     found: list[Sentence] = []
     for at, piece in enumerate(pieces):
         if not (speaks or wants or asks):

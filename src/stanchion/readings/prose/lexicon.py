@@ -128,4 +128,9 @@ def telling(word: str) -> str:
 
 def stems(text: str) -> frozenset[str]:
     """The stems of the words of a text that say something."""
-    return frozenset(filter(None, map(telling, words(text))))
+    return stems_of(words(text))
+
+
+def stems_of(said: list[str]) -> frozenset[str]:
+    """The stems of those words that say something."""
+    return frozenset(filter(None, map(telling, said)))
