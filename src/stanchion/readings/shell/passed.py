@@ -57,6 +57,7 @@ _RUNS: Final = regex(r"(?i)(?:^|[:=,;!|])\s*(?:exec|command|cmd|sh|shell|system|
 def pass_on(walker: Walker, call: Call, name: str) -> None:
     """Follow what a command is given, as if it ran it."""
     if walker.passing >= DEEPEST:
+        _give_up(walker, name, call.argv[1:], "it passes texts on too deeply to follow")
         return
     if call.settings:
         _settings(walker, call, name)
@@ -65,6 +66,8 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
             if is_run(name, word) or is_run(name, before):
                 _command(walker, call, name, word)
         return
+    if len(call.argv) > MANY_WORDS + 1:
+        _give_up(walker, name, call.argv[MANY_WORDS + 1 :], "it passes on too many words to follow")
     files = walker.files
     for at, (before, word) in enumerate(pairwise(call.argv[: MANY_WORDS + 1]), 1):
         if is_run(name, before) or is_run(name, word):
@@ -84,6 +87,15 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
     given = call.given
     if given is not None and not isinstance(given, Open) and name not in VERBS and may_hold(given):
         _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
+
+
+def _give_up(walker: Walker, name: str, words: tuple[str, ...], why: str) -> None:
+    """Say that words are not followed, where one of them may be a command."""
+    if name in DATA or walker.unclear:
+        return
+    loose = name not in VERBS
+    if any((" " in word and may_hold(word)) or (loose and word.rpartition("/")[2] in DOERS) for word in words):
+        walker.unclear = why
 
 
 def _is_told(before: str, word: str) -> bool:
