@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from stanchion.readings.shell.analysis import analysed
@@ -16,6 +17,8 @@ SHOWS: Final = PRINTS | LOOKS_FOR | listed(
 )  # fmt: skip
 """Programs that show something and change nothing; what they print may be written to a file."""
 GIT_SHOWS: Final = frozenset({"status", "log", "diff", "show", "ls-files", "rev-parse", "blame"})
+KEPT: Final = 256
+"""Of how many texts it is remembered."""
 SAME: Final = frozenset({">", "<", "<<<", "<<", "2>", ">&", "&>"})
 """Redirections by which a file has the same in it afterwards, however often they are made."""
 
@@ -26,9 +29,10 @@ def is_the_same_again(reading: Any) -> bool:
     held = reading.commands
     if not held:
         return reads(reading.event.tool)
-    return all(isinstance(one.text, str) and not one.code and _only_shows(one.text) for one in held)
+    return all(not one.code and type(one.text) is str and _only_shows(one.text) for one in held)
 
 
+@lru_cache(KEPT)
 def _only_shows(text: str) -> bool:
     found = analysed(text)
     if found.unclear or found.broken or found.passed or not found.commands:
