@@ -43,6 +43,14 @@ def test_every_kind_is_measured_by_family_in_both_halves(closed: Report) -> None
     assert all(len(figure.families) > 5 for figure in closed.figures if figure.families)
 
 
+def test_logins_are_found_and_counted_once_more(closed: Report) -> None:
+    figures = {figure.name: figure for figure in closed.figures}
+    logins = figures["secrets, half a: of these logins, hidden from records only"]
+    found = figures["secrets, half a: attacks found"]
+    assert 0 < logins.hits < found.hits
+    assert "shell, half a: of these logins, hidden from records only" not in figures
+
+
 def test_misses_of_the_unread_half_are_listed_only_when_asked(closed: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = {figure.name: figure.misses for figure in closed.figures if figure.misses}
     assert any("half a" in name for name in listed)

@@ -47,23 +47,46 @@ MEASURED: Final = """
 ## What each stops
 
 `stanchion lab measure packs --corpora DIR` on the development part of public corpora: how many of the rows do not go
-ahead by themselves, or are redacted. Tools are called `bash`, `run_sql` and `read_page`; nobody answers questions. The
-worst case for hijacks is an agent that obeys every text. Over whole tasks, `stanchion lab agentdojo` under `strict`: of
-7,744 attacks on `workspace` and `banking` none succeeds, 56 of 56 honest tasks go on undisturbed, and 7,636 of 7,744
-under attack; [the notes on `flow`](../design/flow.md) explain each miss.
+ahead by themselves, or are redacted. Tools are called `bash`, `run_sql` and `read_page`; nobody answers questions.
+Commands whose label the table of [`shell`](../guards/shell.md) overrules are left out. The worst case for hijacks is an
+agent that obeys every text. Over whole tasks, `stanchion lab agentdojo` under `strict`: of 7,744 attacks on `workspace`
+and `banking` none succeeds, 56 of 56 honest tasks go on undisturbed, and 7,636 of 7,744 under attack; [the notes on
+`flow`](../design/flow.md) explain each miss.
 
 | of these | default | strict | coding-agent | database | finance | mcp | shadow-start |
 |---|---|---|---|---|---|---|---|
 | dangerous commands stopped | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 0 |
-| everyday commands stopped | 0/200 | 1/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
+| everyday commands stopped | 0/200 | 2/200 | 0/200 | 0/200 | 0/200 | 1/200 | 0 |
 | changes by SQL stopped | 0/63 | 0/63 | 0/63 | 59/63 | 0/63 | 0/63 | 0 |
 | reads by SQL stopped | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
 | secrets hidden | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 0 |
 | texts without one disturbed | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 0 |
 | internal addresses refused | 76/76 | 76/76 | 62/76 | 76/76 | 76/76 | 76/76 | 0 |
 | public addresses refused | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
-| hijacks by one result stopped | 0/628 | 628/628 | 0/628 | 0/628 | 628/628 | 628/628 | 0 |
+| hijacks by one result stopped | 0/628 | 628/628 | 13/628 | 0/628 | 628/628 | 628/628 | 0 |
 | honest runs disturbed | 0/183 | 1/183 | 0/183 | 0/183 | 1/183 | 1/183 | 0 |
+
+By family, in `default`: of the dangerous commands all of 6 families, and InternalAllTheThings 12 of 14; of the secrets
+gitleaks 190 of 190, detect-secrets 7 of 8, secretlint 2 of 2; of texts without one gitleaks 1 of 99, secretlint 0 of
+10.
+
+Whole honest sessions (`stanchion lab measure sessions`), of which a call did not go ahead by itself or went ahead with
+other content:
+
+| family | default | coding-agent |
+|---|---|---|
+| all | 7/405 | 7/405 |
+| miniswe | 2/49 | 2/49 |
+| oas | 3/94 | 3/94 |
+| swe | 0/5 | 0/5 |
+| toolemu | 2/257 | 2/257 |
+
+The goals, 1 % and 2 %, are met by `coding-agent` only. Of 1,938 calls 36 are disturbed, 28 of them in one session that
+clicks on the same two buttons until it ends.
+
+These rows were read to improve the guards. What to expect of calls that nobody has seen is on the pages of
+[`shell`](../guards/shell.md), [`files`](../guards/files.md), [`secrets`](../guards/secrets.md) and
+[`sql`](../guards/sql.md): 76 to 86 of 100 attacks are found, and up to 13 of 100 honest calls disturbed.
 
 `coding-agent` lets `localhost` be reached. What a pack does not stop here it has no guard for: commands need
 [`shell`](../guards/shell.md), statements [`sql`](../guards/sql.md), hijacks [`flow`](../guards/flow.md).

@@ -37,7 +37,8 @@ _RAISED: Final = regex(r"(?:^|[\s:.])([A-Z][A-Za-z0-9_]*(?:Error|Exception|Inter
 """An exception by its name, before what it says."""
 
 _QUOTED: Final = regex(r"""(?<!\w)(?:"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)""")
-_NUMBER: Final = regex(r"\d+(?:\.\d+)*")
+_NUMBER: Final = regex(r"\d+(?:\.\d+)*(?!\d*\s+(?:failed|failing|failures?|errors?|passed|passing|problems?)\b)")
+"""A number that tells no failure from another; how many tests fail, or lines are wrong, tells how far the work is."""
 
 
 def result_digest(result: Any, asked: Iterable[Any] = ()) -> tuple[str, int]:
@@ -51,7 +52,8 @@ def result_digest(result: Any, asked: Iterable[Any] = ()) -> tuple[str, int]:
 
 
 def error_digest(reading: Reading[Failure]) -> str:
-    """The signature of a failure: its kind and its words, without what they quote and count.
+    """The signature of a failure: its kind and its words, without what they quote, and without numbers that
+    do not say how much is wrong.
 
     Where there are no words, failures of calls with other arguments are other failures.
     """

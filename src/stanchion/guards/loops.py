@@ -21,6 +21,7 @@ from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.fingerprint import Fingerprint, digest, name_digest
+from stanchion.readings.repeating import is_the_same_again
 from stanchion.readings.volatile import reads
 
 CODES: Final = declare(
@@ -106,6 +107,7 @@ class Loops(msgspec.Struct, frozen=True):
     error_action: LoopAction = "block"
     near_action: LoopAction = "warn"
     stall_action: LoopAction = "warn"
+    by_reading: bool = False
 
     def __post_init__(self) -> None:
         for option, needed in {
@@ -179,6 +181,8 @@ class Loops(msgspec.Struct, frozen=True):
         marks = 0
         for trait in event.traits:
             marks |= MARKS.get(trait, 0)
+        if self.by_reading and is_the_same_again(reading):
+            marks |= Mark.IDEMPOTENT
         runs: list[int] = []
         finding = None
         if history.quiet(exact, tool, window, self.max_errors, self.near_repeats, self.stall_after):

@@ -110,6 +110,8 @@ OPTIONS: Final[dict[str, str]] = {
     "loops.error_action": "The action for calls of a tool that keeps failing in the same way.",
     "loops.near_action": "The action for calls with almost the same arguments.",
     "loops.stall_action": "The action for a call after many that brought nothing new.",
+    "loops.by_reading": "If `true`, calls that only look also have the limit of `idempotent_repeats` if a tool's name "
+    "or its commands say so, without an annotation.",
     "queue.max_running": "How many calls may run at the same time.",
     "queue.max_waiting": "How many calls may wait in line; the next one is refused at once.",
     "queue.timeout_s": "How many seconds a call waits before it is refused.",

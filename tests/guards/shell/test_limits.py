@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from shlex import quote
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -57,6 +58,13 @@ def fresh(text: str) -> Analysis:
     return _kept.__wrapped__(text)
 
 
+def nested(text: str, times: int) -> str:
+    """A text that so many programs of unknown names are given, each by another."""
+    for n in range(times):
+        text = f"runner{n} {quote(text)}"
+    return text
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_twice_the_text_takes_at_most_twice_the_steps(shape: str) -> None:
     few, many = (steps_of(partial(fresh, SHAPES[shape](n))) for n in (150, 600))
@@ -79,10 +87,21 @@ def test_the_counted_steps_are_bounded_by_the_length(shape: str) -> None:
         ("runner '" + "$(" * 40 + "rm -rf x'", "nested too deeply"),
         ("runner " + " ".join([f"'rm -rf /srv/{n}'" for n in range(60)]), "too many texts"),
         ("runner 'other \"" + "$(" * 40 + "rm -rf x\"'", "nested too deeply"),
+        ("runner " + "a " * 130 + "'rm -rf /srv/x'", "too many words"),
+        ("runner " + "a " * 130 + "rm -rf /srv/x", "too many words"),
+        (nested("rm -rf /srv/x", 5), "too deeply"),
     ],
 )
 def test_what_is_too_much_is_unclear(text: str, why: str) -> None:
     assert why in analysed(text).unclear
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["prettier " + "src/a.ts " * 200, "echo " + "rm " * 200, nested("say hello", 5), nested("rm -rf build", 2)],
+)
+def test_what_is_much_but_no_command_is_clear(text: str) -> None:
+    assert analysed(text).unclear == ""
 
 
 def test_what_was_found_before_the_limit_still_counts() -> None:

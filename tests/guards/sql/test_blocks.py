@@ -107,3 +107,19 @@ def test_scratch_tables_may_go(dialect: str | None, text: str) -> None:
 )
 def test_what_others_have_is_no_scratch_table(dialect: str, text: str) -> None:
     assert any(one.does is Does.DESTRUCTIVE or not one.bounded for one in classify(text, dialect))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "clear"),
+    [
+        ("mysql", "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO BEGIN @@!garbled wipe; END", False),
+        ("snowflake", "CREATE TASK t WAREHOUSE = w SCHEDULE = '1 minute' AS EXECUTE IMMEDIATE $$ frob $$", False),
+        ("mysql", "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO DELETE FROM a WHERE t < NOW()", True),
+        ("mysql", "CREATE TRIGGER t BEFORE UPDATE ON a FOR EACH ROW BEGIN SET NEW.u = NOW(); END", True),
+        ("sqlite", "CREATE TRIGGER t BEFORE INSERT ON a BEGIN SELECT RAISE(ABORT, 'x'); END", True),
+        ("postgres", "CREATE RULE r AS ON INSERT TO a DO INSTEAD NOTHING", True),
+        ("mysql", "CREATE PROCEDURE p() BEGIN frob the nob; END", True),
+    ],
+)
+def test_a_body_that_runs_by_itself_is_read_or_a_doubt(dialect: str, text: str, clear: bool) -> None:
+    assert (worst(text, dialect).why == "") is clear

@@ -56,6 +56,12 @@ def overruled() -> dict[str, Overruled]:
     return found
 
 
+def is_overruled(row: Row) -> bool:
+    """Whether the table says otherwise than a row's label."""
+    entry = overruled().get(row.id)
+    return entry is not None and entry.label == row.label
+
+
 def apart(judged: Iterable[T], known: dict[str, Overruled] | None = None) -> tuple[list[T], tuple[Figure, ...]]:
     """What counts, and a figure of what does not: how many overruled rows are judged as the table says."""
     table = overruled() if known is None else known

@@ -17,6 +17,8 @@ from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion_lab.measuring import honest, injecagent
 from stanchion_lab.measuring.figure import Figure, Report, counted
+from stanchion_lab.measuring.nowhere import nowhere
+from stanchion_lab.measuring.overruling import is_overruled
 from stanchion_lab.measuring.rows import Row, rows
 from stanchion_lab.measuring.urls import PUBLIC
 from stanchion_lab.measuring.watching import each
@@ -26,6 +28,7 @@ EACH: Final = 200
 
 NOTES: Final = (
     f"of each kind at most {EACH} rows, spread over the file; the measure of its name has all of them",
+    "commands whose label the severity table overrules are left out, see the measure `shell`; no repository is near",
     "hidden: the secret is redacted, or the result is withheld; stopped: it does not go ahead by itself",
     f"every name resolves to `{PUBLIC}`; tools are called `bash`, `run_sql` and `read_page`",
 )
@@ -33,6 +36,12 @@ NOTES: Final = (
 
 def measure(folder: Path) -> Report:
     """Judge dangerous and honest rows under every pack."""
+    folder = folder.resolve()
+    with nowhere():
+        return _measured(folder)
+
+
+def _measured(folder: Path) -> Report:
     figures: list[Figure] = []
     for name in packs():
         try:
@@ -41,6 +50,7 @@ def measure(folder: Path) -> Report:
             figures.append(Figure(f"{name}: not measured, {str(error).partition(': ')[2]}", 0, 0))
             continue
         shield = Shield(policy, safe_mode=False, resolver=lambda _host, _port: [PUBLIC])
+        shield.occurrences.mute()  # nobody is waited for
         figures += [replace(figure, name=f"{name}: {figure.name}") for figure in _figures(folder, name, shield)]
     return Report("Packs: what each stops", tuple(figures), NOTES)
 
@@ -52,6 +62,7 @@ def _is_hit(shield: Shield, judge: Callable[[Run, Row], bool], row: Row) -> bool
 def _figures(folder: Path, name: str, shield: Shield) -> Iterator[Figure]:
     for what, file, labels, judge in KINDS:
         every = [row for row in rows(folder, file) if row.label in labels and isinstance(row.payload, str)]
+        every = [row for row in every if not is_overruled(row)]
         some = every[:: max(1, len(every) // EACH)][:EACH]
         yield counted(what, each(some), partial(_is_hit, shield, judge), lambda row: row.family)
     (hijacks, *_) = [one for one in injecagent.measure(folder, {"name": "p", "extends": name}).figures if one.of]

@@ -12,6 +12,7 @@ from stanchion.kernel.actions import Action
 from stanchion.policy.load import load_policy
 from stanchion.runtime.shield import Shield
 from stanchion_lab.measuring.figure import Figure, Report, counted
+from stanchion_lab.measuring.nowhere import nowhere
 from stanchion_lab.measuring.rows import Row, rows
 from stanchion_lab.measuring.traces import Call, Heard, Step, play, session_of
 from stanchion_lab.measuring.urls import PUBLIC
@@ -45,13 +46,19 @@ class PlayedSession(msgspec.Struct, frozen=True):
 def measure(folder: Path, packs: dict[str, str] | None = None) -> Report:
     """Play every session of `honest_sessions.jsonl` whole, a run each, under each pack."""
     every = list(rows(folder, FILE))
+    with nowhere():
+        figures = _measured(every, PACKS if packs is None else packs)
+    return Report("Sessions: whole sessions of honest work", tuple(figures), NOTES)
+
+
+def _measured(every: list[Row], packs: dict[str, str]) -> list[Figure]:
     figures: list[Figure] = []
-    for name, target in (PACKS if packs is None else packs).items():
+    for name, target in packs.items():
         shield = Shield(load_policy(name), safe_mode=False, resolver=lambda _host, _port: [PUBLIC])
         shield.occurrences.mute()  # nobody is waited for
         played = [_played(shield, row, session_of(row)) for row in each(every)]
         figures += _figures(name, target, played)
-    return Report("Sessions: whole sessions of honest work", tuple(figures), NOTES)
+    return figures
 
 
 def _figures(pack: str, target: str, played: list[PlayedSession]) -> list[Figure]:

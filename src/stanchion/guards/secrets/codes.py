@@ -22,6 +22,7 @@ CODES: Final = declare(
             FINGERPRINT,
         ),
         "secrets.own_words": Words("a secret ({}) that the user gave for a login goes ahead, and is not recorded", ""),
+        "secrets.login": Words("a secret ({}) goes ahead as the login that the call makes, and is not recorded", ""),
         "secrets.in_pieces": Words("a secret ({}) in pieces side by side, which is not recorded", ""),
     }
 )

@@ -14,7 +14,7 @@ from stanchion.guards.secrets.finder import NAMED, Finder, Sought, finder
 from stanchion.guards.secrets.fingerprints import not_allowed
 from stanchion.guards.secrets.in_names import in_name
 from stanchion.guards.secrets.index import indexed
-from stanchion.guards.secrets.own_words import parted
+from stanchion.guards.secrets.logins import parted
 from stanchion.guards.secrets.pieces import in_pieces
 from stanchion.guards.secrets.rule import Kind as RuleKind, Rule
 from stanchion.guards.secrets.settled import settled
@@ -139,7 +139,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
             return self._chunk(event)
         spans = reading.of(self._spans) if len(reading.joined.text) >= self._finder.shortest else None
         content, found = reading.content, reading.leaves
-        finding = None if spans is None else self._in_content(event, content, found, spans)
+        finding = None if spans is None else self._in_content(reading, spans)
         if finding is None and event.stage in self._stages_of_names:
             finding = self._in_names(event)
         parts = in_pieces(self._finder, found, spans) if len(found) > 1 else None
@@ -151,18 +151,20 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
             return Finding(Action.ALLOW, "secrets.in_pieces", (kinds,), hides=hides)
         return msgspec.structs.replace(finding, hides=(*finding.hides, *hides))
 
-    def _in_content(self, event: Event, content: Any, found: list[Leaf], spans: list[list[Span]]) -> Finding | None:
+    def _in_content(self, reading: Reading[Event], spans: list[list[Span]]) -> Finding | None:
+        event, content, found = reading.event, reading.content, reading.leaves
         free, cleared = self._allowed, event.cleared
         left = [not_allowed(leaf.text, here, free, cleared) for leaf, here in zip(found, spans, strict=True)]
         if not any(left):
             return None
         own: list[list[Span]] = []
         if self.action_at(event.stage) == Action.REDACT:
-            left, own = parted(event, found, left, self._finder.told)
+            left, own = parted(reading, found, left, self._finder.told)
         hides = hiding(content, found, own, self._word(event)) if any(own) else ()
         if not any(left):
             kinds = listed([span.kind for here in own for span in here])
-            return Finding(Action.ALLOW, "secrets.own_words", (kinds,), hides=hides)
+            code = "secrets.login" if event.stage is Stage.TOOL_CALL else "secrets.own_words"
+            return Finding(Action.ALLOW, code, (kinds,), hides=hides)
         patches = hiding(content, found, left, self._word(event))
         finding = self._finding(event, patches, told(event.stage, found, left))
         return msgspec.structs.replace(finding, hides=(*finding.hides, *hides)) if hides else finding

@@ -37,15 +37,15 @@ CONSEQUENCES: Final[dict[Loss, Consequence]] = {
     "visible": Consequence("note", "nothing, but others see it at once", "by another step of the same kind"),
     "work": Consequence("doubt", "work in the working copy that is in no commit", "not at all"),
     "changed": Consequence(
-        "doubt", "how a machine, a service or an account is set, or whether it runs", "a person can set it back"
+        "doubt", "the settings of a machine, a service or an account, or whether it runs", "a person can restore it"
     ),
     "unknown": Consequence("doubt", "what cannot be told from the command", "nobody can say"),
     "others": Consequence(
         "danger", "what others rely on: shared branches, services and their data", "not by the agent"
     ),
-    "good": Consequence("danger", "disks, homes, folders of the system, databases, histories", "not at all"),
+    "good": Consequence("danger", "disks, home folders, system folders, databases, histories", "not at all"),
     "control": Consequence(
-        "danger", "secrets, rights or control that somebody else would have", "not at all: who has them keeps them"
+        "danger", "secrets, rights or control that somebody else would gain", "not at all: whoever has them keeps them"
     ),
 }
 """The table, from what matters least to what matters most."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Protocol
 
 from stanchion.guards._own import OwnPlaces
@@ -95,6 +94,7 @@ class Verdict:
             "note": ACTIONS[options.note],
         }
         given = options.families if options.families is not None else {}
+        self._last: tuple[Analysis | None, list[Danger]] = (None, [])
         self.own = {family: ACTIONS[action] for family, action in given.items()}
 
     def of(self, text: Text, risk: Risk) -> Finding | None:
@@ -116,18 +116,29 @@ class Verdict:
             return Finding(ACTIONS[self.options.malformed], "shell.malformed", (_short(text), found.broken))
         return worst
 
-    def _dangers(self, found: Analysis) -> Iterator[Danger]:
+    def _dangers(self, found: Analysis) -> list[Danger]:
+        """The dangers of a text. Those of the last one are kept, because a repository is asked about the same."""
+        last, kept = self._last
+        if last is found:
+            return kept
+        every: list[Danger] = []
         for command in found.commands:
-            for danger in dangers(command, self.roots, self.options.strict):
-                if danger.family.name == "destructive" and self._is_made(danger, found):
-                    continue
-                if danger.family.name in SCRATCH and self._is_scratch(danger, found):
-                    continue
-                yield danger
+            every += dangers(command, self.roots, self.options.strict)
+        if every:
+            every = [danger for danger in every if not self._is_spared(danger, found)]
         if found.passed:
-            yield from passed_dangers(found.passed, self.roots)
+            every += passed_dangers(found.passed, self.roots)
         if found.wrote:
-            yield from writing(found.wrote, found.commands, self.roots)
+            every += writing(found.wrote, found.commands, self.roots)
+        self._last = found, every
+        return every
+
+    def _is_spared(self, danger: Danger, found: Analysis) -> bool:
+        """Whether only what is made again, or made for tests, is hit."""
+        family = danger.family.name
+        if family == "destructive":
+            return self._is_made(danger, found)
+        return family in SCRATCH and self._is_scratch(danger, found)
 
     def _is_made(self, danger: Danger, found: Analysis) -> bool:
         """Whether a deletion hits what searches found in folders that matter little, and that is made again."""
@@ -165,7 +176,8 @@ class Verdict:
         return questions_of(danger, list(found.commands[:at]))
 
     def _worst(self, found: Analysis) -> Finding | None:
-        return self._said([one for one in self._dangers(found) if not self._questions(one, found)], found)
+        every = self._dangers(found)
+        return self._said([one for one in every if not self._questions(one, found)], found) if every else None
 
     def _said(self, dangers: list[Danger], found: Analysis) -> Finding | None:
         if not dangers:

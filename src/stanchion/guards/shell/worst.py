@@ -48,8 +48,10 @@ def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger
     if command.argv and isinstance(command.argv[0], Open):
         found += BY_NAME["$"]
     line, cwd = command.line, command.cwd
-    if any(sign in line for sign in OF_ANY):
-        found += BY_NAME["%"]
+    for sign in OF_ANY:
+        if sign in line:
+            found += BY_NAME["%"]
+            break
     if not found:
         return ours
     held = [

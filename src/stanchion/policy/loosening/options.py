@@ -58,6 +58,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("unreported_repeats", "max_errors", "near_repeats", "stall_after"), SAME),
         **dict.fromkeys(("refusals_escalated", "refusals_halted", "refusals_factor"), SOONER),
         "refusals_told": SAME,
+        "by_reading": OFF,
         **dict.fromkeys(("action", "error_action", "near_action", "stall_action"), ACTION),
     },
     "recovery": {

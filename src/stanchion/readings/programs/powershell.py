@@ -29,7 +29,7 @@ _LOOKS: Final = regex(
     r"ForEach|Compress|Expand|Import|Export|Write|Uninstall|Install|Reset|Initialize|Dismount|Suspend)-[A-Z][A-Za-z]+\b"
     r"|\$env:\w|\b(?i:iex|irm|iwr)\b\s*[($]|\|\s*(?i:iex)\b|\[(?:System\.)?(?:Convert|Text|Net|IO)\b"
 )
-_MAY: Final = ("iex", "irm", "iwr", "$env:", "[convert", "[text", "[net", "[io", "[system")
+_VERB: Final = regex(r"-[A-Z]")
 _METHOD: Final = regex(r"(?i)\b(Download(?:String|Data|File)|Upload(?:String|File)|TCPClient|FromBase64String)")
 READS: Final = listed("get-content gc cat type compress-archive import-csv copy-item get-childitem gci dir ls")
 
@@ -45,11 +45,17 @@ class Step(NamedTuple):
 
 def looks_like_powershell(text: str) -> bool:
     """Whether a text has what only PowerShell has."""
-    if not any(part[:1].isupper() for part in text.split("-")[1:]):  # plain looks cost less than the pattern
-        low = text.lower()
-        if not any(each in low for each in _MAY):
-            return False
-    return _LOOKS.search(text) is not None
+    return _may_be(text) and _LOOKS.search(text) is not None
+
+
+def _may_be(text: str) -> bool:
+    """Whether a text has something that is in every such one: plain looks cost less than the pattern."""
+    if "-" in text and _VERB.search(text) is not None:
+        return True
+    low = text.lower()
+    if "[" in low and ("[convert" in low or "[text" in low or "[net" in low or "[io" in low or "[system" in low):
+        return True
+    return "iex" in low or "irm" in low or "iwr" in low or "$env:" in low
 
 
 def encoded(text: str) -> str:

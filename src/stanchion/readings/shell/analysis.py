@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Collection
+from functools import cache, lru_cache
 from shlex import quote
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -16,6 +17,9 @@ from stanchion.readings.shell.fragments import DOERS
 from stanchion.readings.shell.limits import MAX_CHARS, Meter, TooMuch
 from stanchion.readings.shell.passed import pass_to_windows, pass_written
 from stanchion.readings.shell.unfold import UNFOLD
+
+if TYPE_CHECKING:
+    from stanchion.readings.shell.script import Walker
 
 KEPT: Final = 1_024
 """How many analysed texts are kept, so that a repeated one costs a look."""
@@ -61,27 +65,34 @@ def analysed_words(words: tuple[str, ...]) -> Analysis:
     return analysed(" ".join([quote(word) for word in words]))
 
 
-def _is_alone(words: list[str]) -> bool:
-    """Whether plain words are a command that starts no other."""
+def _is_alone(text: str, words: list[str]) -> bool:
+    """Whether a text of plain words is a command that starts no other."""
     name = words[0].lower()
     if name in UNFOLD or "/" in name or ("-" in name and words[0] != name):
         return False
-    return name in DATA or (DOERS.isdisjoint(words[1:]) and not any("bin/" in word for word in words))
+    return name in DATA or ("bin/" not in text and DOERS.isdisjoint(words[1:]))
+
+
+@cache
+def _walking() -> tuple[Collection[str], type[Walker]]:
+    """What only texts need that are more than plain words: it is loaded with the first of them."""
+    from stanchion.readings.shell.parse import RESERVED
+    from stanchion.readings.shell.script import Walker
+
+    return RESERVED, Walker
 
 
 @lru_cache(maxsize=KEPT)
 def _kept(text: str) -> Analysis:
     words = text.split() if PLAIN.fullmatch(text) is not None else []
-    if words and _is_alone(words):
+    if words and _is_alone(text, words):
         return Analysis((Command(tuple(words)),), steps=len(words))
-    from stanchion.readings.shell.parse import RESERVED
-    from stanchion.readings.shell.script import Walker
-
+    reserved, walk = _walking()
     meter = Meter(len(text))
-    walker = Walker(meter)
+    walker = walk(meter)
     unclear = ""
     try:
-        if words and words[0] not in RESERVED:
+        if words and words[0] not in reserved:
             walker.plain(words)
         else:
             walker.whole(text)

@@ -101,6 +101,8 @@ RUNS_SHORT: Final = frozenset({("man", "-P"), ("man", "-H"), ("split", "--filter
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
 MARKS: Final = ("+!", "!", ":!", "+:!")
 """How a word begins by which pagers and editors start a program."""
+BEGIN: Final = frozenset("-+!:")
+"""How every option begins that may have a command."""
 PAGERS: Final = listed("less more most view vi vim nvim ex")
 VARIABLES: Final = listed("LESSOPEN LESSCLOSE BASH_ENV ENV")
 """Variables that hold a command although their names do not say so."""
@@ -108,6 +110,8 @@ VARIABLES: Final = listed("LESSOPEN LESSCLOSE BASH_ENV ENV")
 
 def is_run(name: str, option: str) -> bool:
     """Whether an option's value is a command."""
+    if option[:1] not in BEGIN:
+        return False
     if option.startswith("--"):
         own = option.partition("=")[0]
         return own[2:].rpartition("-")[2].lower() in RUNS or (name, own) in RUNS_SHORT

@@ -57,6 +57,7 @@ _RUNS: Final = regex(r"(?i)(?:^|[:=,;!|])\s*(?:exec|command|cmd|sh|shell|system|
 def pass_on(walker: Walker, call: Call, name: str) -> None:
     """Follow what a command is given, as if it ran it."""
     if walker.passing >= DEEPEST:
+        _give_up(walker, name, call.argv[1:], "it passes texts on too deeply to follow")
         return
     if call.settings:
         _settings(walker, call, name)
@@ -65,24 +66,40 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
             if is_run(name, word) or is_run(name, before):
                 _command(walker, call, name, word)
         return
+    if len(call.argv) > MANY_WORDS + 1:
+        _give_up(walker, name, call.argv[MANY_WORDS + 1 :], "it passes on too many words to follow")
+    files = walker.files
     for at, (before, word) in enumerate(pairwise(call.argv[: MANY_WORDS + 1]), 1):
         if is_run(name, before) or is_run(name, word):
             _command(walker, call, name, word)
             continue
-        if is_told(before) or is_told_in(word):
-            continue
         if " " in word or "\n" in word or "\t" in word or "!" in word or "exec=" in word or "(" in word:
-            _text(walker, name, word)
+            if not _is_told(before, word):
+                _text(walker, name, word)
         elif word.rpartition("/")[2] in DOERS and (name not in VERBS or "/" in word or before == "--"):
-            _words(walker, call, name, at)
-        elif word in walker.files and name not in VERBS and name not in LOOKS:
-            _text(walker, name, walker.files[word])
-    for path in UNNAMED.get(name, ()) if walker.files else ():
-        if path in walker.files:
-            _text(walker, name, walker.files[path])
+            if not _is_told(before, word):
+                _words(walker, call, name, at)
+        elif files and word in files and name not in VERBS and name not in LOOKS and not _is_told(before, word):
+            _text(walker, name, files[word])
+    for path in UNNAMED.get(name, ()) if files else ():
+        if path in files:
+            _text(walker, name, files[path])
     given = call.given
     if given is not None and not isinstance(given, Open) and name not in VERBS and may_hold(given):
         _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
+
+
+def _give_up(walker: Walker, name: str, words: tuple[str, ...], why: str) -> None:
+    """Say that words are not followed, where one of them may be a command."""
+    if name in DATA or walker.unclear:
+        return
+    loose = name not in VERBS
+    if any((" " in word and may_hold(word)) or (loose and word.rpartition("/")[2] in DOERS) for word in words):
+        walker.unclear = why
+
+
+def _is_told(before: str, word: str) -> bool:
+    return is_told(before) or is_told_in(word)
 
 
 def pass_settings(walker: Walker, call: Call, name: str) -> None:

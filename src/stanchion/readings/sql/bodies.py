@@ -11,6 +11,7 @@ from stanchion.readings.sql.listed import listed
 from stanchion.readings.sql.verbs import first_word, made_by
 
 _LATER: Final = listed("TRIGGER EVENT PROCEDURE FUNCTION RULE TASK ROUTINE")
+_UNASKED: Final = listed("TRIGGER EVENT RULE TASK")
 _QUERIES: Final = listed("TABLE VIEW")
 _BEFORE: Final = listed("AS DO BEGIN ROW INSTEAD ALSO IS THEN STATEMENT ATOMIC")
 _STARTS: Final = (BEGINNING - {"SET"}) | {"WITH", "BEGIN", "IF"}
@@ -36,6 +37,11 @@ def body_of(words: list[str]) -> int:
         ):
             return at
     return 0
+
+
+def runs_itself(words: list[str]) -> bool:
+    """Whether what a CREATE makes runs without being called."""
+    return _made(words) in _UNASKED
 
 
 def _made(words: list[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from stanchion.readings.sql.blocks import is_call, is_quiet, opens_block, steps
-from stanchion.readings.sql.bodies import body_of
+from stanchion.readings.sql.bodies import body_of, runs_itself
 from stanchion.readings.sql.calls import (
     calls_in,
     changing_words,
@@ -189,7 +189,8 @@ def _with_hidden(one: Statement, piece: Piece, view: _View) -> Statement:
 
 
 def _with_body(one: Statement, piece: Piece, view: _View) -> Statement:
-    """A CREATE, and what its body does; a body that cannot be read says nothing."""
+    """A CREATE, and what its body does. Of one that runs by itself what cannot be read is a doubt; a routine does
+    nothing until it is called."""
     at = body_of(piece.words) if one.does < Does.ADMIN else 0
     if not at:
         return one
@@ -197,8 +198,8 @@ def _with_body(one: Statement, piece: Piece, view: _View) -> Statement:
         inner = [_text(piece, at, view, one.verb)]
     else:
         inner = [_step(part, view, set()) for part in steps(piece.behind(at))]
-    clear = [each for each in inner if not each.why]
-    return _worst([one, *clear], one)
+    said = inner if runs_itself(piece.words) else [each for each in inner if not each.why]
+    return _worst([one, *said], one)
 
 
 def _explained(piece: Piece, view: _View) -> Statement:

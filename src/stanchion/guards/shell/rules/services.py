@@ -6,6 +6,7 @@ from typing import Final
 
 from stanchion.guards.shell.places import CORE, Roots, under
 from stanchion.guards.shell.rule import Family, Rule
+from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import is_remote
 
@@ -24,6 +25,16 @@ PATHS: Final = (
     "/kill",
 )
 
+_CHANGING: Final = regex(
+    r"(?i)(?<![a-z])(?:destroy|delete|update|save|create|insert|upsert|increment|decrement|toggle|touch|remove|truncate|"
+    r"drop|execute|exec|system|spawn|eval|instance_eval|send|public_send|transfer|block|ban|archive|disable|enable|reset|"
+    r"revoke|assign|write|unlink|clear|purge|import|perform|call|new|transition|rename|move|merge|approve)(?![a-z])"
+    r"|\w!|\.\w+\s*[-+*/|&]{0,2}=(?![=~])|`|%x|<<"
+)
+"""What Ruby says where something stored may change: a method, one with a bang, an attribute that is set, a command."""
+_STRAY: Final = regex(r"\S*\.rb(?: .*)?|-?|/\S*")
+"""A file, the input, or nothing."""
+
 
 def _method(command: Command, _roots: Roots) -> bool:
     given = [value for flag, value in command.sorted.values if flag in ("-X", "--request", "--method")]
@@ -41,6 +52,12 @@ def _httpie(command: Command, _roots: Roots) -> bool:
     if operands[0].upper() == "DELETE":
         return True
     return operands[0].upper() in ("POST", "PUT") and any(url.lower().endswith(PATHS) for url in operands[1:2])
+
+
+def _changes_records(command: Command, _roots: Roots) -> bool:
+    """Whether code for a runner of Rails may change what is stored; a file of it is not known."""
+    code = " ".join(command.operands[1:])
+    return not command.known or _STRAY.fullmatch(code) is not None or _CHANGING.search(code) is not None
 
 
 def _onto_system(command: Command, _roots: Roots) -> bool:
@@ -195,7 +212,8 @@ FAMILY: Final = Family(
         Rule("gh glab", GONE, words="api", check=_api_delete),
         Rule("glab", GONE, words="** delete|archive", check=lambda c, _: c.operands[0] != "alias"),
         Rule("gitlab-runner", GONE, words="unregister|stop|uninstall", loss="changed"),
-        Rule("gitlab-rails", GONE, words="console|runner", loss="changed"),
+        Rule("gitlab-rails", GONE, words="console|c|dbconsole|db", loss="changed"),
+        Rule("gitlab-rails", GONE, words="runner|r", check=_changes_records, loss="changed"),
         Rule("vault", GONE, words="** delete|destroy|revoke|disable|seal|step-down"),
         Rule("vault", "changes a secret", words="kv put|patch|rollback|undelete", loss="recoverable"),
         Rule("op", GONE, words="** delete|revoke"),
@@ -327,6 +345,11 @@ HITS: Final = (
     "scp app root@h:/usr/bin/",
     "pulumi stack rm prod",
     "npm unpublish x",
+    "gitlab-rails runner 'Project.where(archived: true).destroy_all'",
+    "gitlab-rails runner 'u = User.first; u.admin = true'",
+    "gitlab-rails runner 'User.find(1).tap(&:block)'",
+    "gitlab-rails runner /tmp/job.rb",
+    "gitlab-rails console",
 )
 MISSES: Final = (
     "aws s3 ls",
@@ -358,4 +381,7 @@ MISSES: Final = (
     "kubectl delete pod x --dry-run=client",
     "npm publish",
     "echo kubectl delete ns prod",
+    "gitlab-rails runner 'Project.all.each { |p| puts p.name }'",
+    "gitlab-rails runner 'puts User.where(admin: true).count'",
+    "gitlab-rails runner 'p Ci::Runner.pluck(:description)'",
 )

@@ -1,0 +1,138 @@
+"""Signing in: whether a value of a call is given as a login, and to which hosts it then goes.
+
+A login is what a client sends to the host it connects to so that it is let in: what stands before the `@` of a URL, the
+value of an option or of a variable for it, what is filled into the field of a form. The body of a request, a message
+and what is written to a file are none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.logins import login_in
+from stanchion.readings.names import letters
+from stanchion.readings.shell.analysis import analysed
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
+from stanchion.readings.texts import Leaf
+from stanchion.readings.urls import Target, host_of, url_of
+
+SILENT: Final = PRINTS | LOOKS_FOR
+"""Programs that sign in nowhere: they say what they are given, or look for it."""
+SHORT: Final = frozenset({"-u", "-p", "-P", "-a", "-w", "-U", "-H"})
+"""Short options by which clients are given a user, a password or a header."""
+LONG: Final = frozenset(
+    {"user", "userpwd", "password", "passwd", "pass", "passphrase", "token", "apikey", "auth", "bearer", "secret",
+     "header", "storepass", "keypass"}
+)  # fmt: skip
+"""Words of long options that do the same."""
+LONGEST: Final = 4_096
+"""In a longer text nobody looks for the call that a value stands in."""
+ADDRESSES: Final = frozenset(
+    {"url", "uri", "dsn", "repo", "repository", "remote", "address", "host", "endpoint", "connection", "database",
+     "source", "origin", "proxy", "server", "registry", "index", "link"}
+)  # fmt: skip
+"""Words in the name of an argument that says where to go."""
+SAID: Final = frozenset({"data", "body", "message", "title", "form", "json", "text", "description", "comment", "notes"})
+"""Words of options whose value is a request's body, or for people to read."""
+SAID_SHORT: Final = frozenset({"-d", "-F", "-T", "-m", "-b", "-t"})
+
+_BLANK: Final = regex(r"\s")
+_FILLING: Final = regex(r"(?i)\b(?:fill|type|input|enter|send_?keys|set_?value|insert)\w*\(\s*[^()\n]{0,80}$")
+_PASSWORD_NAME: Final = regex(r"(?i)\w*(?:pass|pwd|secret|token|auth|key)\w*")
+
+
+def login_hosts(reading: Any, leaf: Leaf, start: int, end: int) -> tuple[str, ...] | None:
+    """The hosts that are given a part of a text as a login, none where it stays with a program of this machine or with
+    the page of a browser; `None` where it is no login."""
+    if _BLANK.search(leaf.text) is None and "://" in leaf.text:
+        return _of_url(leaf.text, leaf.text[start:end]) if _is_address(reading, leaf) else None
+    for held in reading.commands:
+        if held.where == leaf.path and isinstance(held.text, str) and not held.code:
+            return _of_commands(held.text, leaf.text[start:end])
+    if reading.act.web and start < LONGEST and _FILLING.search(leaf.text, max(0, start - 120), start) is not None:
+        return ()
+    return None
+
+
+def _is_address(reading: Any, leaf: Leaf) -> bool:
+    """Whether an argument says where to go, and nobody is only told of it."""
+    name = next((step for step in reversed(leaf.path) if isinstance(step, str)), "")
+    return not reading.act.says and (reading.act.web or not ADDRESSES.isdisjoint(letters(name)))
+
+
+def _of_url(text: str, value: str) -> tuple[str, ...] | None:
+    """The host of a URL that has a value in its login."""
+    login = login_in(text)
+    target = url_of(text) if login is not None and value in text[slice(*login)] else None
+    return (target.host,) if isinstance(target, Target) and target.host and not target.unclear else None
+
+
+def _of_commands(text: str, value: str) -> tuple[str, ...] | None:
+    """The hosts that a shell text gives a value to, if every command that has it signs in with it."""
+    hosts: dict[str, None] = {}
+    having = [command for command in analysed(text).commands if _has(command, value)]
+    for command in having:
+        if not _signs_in(command, value):
+            return None
+        hosts |= dict.fromkeys(_hosts(command))
+    return tuple(hosts) if having else None
+
+
+def _has(command: Command, value: str) -> bool:
+    named = any(value in word for word in command.argv) or any(value in one for _, one in command.settings)
+    return named or (command.given is not None and value in command.given)
+
+
+def _signs_in(command: Command, value: str) -> bool:
+    """Whether all words of a command that have a value are logins."""
+    if command.name in SILENT or (command.given is not None and value in command.given):
+        return False
+    if _stays_here(command):
+        return True
+    words = command.argv
+    names = [name for name, one in command.settings if value in one]
+    found = [at for at, word in enumerate(words) if value in word and word.partition("=")[0] not in names]
+    return all(_is_login(words, at, value) for at in found) and all(
+        _PASSWORD_NAME.fullmatch(name) is not None for name in names
+    )
+
+
+def _stays_here(command: Command) -> bool:
+    """Whether a command talks to this machine alone."""
+    hosts = _hosts(command)
+    return bool(hosts) and all(_is_here(host) for host in hosts)
+
+
+def _is_here(host: str) -> bool:
+    address = host_of(host)
+    if isinstance(address, str):
+        return address == "localhost" or address.endswith((".localhost", ".test"))
+    return address is not None and address.is_loopback
+
+
+def _is_login(words: tuple[str, ...], at: int, value: str) -> bool:
+    """Whether a word is the URL or the option of a login."""
+    word, before = words[at], words[at - 1] if at else ""
+    if word.startswith("--"):
+        option, _, given = word.partition("=")
+        return (value in given and _for_logins(option)) or _of_url(given, value) is not None
+    if word.startswith("-"):
+        return word[:2] in SHORT and value in word[2:]
+    if before.startswith("-") and "=" not in before:
+        if _for_logins(before):
+            return True
+        if before in SAID_SHORT or not SAID.isdisjoint(before.lstrip("-").lower().split("-")):
+            return False
+    return _of_url(word, value) is not None
+
+
+def _for_logins(option: str) -> bool:
+    return option in SHORT or not LONG.isdisjoint(option.lstrip("-").lower().split("-"))
+
+
+def _hosts(command: Command) -> list[str]:
+    """The hosts that the words of a command name."""
+    targets = [url_of(word) for word in command.argv if "://" in word and _BLANK.search(word) is None]
+    return [target.host if isinstance(target, Target) else "" for target in targets]
