@@ -51,10 +51,10 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_changed_guard_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    once: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "before.jsonl"
-    assert main(["write", str(file), "--only", "drawn", *SOME]) == 0
+    file.write_bytes(once["drawn"])
     assert main(["compare", str(file), "--jobs", "1"]) == 0
     assert "lines are as they were" in capsys.readouterr().out
 
