@@ -28,13 +28,12 @@ help: ## show this list
 demo: .venv/.core ## watch a scripted agent being kept safe
 	@$(BIN)/stanchion demo
 
-# Types take one core for a minute: they are checked beside the tests, and what they say comes at the end. Workers take
-# neighbouring tests, so what a file sets up is set up once, and who is done early takes over from the others.
+# Types take one core for a minute: they are checked beside the tests, and what they say comes at the end.
 test: style ## check, and run every test
 	@mkdir -p build
 	@$(BIN)/mypy >build/types.txt 2>&1 & types=$$!; \
 	$(MAKE) --silent .venv/.collected; \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout=$(HANGS) --timeout-method=thread; tests=$$?; \
+	$(BIN)/python -m pytest -n $(WORKERS) --timeout=$(HANGS) --timeout-method=thread; tests=$$?; \
 	wait $$types; told=$$?; cat build/types.txt; exit $$((tests ? tests : told))
 
 check: style ## format, lint and strict types

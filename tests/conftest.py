@@ -43,9 +43,11 @@ settings.load_profile("soak" if os.environ.get("STANCHION_SOAK") else "ci")
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was collected out of the collector's way: it is much, and stays until the end."""
+    """Keep what was collected out of the collector's way: it is much, and stays until the end. Search less often for
+    what tests leave: the usual 700 new objects are one small test, and a tenth of the time went into searches."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000)
 
 
 def pytest_unconfigure() -> None:
