@@ -116,7 +116,7 @@ clean: ## remove everything that make created
 
 # All workers start at once: in a fresh clone each of them would compile every file and every test for itself.
 .venv/.collected: .venv/.dev
-	@$(BIN)/python -m pytest --collect-only -q >build/collected.txt 2>&1; touch $@
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1; touch $@
 
 .venv/.docs: pyproject.toml lab/pyproject.toml | .venv/.made
 	@echo 'installing the documentation tools into .venv'
