@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run side by side under -j.
 .NOTPARALLEL:
-.PHONY: help demo test check format bench bench-peers docs pages wheel test-sdks test-frameworks soak faults mutants clean
+.PHONY: help demo test check style format bench bench-peers docs pages wheel test-sdks test-frameworks soak faults mutants clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -28,13 +28,20 @@ help: ## show this list
 demo: .venv/.core ## watch a scripted agent being kept safe
 	@$(BIN)/stanchion demo
 
-test: check ## check, then run every test
-	@$(BIN)/python -m pytest -n $(WORKERS) --timeout=$(HANGS) --timeout-method=thread
+# Types take one core for a minute: they are checked beside the tests, and what they say comes at the end.
+test: style ## check, and run every test
+	@mkdir -p build
+	@$(BIN)/mypy >build/types.txt 2>&1 & types=$$!; \
+	$(MAKE) --silent .venv/.collected; \
+	$(BIN)/python -m pytest -n $(WORKERS) --timeout=$(HANGS) --timeout-method=thread; tests=$$?; \
+	wait $$types; told=$$?; cat build/types.txt; exit $$((tests ? tests : told))
 
-check: .venv/.dev ## format, lint and strict types
+check: style ## format, lint and strict types
+	@$(BIN)/mypy
+
+style: .venv/.dev
 	@$(BIN)/ruff format --check --quiet . || { echo 'run `make format`'; exit 1; }
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy
 
 format: .venv/.dev ## rewrite the code in the house format
 	@$(BIN)/ruff format --quiet .
@@ -106,6 +113,10 @@ clean: ## remove everything that make created
 	@echo 'installing stanchion and its development tools into .venv'
 	@$(PIP) -e '.[dev]' -e './lab[agentdojo]'
 	@touch .venv/.core $@
+
+# All workers start at once: in a fresh clone each of them would compile every file and every test for itself.
+.venv/.collected: .venv/.dev
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null 2>&1; touch $@
 
 .venv/.docs: pyproject.toml lab/pyproject.toml | .venv/.made
 	@echo 'installing the documentation tools into .venv'

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -54,11 +55,7 @@ def seeded(source: str, mutation: Mutation) -> str:
 def attempt(mutation: Mutation | None, cases: int = CASES, first: bool = False) -> Verdict:
     """Run the trial on a copy of the package with one fault, or with none."""
     with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder) / "stanchion"
-        shutil.copytree(ROOT / "src" / "stanchion", package, ignore=shutil.ignore_patterns("__pycache__"))
-        if mutation is not None:
-            file = package / mutation.file
-            file.write_text(seeded(file.read_text(encoding="utf-8"), mutation), encoding="utf-8")
+        _copy(Path(folder) / "stanchion", mutation)
         command = [sys.executable, "-m", "model.trial", folder, str(cases), "first" if first else "all"]
         path = os.pathsep.join([folder, str(ROOT)])
         env = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -72,6 +69,22 @@ def attempt(mutation: Mutation | None, cases: int = CASES, first: bool = False) 
         return Verdict(name, msgspec.json.decode(done.stdout, type=list[Outcome]))
 
 
+def _copy(package: Path, mutation: Mutation | None) -> None:
+    """The package with a fault in it: the room of the fault is copied, links lead to all the others."""
+    room = None if mutation is None else Path(mutation.file).parts[0]
+    package.mkdir()
+    for each in (ROOT / "src" / "stanchion").iterdir():
+        if each.name != room:
+            (package / each.name).symlink_to(each)
+        elif each.is_dir():
+            shutil.copytree(each, package / each.name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(each, package / each.name)
+    if mutation is not None:
+        file = package / mutation.file
+        file.write_text(seeded(file.read_text(encoding="utf-8"), mutation), encoding="utf-8")
+
+
 def rows(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """The table: for each fault and each kind of test after how many cases it was noticed."""
     names = list(dict.fromkeys(outcome.test for verdict in verdicts for outcome in verdict.outcomes))
@@ -83,17 +96,17 @@ def rows(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"{verdict.name:{width}}  {cells}" + ("" if verdict.noticed else "   SURVIVED")
 
 
-def main(words: Sequence[str]) -> int:
-    """Try the faults, print the table, and say how it went."""
+def main(words: Sequence[str], cases: int = CASES) -> int:
+    """Try the faults on so many cases each, print the table, and say how it went."""
     chosen = [m for m in MUTATIONS if not words or any(word in m.name for word in words)]
     for mutation in chosen:
         seeded((ROOT / "src" / "stanchion" / mutation.file).read_text(encoding="utf-8"), mutation)
-    sound = attempt(None)
+    sound = attempt(None, cases)
     if sound.noticed:
         print("the tests fail without any fault:", *[o for o in sound.outcomes if o.noticed], sep="\n  ")
         return 1
     with ThreadPoolExecutor(os.cpu_count()) as workers:
-        verdicts = list(workers.map(attempt, chosen))
+        verdicts = list(workers.map(partial(attempt, cases=cases), chosen))
     print(*rows(verdicts), sep="\n")
     alive = [verdict.name for verdict in verdicts if not verdict.noticed]
     print(f"{len(verdicts) - len(alive)} of {len(verdicts)} faults noticed; cases until noticed, · where not noticed")

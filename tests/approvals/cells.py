@@ -20,6 +20,7 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
+from tests.sampling import some
 
 ROLES: Final = ("human_operator", "supervisor", "reviewer")
 ASKED: Final = ("supervisor", "human_operator")
@@ -59,6 +60,14 @@ def cells(*ways: str) -> list[Cell]:
     """Every cell of some ways. A program names no role."""
     drawn = itertools.product(ways, (True, False), RISKS, MODES, ROLES, SCOPES)
     return [cell for cell in map(Cell._make, drawn) if cell.way not in PROGRAM or cell.role == ROLES[0]]
+
+
+def played(*ways: str) -> list[Cell]:
+    """The cells of some ways that are played: some of each, in a soak all of them.
+
+    A fourth: roles and scopes come in threes and fives, so every one of them is met with every mode.
+    """
+    return [cell for way in ways for cell in some(cells(way), 4, way)]
 
 
 def expected(cell: Cell) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import unicodedata
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -21,14 +22,14 @@ from stanchion.kernel.shown import UNSEEN
 from stanchion.testing import shield_for
 from stanchion.testing.operators import operator
 from tests.approvals.asking import Paid, policy
-from tests.approvals.cells import TYPED, WAYS, Cell, cells, expected, outcomes
+from tests.approvals.cells import TYPED, WAYS, Cell, cells, expected, outcomes, played
 from tests.approvals.test_taken_back import asks
 from tests.cli.terminals import person
 
 AT_A_TERMINAL = """
 import json, pathlib, tempfile
-from tests.approvals.cells import TYPED, cells, outcomes
-print(json.dumps(list(outcomes(cells(*TYPED), pathlib.Path(tempfile.gettempdir())))))
+from tests.approvals.cells import TYPED, outcomes, played
+print(json.dumps(list(outcomes(played(*TYPED), pathlib.Path(tempfile.gettempdir())))))
 """
 
 
@@ -44,9 +45,18 @@ def test_the_table_has_both_sides() -> None:
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in TYPED])
 def test_a_yes_starts_what_it_may_and_nothing_else(way: str, tmp_path: Path) -> None:
-    came = list(outcomes(cells(way), tmp_path))
-    assert len(came) == len(cells(way))
+    came = list(outcomes(played(way), tmp_path))
+    assert [cell for cell, _ in came] == played(way)
     assert wrong(came) == []
+
+
+def test_every_way_that_starts_something_is_played_on_both_sides() -> None:
+    for way in WAYS:
+        sides = {expected(cell) for cell in played(way)}
+        assert sides == {expected(cell) for cell in cells(way)}
+        assert {cell[:4] for cell in played(way)} == {cell[:4] for cell in cells(way)}, (
+            "no mode and no risk is left out"
+        )
 
 
 def test_a_code_typed_at_a_terminal_starts_what_it_may_and_nothing_else() -> None:
@@ -61,7 +71,7 @@ def test_a_code_typed_at_a_terminal_starts_what_it_may_and_nothing_else() -> Non
         out, err = made.communicate()
     assert made.returncode == 0, err.decode()
     came = [(Cell(*cell), started) for cell, started in json.loads(out)]
-    assert len(came) == len(cells(*TYPED))
+    assert [cell for cell, _ in came] == played(*TYPED)
     assert wrong(came) == []
 
 
@@ -77,19 +87,22 @@ def test_a_no_is_everybody_s(enrolled: bool) -> None:
     assert paid.amounts == []
 
 
-UNSEEN_ALL = [chr(code) for code in range(0x110000) if UNSEEN.match(chr(code))]
-BLANK = [
-    chr(code)
-    for code in range(0x30000)
-    if unicodedata.category(chr(code))[0] in "ZC" and code not in range(0xD800, 0xE000)
-]
 WIDE = {chr(code): chr(code + 0xFEE0) for code in range(0x21, 0x7F)}
+
+
+@cache
+def nothing_to_see() -> st.SearchStrategy[str]:
+    """Characters that nobody sees, and spaces."""
+    unseen = [char for char in map(chr, range(0x110000)) if UNSEEN.match(char)]
+    codes = [code for code in range(0x30000) if code not in range(0xD800, 0xE000)]
+    blank = [chr(code) for code in codes if unicodedata.category(chr(code))[0] in "ZC"]
+    return st.lists(st.sampled_from([*unseen, *blank, "\u0301"]), max_size=2).map("".join)
 
 
 @st.composite
 def respelled(draw: st.DrawFn, name: str) -> str:
     """A name as somebody could write it who wants to be taken for somebody else."""
-    between = st.lists(st.sampled_from([*UNSEEN_ALL, *BLANK, "\u0301"]), max_size=2).map("".join)
+    between = nothing_to_see()
     written = [draw(st.sampled_from([char, char.upper(), WIDE[char]])) + draw(between) for char in name]
     return draw(between) + "".join(written)
 

@@ -22,6 +22,7 @@ from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
 from tests.approvals.asking import policy
 from tests.approvals.test_taken_back import put
+from tests.properties.examples import SOAK
 
 ANN, KNOWN = operator()
 BOB, REVIEWER = operator("bob", "reviewer")
@@ -307,4 +308,4 @@ class Forged(RuleBasedStateMachine):
 
 
 TestForged = Forged.TestCase
-TestForged.settings = settings(max_examples=80, stateful_step_count=25, deadline=None)
+TestForged.settings = settings(max_examples=SOAK or 40, stateful_step_count=25, deadline=None)

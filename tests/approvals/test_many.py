@@ -20,8 +20,9 @@ from stanchion.stores.seen import Hold, Seen
 from stanchion.testing import FakeClock, LostStore, shield_for
 from tests.approvals.asking import Paid, policy
 from tests.approvals.test_taken_back import asks
+from tests.sampling import SOAK
 
-MANY = 10_000
+MANY = 10_000 if SOAK else 2_000
 FEW = 100
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from tests.sources import tree_of
+from tests.sources import nodes, tree_of
 
 SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
 INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy"})
@@ -79,10 +79,10 @@ class Import(NamedTuple):
         return f"{self.module}.{self.name}" if self.name else self.module
 
 
-def imports(path: PurePosixPath, tree: ast.AST) -> Iterator[Import]:
+def imports(path: PurePosixPath, tree: ast.Module) -> Iterator[Import]:
     """Yield every import in a file; `path` is relative to src and resolves relative imports."""
     package = path.parent.parts
-    for node in ast.walk(tree):
+    for node in nodes(tree, ast.Import, ast.ImportFrom, ast.Call):
         match node:
             case ast.Import():
                 for alias in node.names:
@@ -162,8 +162,8 @@ def _impure_import(room: str, each: Import) -> str | None:
     return None
 
 
-def _impure_code(room: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def _impure_code(room: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in nodes(tree, ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.Call):
         match node:
             case ast.AsyncFunctionDef() | ast.Await() | ast.AsyncFor() | ast.AsyncWith():
                 yield (

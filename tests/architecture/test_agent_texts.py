@@ -4,15 +4,15 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.sources import tree_of
+from tests.sources import nodes, tree_of
 
 ROOM = Path(__file__).resolve().parents[2] / "src/stanchion/runtime"
 
 
 def told_errors(source: str) -> Iterator[int]:
     """The lines on which a caught error is named in what `desk.tell` is given."""
-    for handler in ast.walk(tree_of(source)):
-        if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
+    for handler in nodes(tree_of(source), ast.ExceptHandler):
+        if handler.name is None:
             continue
         for call in [node for line in handler.body for node in ast.walk(line) if isinstance(node, ast.Call)]:
             tells = isinstance(call.func, ast.Attribute) and call.func.attr == "tell"

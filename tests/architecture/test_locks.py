@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources import tree_of
+from tests.sources import nodes, tree_of
 
 ROOT = Path(__file__).resolve().parents[2] / "src"
 KINDS = {"Lock", "Reentrant", "Condition"}
@@ -26,14 +26,15 @@ def locks(tree: ast.Module) -> set[str]:
     """The names under which a module keeps locks of ours: of variables, and of attributes."""
     known = {
         alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("stanchion.locks")
+        for node in nodes(tree, ast.ImportFrom)
+        if (node.module or "").startswith("stanchion.locks")
         for alias in node.names
         if alias.name in KINDS
     }
     found = set()
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Call):
+    assigned: list[ast.Assign | ast.AnnAssign] = [*nodes(tree, ast.Assign), *nodes(tree, ast.AnnAssign)]
+    for node in assigned:
+        if not isinstance(node.value, ast.Call):
             continue
         if isinstance(node.value.func, ast.Name) and node.value.func.id in known:
             found |= {name for target in _targets(node) if (name := last_name(target))}
@@ -72,8 +73,7 @@ def faults(root: Path) -> list[str]:
     return [
         f"{path}:{inner.lineno} rests with `{last_name(item.context_expr)}`: let go of it before"
         for path, tree in modules.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.With)
+        for node in nodes(tree, ast.With)
         for item in node.items
         if last_name(item.context_expr) in names
         for inner in in_this_frame(node.body)

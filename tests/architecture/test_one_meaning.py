@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tests.sources import tree_of
+from tests.sources import nodes, tree_of
 
 ROOT: Final = Path(__file__).parents[2]
 FOLDERS: Final = ("src/stanchion", "lab/src/stanchion_lab")
@@ -16,7 +16,7 @@ FOLDERS: Final = ("src/stanchion", "lab/src/stanchion_lab")
 
 def _defined(tree: ast.Module) -> set[str]:
     """The classes and aliases that a module defines, whether they are private or not."""
-    named = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    named = {node.name for node in nodes(tree, ast.ClassDef)}
     for node in tree.body:
         targets = (
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []

@@ -44,11 +44,12 @@ def outcomes(shield: Shield, case: Case) -> Iterator[Decision | None]:
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda file: str(file.stem))
 def test_whatever_default_refuses_is_refused(fresh: Path, table: Path) -> None:
-    known = {host: found for case in read_table(table).cases for host, found in case.addresses.items()}
+    cases = read_table(table).cases
+    known = {host: found for case in cases for host, found in case.addresses.items()}
     usual, mine = (shield_for(one, resolver=lambda host, _port: known.get(host, ())) for one in ("default", fresh))
     let_through = [
         f"{case.name}: {one}"
-        for case in read_table(table).cases
+        for case in cases
         if case.refused is None
         for one, other in zip(outcomes(usual, case), outcomes(mine, case), strict=True)
         if one is not None and other is not None and not one.proceeds and other.proceeds

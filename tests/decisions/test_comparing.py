@@ -23,6 +23,17 @@ def _no_corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STANCHION_CORPORA", str(tmp_path / "none"))
 
 
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What is written of the tables and of what is drawn: it is the same for every test."""
+    file = tmp_path_factory.mktemp("once") / "once.jsonl"
+    found = {}
+    for source in ("tables", "drawn"):
+        assert main(["write", str(file), "--only", source, *SOME]) == 0
+        found[source] = file.read_bytes()
+    return found
+
+
 def written(file: Path, seed: str, jobs: str) -> bytes:
     """What another process writes, in which texts have other hashes."""
     command = [sys.executable, "-m", "tools.decisions", "write", str(file), "--part", "83/400", "--jobs", jobs]
@@ -40,10 +51,10 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_changed_guard_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    once: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "before.jsonl"
-    assert main(["write", str(file), "--only", "drawn", *SOME]) == 0
+    file.write_bytes(once["drawn"])
     assert main(["compare", str(file), "--jobs", "1"]) == 0
     assert "lines are as they were" in capsys.readouterr().out
 
@@ -60,9 +71,11 @@ def test_a_changed_guard_is_named(
     assert "(strict)" not in out
 
 
-def test_a_case_with_other_events_is_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_case_with_other_events_is_told_apart(
+    once: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "before.jsonl"
-    assert main(["write", str(file), "--only", "drawn", *SOME]) == 0
+    file.write_bytes(once["drawn"])
     lines = file.read_text("utf-8").splitlines()
     name = kept.read(file).lines
     first = next(iter(name.values()))
@@ -74,11 +87,12 @@ def test_a_case_with_other_events_is_told_apart(tmp_path: Path, capsys: pytest.C
     assert "1 cases are not the same cases any more" in out
 
 
-def test_what_is_no_file_of_decisions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_file_of_decisions_is_refused(
+    once: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     other, cut = tmp_path / "other.jsonl", tmp_path / "cut.jsonl"
     other.write_text('{"a": 1}\n', "utf-8")
-    assert main(["write", str(cut), "--only", "tables", *SOME]) == 0
-    whole = cut.read_bytes().splitlines(keepends=True)
+    whole = once["tables"].splitlines(keepends=True)
     cut.write_bytes(b"".join(whole[:-1]))
     torn = tmp_path / "torn.jsonl"
     torn.write_bytes(b"".join(whole)[:-20])
@@ -93,10 +107,11 @@ def test_what_is_no_file_of_decisions_is_refused(tmp_path: Path, capsys: pytest.
         assert said in capsys.readouterr().err
 
 
-def test_what_the_file_does_not_have_is_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_file_does_not_have_is_not_compared(
+    once: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "before.jsonl"
-    assert main(["write", str(file), "--only", "tables", *SOME]) == 0
-    assert "tables" in capsys.readouterr().out
+    file.write_bytes(once["tables"])
     assert main(["compare", str(file), "--only", "drawn"]) == 2
     assert "the file has nothing of that: it holds tables" in capsys.readouterr().err
     assert main(["compare", str(file), "--part", "6/400"]) == 2
@@ -107,9 +122,11 @@ def test_what_the_file_does_not_have_is_not_compared(tmp_path: Path, capsys: pyt
     assert "the file has rows of corpora, and no folder of them is there" in capsys.readouterr().err
 
 
-def test_events_of_another_seed_are_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_events_of_another_seed_are_not_compared(
+    once: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "before.jsonl"
-    assert main(["write", str(file), "--only", "drawn", *SOME]) == 0
+    file.write_bytes(once["drawn"])
     file.write_text(file.read_text("utf-8").replace('"seed":"', '"seed":"older-', 1), "utf-8")
     assert main(["compare", str(file)]) == 2
     assert "its events were drawn from the seed `older-" in capsys.readouterr().err

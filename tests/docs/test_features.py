@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.sources import tree_of
+from tests.sources import nodes, tree_of
 from tools.features import DOCUMENTS, Done, Open, Ruled, read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,8 +23,10 @@ def names_in(file: Path) -> set[str]:
     """Collect what a test reference may name: functions and classes of Python, any scalar of a YAML table."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".py":
-        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        return {node.name for node in ast.walk(tree_of(text)) if isinstance(node, kinds)}
+        tree = tree_of(text)
+        functions = [node.name for node in nodes(tree, ast.FunctionDef)]
+        functions += [node.name for node in nodes(tree, ast.AsyncFunctionDef)]
+        return {*functions, *[node.name for node in nodes(tree, ast.ClassDef)]}
     return set(scalars(yaml.safe_load(text)))
 
 

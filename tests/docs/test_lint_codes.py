@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from tests.sources import tree_of
+from tests.sources import nodes, tree_of
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "docs" / "how-to" / "lint-a-policy.md"
@@ -20,8 +20,8 @@ def given() -> set[str]:
     """The codes in the source; one that is no text there is handed on from a place where it is."""
     found = set()
     for path in [file for room in ROOMS for file in (ROOT / "src" / "stanchion" / room).rglob("*.py")]:
-        for node in ast.walk(tree_of(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CODE_AT:
+        for node in nodes(tree_of(path.read_text("utf-8")), ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id in CODE_AT:
                 at = CODE_AT[node.func.id]
                 code = node.args[at] if len(node.args) > at else None
                 if isinstance(code, ast.Constant) and isinstance(code.value, str):

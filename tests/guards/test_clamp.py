@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.guards.clamp import Clamp, _measure
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo, ToolResult
 from stanchion.kernel.patches import apply
 from stanchion.readings import read
+from tests.properties.examples import sample
 
 RUN = RunInfo("r1")
 SMALL = Clamp(max_chars=400, max_field=200)
@@ -46,7 +47,7 @@ def alike(before: Any, after: Any) -> bool:
     return type(before) is type(after)
 
 
-@settings(max_examples=300, deadline=None)
+@sample(100)
 @given(contents, st.sampled_from(["both", "head", "tail"]))
 def test_what_comes_out_fits_and_is_left_alone_the_second_time(content: Any, keep: Any) -> None:
     guard = Clamp(max_chars=400, max_field=200, keep=keep)

@@ -1,5 +1,6 @@
 """A long run: neither memory nor time grows with what was decided before."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -11,6 +12,13 @@ from stanchion_lab.bench.measure import Cost
 from stanchion_lab.endurance import PARTS, Part, endure, grown, main, trends
 
 SOAK = bool(os.environ.get("STANCHION_SOAK"))
+
+
+@pytest.fixture(autouse=True)
+def _alone() -> None:
+    """Keep what other tests have left out of the searches for garbage: each part ends with one."""
+    gc.collect()
+    gc.freeze()
 
 
 def test_every_decision_is_counted() -> None:

@@ -14,6 +14,7 @@ from stanchion.policy.load import load_policy, packs
 from stanchion.policy.reach import reach_of, silenced, stops
 from stanchion.policy.spelling import Known
 from stanchion.policy.starter import starter
+from tests.sampling import some
 
 AGENTS = {"imp-*": {"role": "implementer"}, "tester": {"role": "tester"}}
 
@@ -179,7 +180,8 @@ def drawn(chance: Random, number: int) -> dict[str, Any]:
 
 def test_the_index_finds_what_comparing_all_pairs_finds_and_it_is_true() -> None:
     found_any = 0
-    for seed in range(120):
+    seeds = some(range(120), 3, "index")
+    for seed in seeds:
         chance = Random(seed)
         guards = [drawn(chance, number) for number in range(8)]
         shield = Shield.load({"name": "p", "guards": guards})
@@ -193,7 +195,7 @@ def test_the_index_finds_what_comparing_all_pairs_finds_and_it_is_true() -> None
             args = {"x": chance.choice(["a", "b"]), "y": chance.choice([1, 2])}
             decision = run.check(chance.choice(["t", "u", "tu"]), args)
             assert not silent & {finding.guard for finding in decision.findings}, (seed, guards)
-    assert found_any > 50
+    assert found_any > len(seeds) // 3
 
 
 def test_names_that_are_one_slip_away_are_likely_misspelt() -> None:
@@ -430,4 +432,4 @@ def calls_of_lint(count: int) -> int:
 
 
 def test_the_work_grows_with_the_rules_and_not_with_their_pairs() -> None:
-    assert calls_of_lint(800) < 5 * calls_of_lint(200)
+    assert calls_of_lint(400) < 5 * calls_of_lint(100)

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from importlib import resources
+from itertools import islice
 from random import Random
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from stanchion.policy.struct_check import check, convert
 from tests.policy.drawn_policies import JUNK, draw
 
 SOAK: Final = int(os.environ.get("STANCHION_SOAK_EXAMPLES", "100000")) if os.environ.get("STANCHION_SOAK") else 0
-MUTANTS: Final = max(3_000, SOAK)
+MUTANTS: Final = max(1_500, SOAK)
 BLOCK: Final = 500
 FILE: Final = "policy.yaml"
 
@@ -113,12 +114,11 @@ def faults_of(document: Document) -> list[Fault]:
 
 def drawn(count: int) -> list[str]:
     """Policies drawn from the schema that have no faults."""
-    good: list[str] = []
-    for seed in range(20 * count):
-        data = draw(msgspec.inspect.type_info(any_file()), Random(seed))
-        text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
-        good += [text] if len(good) < count and not faults_of(read_text(text, FILE)) else []
-    return good
+    schema = msgspec.inspect.type_info(any_file())
+    texts = (
+        yaml.safe_dump(draw(schema, Random(seed)), sort_keys=False, allow_unicode=True) for seed in range(20 * count)
+    )
+    return list(islice((text for text in texts if not faults_of(read_text(text, FILE))), count))
 
 
 def entries() -> list[msgspec.inspect.StructType]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from stanchion.kernel.events import Event, Failure, RunInfo, ToolCall, ToolResult
 from stanchion.policy.sequences import Sequence, Step
 from stanchion.readings import read
+from tests.properties.examples import sample
 
 RUN = RunInfo("r1", agent="a", task="t")
 TOOLS = ("x", "y", "z")
@@ -129,7 +130,7 @@ class Kept:
         return ruling.finding is None
 
 
-@settings(max_examples=400, deadline=None)
+@sample(150)
 @given(guards, happenings)
 def test_a_sequence_says_what_a_look_through_the_history_says(
     guard: Sequence, history: list[tuple[str, str, str, int]]

@@ -28,6 +28,7 @@ from stanchion.guards.secrets import finder
 from stanchion_lab.measuring.rows import VARIABLE
 from tests.properties.examples import SOAK, sample
 from tests.runtime.finders import BLOCK, CARD, KEY, PIN, Cards, Keys
+from tests.sampling import some
 
 SECRETS: Final = (KEY, f"pin {PIN}", CARD, BLOCK)
 STREAMING: Final = tuple(name for name, guard in SHIPPED.items() if hasattr(guard, "settled"))
@@ -131,7 +132,7 @@ def test_every_two_cuts_through_a_secret_give_the_same(secret: str) -> None:
         assert not any(part in "".join(out) for part in leaked)
 
 
-@sample(300, share=0.2)
+@sample(150, share=0.2)
 @given(texts, places)
 def test_every_text_cut_anywhere_gives_the_redaction_of_the_whole(text: str, places: list[int]) -> None:
     """On both drivers; what is redacted is in no prefix of what comes out."""
@@ -141,7 +142,7 @@ def test_every_text_cut_anywhere_gives_the_redaction_of_the_whole(text: str, pla
     assert asyncio.run(astreamed(small(), cut(text, places))) == out
 
 
-@sample(150, share=0.1)
+@sample(80, share=0.1)
 @given(st.lists(st.tuples(st.sampled_from("tra"), texts, places), max_size=4), st.randoms(use_true_random=False))
 def test_channels_do_not_disturb_each_other(drawn: list[tuple[str, str, list[int]]], chance: Any) -> None:
     """However their pieces are shuffled into each other, each channel is as if it were alone."""
@@ -160,7 +161,7 @@ def test_channels_do_not_disturb_each_other(drawn: list[tuple[str, str, list[int
         assert {name: "".join(text for channel, text in out if channel == name) for name in said} == expected
 
 
-@sample(150, share=0.1)
+@sample(80, share=0.1)
 @given(st.lists(st.sampled_from(ATOMS[:-1]).map(str.encode) | st.binary(max_size=6), max_size=8), places)
 def test_bytes_give_the_redaction_of_the_whole_however_broken(atoms: list[bytes], places: list[int]) -> None:
     """What is no UTF-8 comes out as it went in."""
@@ -209,7 +210,7 @@ def _payload(row: dict[str, Any]) -> str:
 def test_what_shipped_guards_find_is_found_in_streams() -> None:
     """Each thing that a rule finds, between words, cut in its middle; some of them letter by letter."""
     wrong = []
-    for number, text in enumerate(findings()[:: 1 if SOAK else 7]):
+    for number, text in enumerate(some(findings(), 20, "cut")):
         said = f"look: {text} and so on"
         expected = whole(shipped(), said)
         ways: list[Iterable[int]] = [(6 + len(text) // 2,)]
@@ -219,7 +220,7 @@ def test_what_shipped_guards_find_is_found_in_streams() -> None:
     assert wrong == []
 
 
-@sample(150, share=0.2)
+@sample(80, share=0.2)
 @given(st.data(), st.lists(st.integers(0, 2_000), max_size=20))
 def test_shipped_guards_give_the_redaction_of_the_whole(data: st.DataObject, places: list[int]) -> None:
     """What their rules find, one behind the other, with anything between. Copies that no rule finds are hidden in whole

@@ -402,7 +402,8 @@ def test_one_interrupt_anywhere_leaves_nothing_taken(work: str) -> None:
 
 
 def struck_anywhere(work: str) -> None:
-    at, every = (1, 1) if SOAK or work == "call" else (random.Random(work).randint(1, 11), 11)
+    every = 1 if SOAK else 3 if work == "call" else 11
+    at = random.Random(work).randint(1, every)
     while True:
         house = House()
         for _ in range(40):

@@ -18,6 +18,7 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
 from tests.operators import KNOWN
 from tests.runtime.payments import CAP, HOUR_MS, POLICY, Cut, Killed, Life, brought_to_an_end
+from tests.sampling import some
 
 HOWS = ("killed", "interrupted", "lost")
 
@@ -86,11 +87,12 @@ def cuts(steps: int) -> Iterator[Cut]:
 
 @pytest.mark.parametrize("story", STORIES, ids=str)
 def test_a_payment_cut_at_any_step_is_paid_once(story: Story) -> None:
-    """Every step, before and after, by every kind of end; then resumed to the end."""
+    """Every step, before and after, by every kind of end (a soak takes all of them); then resumed to the end."""
     steps, outcome = World(story).live(None)
     assert outcome == "paid"
     seen: dict[str, int] = {}
-    for cut in cuts(steps):
+    chosen = some(cuts(steps), 5, str(story))  # six ways of cutting each step: a fifth of all has each of them
+    for cut in chosen:
         world = World(story)
         _, outcome = world.live(cut)
         assert len(world.bank.paid) <= 1, cut
@@ -98,7 +100,7 @@ def test_a_payment_cut_at_any_step_is_paid_once(story: Story) -> None:
         assert len(world.bank.paid) == 1, (cut, outcome, final)
         assert final in ("paid", "ledger.result_not_kept"), (cut, outcome, final)
         seen[final] = seen.get(final, 0) + 1
-    assert sum(seen.values()) == steps * 6
+    assert sum(seen.values()) == len(chosen) >= steps
     assert set(seen) == {"paid", "ledger.result_not_kept"}, "both ends are reached by some cut"
 
 
@@ -107,16 +109,16 @@ def test_a_payment_cut_twice_is_paid_once(named: str) -> None:
     """The process that resumes it is killed as well, at any step of its own."""
     story = Story(named)
     steps, _ = World(story).live(None)
-    for first, second in itertools.product(range(steps), repeat=2):
-        for after in itertools.product((False, True), repeat=2):
-            world = World(story)
-            world.live(Cut(first, after[0], "killed"))
-            world.clock.advance(HOUR_MS)
-            world.live(Cut(second, after[1], "killed"))
-            assert len(world.bank.paid) <= 1
-            world.clock.advance(HOUR_MS)
-            assert world.end() in ("paid", "ledger.result_not_kept")
-            assert len(world.bank.paid) == 1, (first, second, after)
+    every = [Cut(step, after, "killed") for step in range(steps) for after in (False, True)]
+    for first, second in some(itertools.product(every, repeat=2), 7, named):
+        world = World(story)
+        world.live(first)
+        world.clock.advance(HOUR_MS)
+        world.live(second)
+        assert len(world.bank.paid) <= 1
+        world.clock.advance(HOUR_MS)
+        assert world.end() in ("paid", "ledger.result_not_kept")
+        assert len(world.bank.paid) == 1, (first, second)
 
 
 def test_without_the_ledger_it_would_be_paid_twice() -> None:

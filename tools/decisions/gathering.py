@@ -48,6 +48,12 @@ def corpora() -> Path | None:
 
 def cases(wanted: Wanted) -> Iterator[Case]:
     """The cases that are wanted, each with a name of its own."""
+    number, of = wanted.part
+
+    def wants(name: str) -> bool:
+        # By its name, so that a part has something of everything, and stays what it is where cases are added.
+        return crc32(name.encode()) % of == number - 1
+
     folder = corpora() if CORPORA in wanted.sources else None
     sources: list[Iterable[Case]] = []
     if TABLES in wanted.sources:
@@ -55,13 +61,11 @@ def cases(wanted: Wanted) -> Iterator[Case]:
     if folder is not None:
         sources += [rows.cases(folder), sessions.cases(folder)]
     if DRAWN in wanted.sources:
-        sources.append(drawing.cases())
+        sources.append(drawing.cases(wants=wants))
     seen: Counter[str] = Counter()
-    number, of = wanted.part
     for case in chain(*sources):
         seen[case.name] += 1
-        # By its name, so that a part has something of everything, and stays what it is where cases are added.
-        if crc32(case.name.encode()) % of == number - 1:
+        if wants(case.name):
             again = seen[case.name]
             yield case if again == 1 else msgspec.structs.replace(case, name=f"{case.name} ~{again}")
 

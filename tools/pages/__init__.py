@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 
@@ -13,7 +14,8 @@ class Page(NamedTuple):
     render: Callable[[], str]
 
 
-def discover() -> list[Page]:
-    """List every page that has a generator, ordered by path."""
+@cache
+def discover() -> tuple[Page, ...]:
+    """List every page that has a generator, ordered by path; a page is rendered once, whoever asks for it."""
     modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
-    return sorted((Page(module.PATH, module.render) for module in modules), key=lambda page: page.path)
+    return tuple(sorted((Page(module.PATH, cache(module.render)) for module in modules), key=lambda page: page.path))

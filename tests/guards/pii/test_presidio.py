@@ -6,11 +6,10 @@ import builtins
 import socket
 import threading
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
-
-pytest.importorskip("presidio_analyzer", reason="needs the extra `presidio`")
 
 from stanchion.guards.presidio import Asked, Presidio
 from stanchion.kernel.actions import Action
@@ -18,6 +17,9 @@ from stanchion.kernel.events import ModelReply, RunInfo, ToolCall
 from stanchion.kernel.patches import apply
 from stanchion.readings import read
 from stanchion.runtime.answers.presidio import analyzer, found
+
+# To import it takes two seconds, which whoever only collects tests need not wait for.
+pytestmark = pytest.mark.skipif(find_spec("presidio_analyzer") is None, reason="needs the extra `presidio`")
 
 ARGS = {
     "note": "My SSN is 078-05-1123, mail info@presidio.site, call (415) 555-0132, see https://x.org",

@@ -9,6 +9,7 @@ from stanchion.guards.pii import Pii
 from stanchion.guards.pii.entities import ENTITIES, FAMILIES
 from tests.guards.pii.reading import pieces, redacted, streamed
 from tests.properties.examples import SOAK
+from tests.sampling import some
 
 USUAL = Pii()
 ALL = Pii(entities=("*",))
@@ -56,7 +57,7 @@ def test_a_redacted_text_is_clean(name: str, text: str) -> None:
 def test_every_way_of_cutting_a_hit_in_two(hit: str) -> None:
     text = f"{hit}, and {hit} again"
     whole = redacted(ALL, text)
-    assert all(streamed(ALL, text, [cut]) == whole for cut in range(len(text)))
+    assert all(streamed(ALL, text, [cut]) == whole for cut in some(range(len(text)), 4, hit))
 
 
 LONG = {

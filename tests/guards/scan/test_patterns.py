@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from stanchion.readings.scan import LONGEST_BLOCK, Pattern, PatternError, Scanner
 from tests.guards.scan.drawn_patterns import meant, patterns, texts
+from tests.properties.examples import sample
 
 PEM = r"-----BEGIN (?:[A-Z]{2,10} ){0,3}KEY-----[\s\S]*?-----END (?:[A-Z]{2,10} ){0,3}KEY-----"
 
@@ -82,7 +83,7 @@ def test_a_block_whose_inside_is_bounded_by_a_set_ends_there() -> None:
     assert [(hit.start, hit.end) for hit in scanner.scan("<<ab\nc>> <<a1b>>")] == [(0, 8)]
 
 
-@settings(max_examples=300, deadline=None)
+@sample(100)
 @given(patterns(), texts(), texts())
 def test_what_is_not_open_any_more_is_found_whatever_follows(pattern: str, text: str, more: str) -> None:
     """Matches that begin before the open place end in the text, and are the same with more text behind it, unless they

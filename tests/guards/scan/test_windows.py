@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from stanchion.guards import secrets
 from stanchion.guards.secrets.index import indexed
@@ -18,6 +18,7 @@ from stanchion.readings.scan.window_sieve import WALKED, WindowSieve
 from tests.guards.scan.drawn_patterns import meant, patterns, texts
 from tests.guards.scan.test_engines import made
 from tests.guards.steps import steps_of
+from tests.properties.examples import sample
 
 HONEST: Final = (
     "The path of the patch is in the pattern. An app has an account, a service and a session; its api is an apiary.\n"
@@ -25,7 +26,7 @@ HONEST: Final = (
 )
 
 
-@settings(max_examples=300, deadline=None)
+@sample(100)
 @given(patterns(), texts())
 def test_every_match_has_a_window(pattern: str, text: str) -> None:
     windows = made(pattern).windows
@@ -79,7 +80,7 @@ def both_ways(sieve: WindowSieve, walked: WindowSieve, text: str) -> None:
     assert "_any" not in vars(walked)
 
 
-@settings(max_examples=300, deadline=None)
+@sample(100)
 @given(patterns(), patterns(), texts())
 def test_what_is_walked_and_what_is_compiled_find_the_same(one: str, other: str, text: str) -> None:
     sieve = WindowSieve([made(one), made(other)])

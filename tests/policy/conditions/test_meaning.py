@@ -39,7 +39,7 @@ EMPTY: dict[str, Any] = {
 }  # fmt: skip
 
 
-@settings(max_examples=SOAK or 250)
+@settings(max_examples=SOAK or 120)
 @given(text=st.one_of(drawn.truths, drawn.integers, drawn.lists, drawn.doubles, drawn.strings), known=drawn.names)
 @example(text="(any and true)", known={**EMPTY, "any": 1})
 @example(text="(any == true)", known={**EMPTY, "any": 1})
@@ -59,7 +59,7 @@ def test_the_code_and_the_interpreter_agree(text: str, known: dict[str, Any]) ->
     assert result is ERROR or same(result, wanted), (text, result, wanted)
 
 
-@settings(max_examples=SOAK or 120)
+@settings(max_examples=SOAK or 60)
 @given(text=drawn.truths, known=drawn.names)
 def test_outside_of_what_it_needs_a_condition_is_false(text: str, known: dict[str, Any]) -> None:
     joined = f"s == 'a' and {text} and (n in [1, 2] or n == 3) and data.a == 'b'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -67,14 +68,28 @@ def _total(said: Any) -> int | None:
 
 def _first(value: Any, *names: str) -> Any:
     """The first of these fields that there is, under its name or as JSON of some vendors spells it."""
-    spelled = (spelling for name in names for spelling in (name, _camel(name)))
-    return next((found for name in spelled if (found := field(value, name)) is not None), None)
+    if value is None:
+        return None
+    for name in _spelled(names):
+        found = field(value, name)
+        if found is not None:
+            return found
+    return None
 
 
 def _count(value: Any, *names: str) -> int | None:
     """The same for a number of tokens."""
-    found = (_first(value, name) for name in names)
-    return next((count for count in found if type(count) is int and count >= 0), None)
+    for name in names:
+        count = _first(value, name)
+        if type(count) is int and count >= 0:
+            return count
+    return None
+
+
+@cache
+def _spelled(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names as they are and as some vendors spell them. They are those of this file, so they are few."""
+    return tuple([spelling for name in names for spelling in (name, _camel(name))])
 
 
 def _camel(name: str) -> str:
