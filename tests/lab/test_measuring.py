@@ -225,7 +225,7 @@ def test_loops_are_counted_by_label(tmp_path: Path) -> None:
 
 
 def test_honest_work_that_is_stopped_is_listed(tmp_path: Path) -> None:
-    looping = {"steps": [{"tool": "get", "args": {"id": 1}}] * 5}
+    looping = {"steps": [{"tool": "renew", "args": {"id": 1}}] * 5}
     folder = written(
         tmp_path,
         "benign_traces.jsonl",

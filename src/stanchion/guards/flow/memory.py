@@ -32,7 +32,7 @@ SHORT: Final = 200
 """Up to how many words and characters an argument is a value as a whole."""
 
 
-class Place(NamedTuple):
+class Spot(NamedTuple):
     """Where a value stands as data: the source and the number of the record."""
 
     source: Source
@@ -89,7 +89,7 @@ class Memory:
         self.hostile: Kept[Span] = Kept()
         self.by_value: dict[Value, Kept[Span]] = defaultdict(Kept)
         self.by_stem: dict[str, Kept[Span]] = defaultdict(Kept)
-        self.data: dict[Value, Kept[Place]] = defaultdict(Kept)
+        self.data: dict[Value, Kept[Spot]] = defaultdict(Kept)
         self.best: dict[Tool, Best] = defaultdict(Best)
         self.statuses: list[frozenset[str]] = []
         self.full = False
@@ -155,7 +155,7 @@ class Memory:
         source.open(self._handed_to(source))
         self._taken.append(source)
         for value, record in source.data:
-            self.data[value].put(Place(source, record))
+            self.data[value].put(Spot(source, record))
         self._wholes.update(source.wholes)
         self._links.update(source.links)
         for span in source.spans:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from enum import StrEnum
 from functools import cache, lru_cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
@@ -94,7 +94,10 @@ def parts(name: str) -> list[str]:
 
 @cache
 def _table() -> dict[str, str]:
-    text = zlib.decompress(files(__package__).joinpath(FILE).read_bytes()).decode()
+    body = get_data(__package__, FILE)
+    if body is None:
+        raise FileNotFoundError(f"`{FILE}` is not beside the code that reads it: install the package again")
+    text = zlib.decompress(body).decode()
     found: dict[str, str] = {}
     for line in text.split("\n"):
         word, _, rest = line.partition("\t")
