@@ -208,9 +208,12 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
         return None
     values = {one.value for one in mine}
     wants = asked(memory, tool)
-    if wants and any(value.kind in NAMING and (memory.ours(value) or value in memory.data) for value in values):
+    named = [value for value in values if value.kind in NAMING]
+    if wants and any(memory.ours(value) for value in named):
         return None
     best = explaining(memory, tool)
+    if wants and any(value in memory.data for value in named) and not (best.span is not None and best.span.hostile):
+        return None
     if best.span is None or not _counts(memory, best.span):
         return None
     counted = not wants and any(
