@@ -119,7 +119,7 @@ class Memory:
             self.full = True
             return
         self._size += size
-        source = Source(len(self.sources) + 1, tool, args, content, trust == "trusted")
+        source = Source(len(self.sources) + 1, tool.called(args), args, content, trust == "trusted")
         self.sources.append(source)
         self._waiting.append(source)
 
@@ -200,7 +200,7 @@ class Memory:
         """The values of a call that say where it comes from. An argument that is the whole of a field refers to it."""
         found: list[Given] = []
         for name, text in flat(args):
-            if len(text) <= WHOLE or digest(text) not in self._wholes:
+            if len(text) <= WHOLE or " " not in text or digest(text) not in self._wholes:
                 alone = " " not in text.strip()
                 found += [Given(name, value, alone, len(text) > SHORT) for value in _values(text)]
         return found

@@ -24,6 +24,8 @@ CLOSE: Final = 0.15
 """How much better another text may be pointed at."""
 SHORT: Final = 300
 """Up to how many characters what a tool says of what it did is a step."""
+LONGEST: Final = 8_192
+"""How much of a text that work was handed to counts as the user's words."""
 COMPARED: Final = 64
 """With how many of the newest texts one is compared."""
 
@@ -85,9 +87,12 @@ def hear(memory: Memory) -> None:
     for source in memory.unheard():
         if source.because is not None:
             continue
-        for span in source.spans:
-            if memory.user.handed and entrusted(memory, span):
-                memory.user.say(span.text, own=False)
+        if source.entrusted and not any(span.hostile for span in source.spans):
+            memory.user.say(source.text(LONGEST), own=False)
+        elif memory.user.handed:
+            for span in source.spans:
+                if entrusted(memory, span):
+                    memory.user.say(span.text, own=False)
         if source.acted and not any(span.hostile for span in source.spans):
             memory.next_steps([span.stems for span in source.spans if len(span.text) < SHORT])
 

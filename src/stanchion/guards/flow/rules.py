@@ -16,7 +16,8 @@ def check(memory: Memory, tool: Tool, args: Any) -> Blame | None:
     """What stands against a call; nothing where it may go ahead. What only reads, and names no host, may."""
     if not memory.sources:
         return None
-    if not tool.acts(args) and not any("." in text and leads_out(text) for _, text in flat(args)):
+    tool = tool.called(args)
+    if not tool.acts and not any("." in text and leads_out(text) for _, text in flat(args)):
         return None
     memory.settle()
     if not memory.spans:
@@ -28,7 +29,8 @@ def check(memory: Memory, tool: Tool, args: Any) -> Blame | None:
 def explains(memory: Memory, tool: Tool, args: Any) -> Span | None:
     """The text that explains a call which went ahead."""
     hear(memory)
-    found = blame(memory, tool, memory.given(args), tool.acts(args))
+    tool = tool.called(args)
+    found = blame(memory, tool, memory.given(args), tool.acts)
     return found.span if found is not None else None
 
 

@@ -84,9 +84,21 @@ class Source:
     """One result. It is taken apart when that is first needed."""
 
     __slots__ = (
-        "_entrusted", "_normal", "_text", "args",
-        "because", "content", "data", "ident", "links", "number", "records", "spans",
-        "tool", "trusted", "wholes",
+        "_normal",
+        "_text",
+        "args",
+        "because",
+        "content",
+        "data",
+        "entrusted",
+        "ident",
+        "links",
+        "number",
+        "records",
+        "spans",
+        "tool",
+        "trusted",
+        "wholes",
     )  # fmt: skip
 
     def __init__(self, number: int, tool: Tool, args: Any, content: Any, trusted: bool = False) -> None:
@@ -100,7 +112,11 @@ class Source:
         self.links: list[str] = []
         self._text: list[str] = []
         self._normal = ""
-        self._entrusted = False
+        self.entrusted = False
+
+    def text(self, most: int) -> str:
+        """What it says, up to so many characters."""
+        return "\n".join(self._text)[:most]
 
     @property
     def normal(self) -> str:
@@ -111,12 +127,12 @@ class Source:
 
     @property
     def acted(self) -> bool:
-        """Whether it is what a tool said of what it did, and no page that it opened."""
-        return not self.tool.reads and not self.tool.prepares
+        """Whether it is what a tool said of what it did: one that is known to do something, and not to open a page."""
+        return bool(self.tool.verbs) and not self.tool.reads and not self.tool.prepares
 
     def open(self, entrusted: bool = False) -> None:
         """Take it apart; `entrusted` says that the user handed the work to it, so that it may speak to an agent."""
-        self._entrusted = entrusted
+        self.entrusted = entrusted
         for _, text in flat(self.args):
             self.ident |= stems_of(words(text))
         last, speaks = -1, False
@@ -134,7 +150,7 @@ class Source:
             self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:
             self.wholes.append(digest(text))
-        found = asked(text, carried, self._entrusted)
+        found = asked(text, carried, self.entrusted)
         for each in found.data:
             self._data(record, number, each)
         hot = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from stanchion.guards.flow.user import Words, kinds_of
@@ -16,6 +16,9 @@ OF_NAME: Final = 2.0
 OF_TEXT: Final = 1.0
 MOST_WORDS: Final = 24
 """How many words of a description tell what a tool does."""
+LONGEST_VERB: Final = 40
+MOST_CALLS: Final = 64
+"""How long an argument may be that says what is done, and how many of them are remembered for a tool."""
 NEAR: Final = 0.8
 WIDE: Final = 0.6
 NO_VERB: Final = 0.5
@@ -30,6 +33,7 @@ class Tool:
     """
 
     __slots__ = (
+        "_calls",
         "_does",
         "_makes",
         "_near",
@@ -55,7 +59,7 @@ class Tool:
         self.verbs = _verbs(named) if _verbs(named) else _verbs(said[:1])
         traits = frozenset(traits)
         self.reads = _reads(named, traits)
-        self.prepares = not self.reads and _all(self.verbs, Mark.PREPARES)
+        self.prepares = not self.reads and _all(self.verbs[:1], Mark.PREPARES)
         counted: Counter[str] = Counter()
         for word in named:
             if telling(word) or stem(word) in self.verbs:
@@ -72,21 +76,59 @@ class Tool:
         named_kinds = kinds_of(frozenset(map(stem, named)))
         self.kinds = named_kinds if named_kinds else kinds_of(frozenset(self.weights))
         self.own, self.choices, self.selectors = _definition(about, schema)
+        self._calls: dict[str, Tool] = {}
+        self.relate()
+
+    @property
+    def acts(self) -> bool:
+        """Whether it may change something: whatever is not known to read does."""
+        return not self.reads
+
+    def weighed(self, idf: Mapping[str, float]) -> Tool:
+        """The same tool among others: a word that many of them have tells little."""
+        made = self._copy()
+        made.weights = {word: weight * idf.get(word, 1.0) for word, weight in self.weights.items()}
+        made.total = sum(made.weights.values()) or 1.0
+        return made
+
+    def called(self, args: Any) -> Tool:
+        """The tool as a call uses it: where an argument says what is done, that is its verb."""
+        if not isinstance(args, dict):
+            return self
+        for name, value in args.items():
+            if type(value) is str and (name in self.selectors or _is_selector(name)) and len(value) <= LONGEST_VERB:
+                known_as = self._calls.get(value)
+                if known_as is None and len(self._calls) < MOST_CALLS:
+                    known_as = self._calls[value] = self._doing(parts(value))
+                if known_as is not None:
+                    return known_as
+        return self
+
+    def _doing(self, said: list[str]) -> Tool:
+        made = self._copy()
+        made.verbs = _verbs(said) or tuple(map(stem, said[:1]))
+        made.reads = _reads(said, NONE)
+        made.prepares = not made.reads and _all(made.verbs[:1], Mark.PREPARES)
+        made.weights = {**self.weights, **dict.fromkeys(made.verbs, max(self.weights.values(), default=OF_NAME))}
+        made.total = sum(made.weights.values()) or 1.0
+        made.relate()
+        return made
+
+    def _copy(self) -> Tool:
+        made: Tool = object.__new__(Tool)
+        for slot in Tool.__slots__:
+            setattr(made, slot, getattr(self, slot))
+        made._calls = {}
+        return made
+
+    def relate(self) -> None:
+        """Look up what its words are related to."""
         self._near = {word: known(word).near for word in self.weights}
         self._wide = {word: known(word).wide for word in self.weights}
         self._makes = any(
             mark == Mark.MAKES or mark[0] == Mark.MEANT for verb in self.verbs for mark in known(verb).marks
         )
         self._does = frozenset(self.verbs).union(*[known(verb).wide for verb in self.verbs])
-
-    def weighed(self, idf: Mapping[str, float]) -> Tool:
-        """The same tool among others: a word that many of them have tells little."""
-        made: Tool = object.__new__(Tool)
-        for slot in Tool.__slots__:
-            setattr(made, slot, getattr(self, slot))
-        made.weights = {word: weight * idf.get(word, 1.0) for word, weight in self.weights.items()}
-        made.total = sum(made.weights.values()) or 1.0
-        return made
 
     def explained(self, stems: frozenset[str]) -> float:
         """How well a user's words explain a call: how much of the tool's words they cover, with all that is related."""
@@ -146,16 +188,6 @@ class Tool:
         """Whether a value is one of those that the definition itself has."""
         return text in self.choices
 
-    def acts(self, args: Any) -> bool:
-        """Whether a call may change something: by the verb of the name, or by an argument that says what is done."""
-        if not self.reads:
-            return True
-        if isinstance(args, dict):
-            for name, value in args.items():
-                if isinstance(value, str) and _is_selector(name) and not _reads(parts(value), frozenset()):
-                    return True
-        return False
-
 
 def _is_selector(name: str) -> bool:
     named = parts(name)
@@ -163,17 +195,16 @@ def _is_selector(name: str) -> bool:
 
 
 def _verbs(named: list[str]) -> tuple[str, ...]:
-    """The verbs of a name: the first, and those that are joined to it."""
+    """The verbs of a name."""
     sure = [stem(word) for word in named if _is_sure(word)]
-    found = sure if sure else [stem(word) for word in named if Mark.VERB in known(stem(word)).marks]
-    return tuple(found if any(is_listed(word, "joins") for word in named) else found[:1])
+    return tuple(sure if sure else [stem(word) for word in named if Mark.BASE in known(word).marks])
 
 
 def _is_sure(word: str) -> bool:
     marks = known(stem(word)).marks
     if any(mark[0] == Mark.TEXT for mark in marks):
         return False
-    return Mark.ONLY_VERB in marks or Mark.READS in marks
+    return Mark.READS in marks or (Mark.ONLY_VERB in marks and Mark.BASE in known(word).marks)
 
 
 def _reads(named: list[str], traits: frozenset[str]) -> bool:
@@ -181,7 +212,8 @@ def _reads(named: list[str], traits: frozenset[str]) -> bool:
         return False
     if "read_only" in traits:
         return True
-    return _all(_verbs(named), Mark.READS)
+    found = _verbs(named)
+    return _all(found if any(is_listed(word, "joins") for word in named) else found[:1], Mark.READS)
 
 
 def _all(verbs: Iterable[str], mark: Mark) -> bool:
@@ -199,7 +231,6 @@ def _definition(about: Any, schema: Any) -> tuple[frozenset[str], frozenset[str]
     """The words of a definition, the values that it offers, and the parameters that say what is done."""
     own: set[str] = set()
     choices: set[str] = set()
-    selectors: set[str] = set()
     waiting: list[tuple[Any, str]] = [(schema, ""), (about, "")]
     seen = 0
     while waiting and seen < 4_096:
@@ -215,7 +246,23 @@ def _definition(about: Any, schema: Any) -> tuple[frozenset[str], frozenset[str]
             own.update(words(value.replace("_", " ")))
             if key in ("enum", "default", "const", "examples", "example"):
                 choices.add(value)
-    return frozenset(own), frozenset(choices), frozenset(selectors)
+    return frozenset(own), frozenset(choices), frozenset(_selectors(schema))
+
+
+def _selectors(schema: Any) -> Iterator[str]:
+    """The parameters whose choices are verbs."""
+    offered = schema.get("properties") if isinstance(schema, dict) else None
+    for name, each in offered.items() if isinstance(offered, dict) else ():
+        listed = each.get("enum") if isinstance(each, dict) else None
+        if isinstance(listed, list):
+            said = [value for value in listed if isinstance(value, str) and _is_verb(value)]
+            if len(said) > 1 and 2 * len(said) >= len(listed):
+                yield name
+
+
+def _is_verb(text: str) -> bool:
+    said = parts(text)
+    return bool(said) and Mark.BASE in known(said[0]).marks
 
 
 def rarities(tools: Iterable[Tool]) -> dict[str, float]:

@@ -12,8 +12,13 @@ from stanchion.readings.hostile.sieve import compiled
 from stanchion.readings.prose.lexicon import Mark, is_listed, known, stem
 from stanchion.readings.prose.phrases import ASKS, ASKS_ELSEWHERE, COMMANDS, LEADS
 
+BLOCKS: Final = regex(r"\n+|(?<=\S)(?: {2,}|[ ]*\t[ ]*| \| )(?=\S)")
+"""Between lines, and between the cells of a row."""
+ENDS: Final = (".", "!", "?", ":")
+FEWEST: Final = 3
+"""A line that is a sentence has more blanks than that, and ends as one."""
 BREAKS: Final = regex(
-    r"(?<=[.!?;])\s+(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=[。！？；])|\n+|(?<=:)\s+(?=[A-Z])|<[^<>]{0,200}>|\s[-*•]\s"
+    r"(?<=[.!?;])\s+(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=[。！？；])|(?<=:)\s+(?=[A-Z])|<[^<>]{0,200}>|\s[-*•]\s"
 )
 WRAPPED: Final = regex(r"(?<=[\w,])[ \t]*\n[ \t]*(?=[a-z(\"'])")
 """Where a line goes on in the next one."""
@@ -54,11 +59,27 @@ class Asked(NamedTuple):
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
+    return [piece for block in blocks(text) for piece in block]
+
+
+def blocks(text: str) -> list[list[str]]:
+    """The sentences of a text, those together that stand in one line or in one cell of a table."""
     if len(text) <= LONE and "\n" not in text:
-        return [text]
+        return [[text]]
     if "\n" in text:
         text = WRAPPED.sub(" ", text)
-    return [piece for piece in (part.strip() for part in BREAKS.split(text) if part) if piece]
+    found = []
+    for block in BLOCKS.split(text):
+        pieces = [piece for piece in (part.strip() for part in BREAKS.split(block) if part) if piece]
+        if pieces:
+            found.append(pieces)
+    return found
+
+
+def is_prose(block: list[str]) -> bool:
+    """Whether a line is a sentence, and no row, label or value."""
+    last = block[-1]
+    return last[-1:] in ENDS and last.count(" ") >= FEWEST and last.count(",") <= last.count(", ") + 1
 
 
 def has(pattern: str, lower: bytes) -> bool:
@@ -121,7 +142,11 @@ def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
             needed = nouns
         before = tokens[at - 1] if at else ""
         free = is_listed(before, "frees") or not before.isalpha()
-        if Mark.GENERIC in marks or Mark.WEAK in marks:
+        if (Mark.GENERIC in marks or Mark.WEAK in marks) and not any(mark[0] == Mark.SAID for mark in marks):
+            continue
+        if Mark.WEAK in marks and (
+            is_listed(before, "selves") or is_listed(" ".join(tokens[at + 1 : at + 2]), "selves")
+        ):
             continue
         base = Mark.BASE in known(token).marks
         if (base and (free or (Mark.ONLY_VERB in marks and not is_listed(before, "nominal")))) or (
@@ -136,11 +161,24 @@ def asked(text: str, carried: bool = False, entrusted: bool = False) -> Asked:
     work was handed to it, so that it may."""
     if " " not in text and text.isascii():
         return Asked([], [text])
-    pieces = sentences(text)
+    together = blocks(text)
+    pieces = [piece for block in together for piece in block]
     found = _marked(text, pieces, carried, entrusted)
     if not any(each.asks for each in found):
         return Asked([], pieces)
-    return _joined(found)
+    return _joined(found, _reaches(together))
+
+
+def _reaches(together: list[list[str]]) -> list[int]:
+    """To which run of lines each sentence belongs: lines that are sentences go on in the next such line."""
+    found: list[int] = []
+    run, prose = 0, False
+    for block in together:
+        now = is_prose(block)
+        run += not (now and prose)
+        prose = now
+        found += [run] * len(block)
+    return found
 
 
 def _marked(text: str, pieces: list[str], carried: bool, entrusted: bool) -> list[Sentence]:
@@ -164,7 +202,7 @@ def _marked(text: str, pieces: list[str], carried: bool, entrusted: bool) -> lis
     return found
 
 
-def _joined(found: list[Sentence]) -> Asked:
+def _joined(found: list[Sentence], runs: list[int]) -> Asked:
     """The runs of sentences that belong to one that asks. A label with its value beside one does not."""
     spans: list[list[Sentence]] = []
     data: list[str] = []
@@ -174,8 +212,14 @@ def _joined(found: list[Sentence]) -> Asked:
     for at, one in enumerate(found):
         if one.hostile:
             until = at + RUNS_ON
-        near = any(each.asks for each in found[max(0, at - BEFORE) : min(count, at + AFTER + 1)])
+        near = any(
+            found[other].asks and runs[other] == runs[at]
+            for other in range(max(0, at - BEFORE), min(count, at + AFTER + 1))
+        )
         if at <= until or (near and not _labelled(found, at)):
+            if run and at > until and runs[at] != runs[at - 1]:
+                spans.append(run)
+                run = []
             run.append(one)
             continue
         if run:

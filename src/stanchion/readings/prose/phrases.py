@@ -52,13 +52,14 @@ LEADS: Final = (
 """What may stand before the verb of a command."""
 
 HANDED: Final = (
-    r"\b(?:follow|do|complete|carry out|execute|handle|achieve|fulfil+|act on|take care of|deal with|perform|finish"
+    r"\b(?:follow|do|run|complete|carry out|execute|handle|achieve|fulfil+|act on|take care of|deal with|perform|finish"
     r"|respond to|process|implement|address|work through|go through|satisfy|meet|accomplish|comply with|help \w+ with"
     r"|assist"
     r"|realize|pay|settle|sort out|resolve|action)\b"
     r"[^.?!]{0,60}\b(?:instructions?|tasks?|requests?|to-?dos?|steps|asks?|asked|asking|actions?"
     r"|action items|says|wants?"
-    r"|needs?|described|mentioned|requested|requirements?|demands?|suggest\w*|orders|owes?|owed)\b",
+    r"|needs?|described|mentioned|requested|requirements?|demands?|suggest\w*|orders|owes?|owed"
+    r"|things|items|points|parts|checklist|list|procedure|handover|everything)\b",
     r"\bas (?:described|requested|instructed|asked|specified|told)\b",
     r"\bwhat(?:ever)? (?:it|he|she|they|we|i|the \w+|\w+) (?:says?|asks?|wants?|needs?|owes?|requests?|requires?)\b",
 )

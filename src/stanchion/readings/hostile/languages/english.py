@@ -42,7 +42,7 @@ CLAIMS: Final = (
 """Phrases that pass for somebody with a say."""
 
 DICTATIONS: Final = (
-    r"\b(?:use|call|invoke)\b.{0,20}\b(?:tool|function|api)\b.{0,40}\b(?:argument|parameter|with|following)",
+    r"\b(?:use|call|invoke)\b.{0,20}\b(?:tool|function|api)\b.{0,40}\b(?:arguments?|parameters?|following)\b",
 )
 """Phrases that tell an agent which tool to use."""
 
