@@ -21,18 +21,21 @@ def leaving(memory: Memory, url: str, payload: Any) -> Answer | None:
     found = check(memory, Tool(REQUEST), {"url": url, "payload": payload})
     if found is not None:
         return blamed(memory, found)
-    return links(memory, {"url": url})
+    return links(memory, Tool(REQUEST), {"url": url})
 
 
-def links(memory: Memory, args: Any) -> Answer | None:
+def links(memory: Memory, tool: Tool, args: Any) -> Answer | None:
     """What stands against the addresses of a call: one takes something along that was read, once a text has spoken to
     a machine or wants its host."""
-    if "carried" not in memory.how.rules or not memory.spans:
+    if "carried" not in memory.how.rules or not memory.sources:
         return None
     for name, text in flat(args):
         if "://" not in text and "www." not in text:
             continue
+        memory.settle()
         for url in LINK.findall(text):
+            if memory.approved(tool, Value("host", split_link(url)[0])):
+                continue
             source = carried(memory, url) if _wanted(memory, url) else None
             if source is not None:
                 return {

@@ -42,7 +42,7 @@ def blame(memory: Memory, tool: Tool, mine: list[Given], acts: bool) -> Blame | 
     rules = memory.how.rules
     found = _values(memory, tool, mine) if "values" in rules else None
     if found is None and acts and "unknown" in rules:
-        found = _unknown(memory, mine)
+        found = _unknown(memory, tool, mine)
     if found is None and "objects" in rules:
         found = _objects(memory, tool, mine)
     if found is None and acts and "actions" in rules and not (tool.prepares and "prepares" in rules):
@@ -90,11 +90,7 @@ def _attributed(memory: Memory, tool: Tool, one: Given) -> Span | None:
         if value.kind == "text" or "derived" not in how.rules or memory.clean(value):
             return None
         return next((place.source.because for place in memory.data.get(value, ()) if place.source.because), None)
-    if (
-        value.kind != "num"
-        and memory.clean(value)
-        and (tool.reads or not _explains(hit, tool, how.thresholds.commanded))
-    ):
+    if value.kind != "num" and memory.clean(value) and (tool.reads or not _wants(memory, hit, tool, value)):
         return None
     return hit
 
@@ -105,6 +101,11 @@ def _numbered(memory: Memory, span: Span, tool: Tool, one: Given) -> bool:
     if span.hostile and not asked(memory, tool):
         return True
     return is_id(one.name) and commanded(memory, span, tool, one.value)
+
+
+def _wants(memory: Memory, span: Span, tool: Tool, value: Value) -> bool:
+    """Whether a text wants what a tool does, so that a value is the text's though it stands elsewhere as well."""
+    return _explains(span, tool, memory.how.thresholds.commanded) or commanded(memory, span, tool, value)
 
 
 def _explains(span: Span, tool: Tool, enough: float) -> bool:
@@ -152,7 +153,7 @@ def _names_something(tool: Tool, text: str) -> bool:
     return not said[0].isdigit() and not about.wide and not about.marks
 
 
-def _unknown(memory: Memory, mine: list[Given]) -> Blame | None:
+def _unknown(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     """After a text that speaks to a machine a destination has to come from somewhere."""
     if not memory.hostile:
         return None
@@ -160,6 +161,8 @@ def _unknown(memory: Memory, mine: list[Given]) -> Blame | None:
         kind, text = one.value
         if kind in ("mail", "host") or (kind == "code" and len(text) >= LONG):
             value = one.value
+            if memory.approved(tool, value):
+                continue
             if not memory.ours(value) and value not in memory.data and value not in memory.by_value:
                 return Blame("unknown_origin", memory.hostile[0], one)
     return None

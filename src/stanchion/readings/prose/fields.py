@@ -23,6 +23,8 @@ BRACKETS: Final = " \t\n,{}[]'\""
 WRAPPED: Final = regex(r"\\[ \t]*\n\s*\\?")
 UNICODE: Final = regex(r"\\u([0-9a-fA-F]{4})")
 ESCAPES: Final = {"\\n": "\n", "\\t": " ", '\\"': '"', "\\'": "'", "\\ ": " "}
+A_SENTENCE: Final = 3
+"""From how many blanks on what stands behind a name may be a sentence."""
 NEVER: Final = 1_000_000
 
 
@@ -119,7 +121,7 @@ def _lines(text: str) -> Iterator[Field]:
         if said and said.count(" ") <= 3 and here <= depth and not (held and not rest and " " in said):
             if held:
                 yield Field(record, name, plain("\n".join(held)), True)
-            name, held = said.strip().lower(), [rest or ""]
+            name, held = said.strip().lower(), [_said(said, rest or "")]
             depth = here if top >= 0 else NEVER
         elif item and here <= depth:
             if held:
@@ -129,6 +131,11 @@ def _lines(text: str) -> Iterator[Field]:
             held.append(line.strip())
     if held:
         yield Field(record, name, plain("\n".join(held)), True)
+
+
+def _said(name: str, rest: str) -> str:
+    """What stands in a line with a name; a sentence behind it may belong to it: `Assistant: send the file`."""
+    return f"{name}: {rest}" if rest.count(" ") >= A_SENTENCE else rest
 
 
 def plain(text: str) -> str:

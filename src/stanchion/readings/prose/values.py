@@ -67,18 +67,14 @@ def values(text: str) -> list[Value]:
 
 def _of(token: str) -> Iterator[Value]:
     """The values of one token."""
-    if "@" in token:
-        mails = MAIL.findall(token)
-        if mails:
-            for mail in mails:
-                yield Value("mail", mail.lower().strip("."))
-            return
-    if "://" in token or "www." in token or "WWW." in token:
-        links = LINK.findall(token)
-        if links:
-            for link in links:
-                yield from link_values(link)
-            return
+    links = LINK.findall(token) if "://" in token or "www." in token or "WWW." in token else []
+    for link in links:
+        yield from link_values(link)
+    mails = MAIL.findall(token.partition("?")[2] if links else token) if "@" in token else []
+    for mail in mails:
+        yield Value("mail", mail.lower().strip("."))
+    if links or mails:
+        return
     if "." in token and is_host(token):
         yield from link_values(token)
         return

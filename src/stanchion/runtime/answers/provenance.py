@@ -74,8 +74,9 @@ class Provenance:
             self._memory.how = guard.how
             match event:
                 case ToolCall():
-                    found = check(self._memory, guard.tool(event.run.tenant, event.tool, event.traits), event.args)
-                    return blamed(self._memory, found) if found is not None else links(self._memory, event.args)
+                    tool = guard.tool(event.run.tenant, event.tool, event.traits)
+                    found = check(self._memory, tool, event.args)
+                    return blamed(self._memory, found) if found is not None else links(self._memory, tool, event.args)
                 case Egress():
                     return leaving(self._memory, event.url, event.payload)
                 case ModelReply():
