@@ -15,6 +15,8 @@ KEPT: Final = 65_536
 """How many words are remembered with their stems."""
 ENDINGS: Final = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
 SHORTEST: Final = 3
+LONG: Final = 5
+"""Longer words have one `l` at their end: cancelled, cancel."""
 WORDS: Final = regex(r"[^\W\d_]+(?:'[a-z]+)?|\d+")
 PARTS: Final = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 NONE: Final[frozenset[str]] = frozenset()
@@ -79,6 +81,8 @@ def _short(base: str, ending: str) -> str:
 
 
 def _without_e(word: str) -> str:
+    if len(word) > LONG and word.endswith("ll"):
+        return word[:-1]
     return word[:-1] if len(word) > SHORTEST and word.endswith("e") else word
 
 
