@@ -14,6 +14,7 @@ SPELT: Final = regex("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f|([\U000e0
 """Letters that nobody sees, apart from those of a flag."""
 TURNED: Final = regex("[\u202d\u202e]|[\u202a\u202b\u2066-\u2068]")
 CONTROLS: Final = regex("[\x00-\x08\x0b\x0e-\x1f\x7f\x80-\x9f]")
+ESCAPES: Final = regex(r"(?:\x1b\[|\x9b)[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
 COMMENT: Final = regex(r"<!--\s*(\S+\s+\S+\s+\S+.*?)(?:-->|\Z)|\[//\]:\s?#\s?\((.{12,}?)\)")
 """A comment of more than two words; what is shorter is a mark of some format."""
 STYLED: Final = regex(
@@ -25,6 +26,11 @@ FAR: Final = regex(r"[^\S\n]{48,}(?=\S)|(?:[^\S\n]*\n){12,}[^\S\n]*(?=\S)")
 FEW: Final = 2
 """So many characters that nobody sees come with what is copied from a page."""
 SHOWN: Final = 80
+
+
+def bare(text: str) -> str:
+    """A text without escape sequences and control characters: what a model reads."""
+    return CONTROLS.sub(" ", ESCAPES.sub(" ", text))
 
 
 def hidden_in(text: str) -> list[tuple[int, str]]:

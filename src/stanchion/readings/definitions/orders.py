@@ -82,6 +82,11 @@ TASK: Final = (
     r"|server)?\b.{0,20}"
     r"\b(?:access|permission)",
 )
+HANDED: Final = regex(
+    rf"{COMMANDED}(?:send|forward|copy|upload|post|transfer|e-?mail|mail|wire|share|submit|give|tell)\b.{{0,60}}"
+    r"\b(?:to|with) (?:me|us)\b"
+)
+"""An order to hand something to whoever wrote the definition."""
 ADDRESS: Final = r"(?:[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]|\b[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){3,7}\b|https?://\w)"
 STEERED: Final = regex(rf"{COMMANDED}(?:\w+ )?{ACTS}\b.{{0,120}}{ADDRESS}|\bb?cc ?= ?[\w.+-]{{1,64}}@")
 SAMPLE: Final = regex(
@@ -109,7 +114,7 @@ _TASK: Final = regex("|".join(TASK))
 
 def orders_in(sentence: str, is_first: bool) -> Iterator[int]:
     """The weights of the orders in a sentence in its normal form."""
-    if any(pattern.search(sentence) is not None for pattern in (_SECRECY, _UNIVERSAL, _TASK)):
+    if any(pattern.search(sentence) is not None for pattern in (_SECRECY, _UNIVERSAL, _TASK, HANDED)):
         yield STRONG
     steered = STEERED.search(sentence)
     if steered is not None and SAMPLE.search(sentence) is None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.definitions.demands import Protects, demand_by_name, demand_in
-from stanchion.readings.definitions.hidden import hidden_in
+from stanchion.readings.definitions.hidden import bare, hidden_in
 from stanchion.readings.definitions.orders import orders_in
 from stanchion.readings.definitions.others import against, looks_like
 from stanchion.readings.definitions.remark import LONGEST, STRONG, Remark
@@ -72,7 +72,7 @@ def _said(text: Text, name: str, others: Collection[str], protects: Protects) ->
             yield Remark("demands", text.place, text.text[:LONGEST], weight)
         return
     for words, is_first in sentences(text.text):
-        seen = normal(words)
+        seen = normal(bare(words))
         asked = (
             ("instructs", max(orders_in(seen, is_first and not text.argument), default=0)),
             ("demands", demand_in(words, seen, text.argument, is_first, protects)),
