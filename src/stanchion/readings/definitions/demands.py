@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.definitions.grammar import is_negated, takes, takes_from_the_start
+from stanchion.readings.definitions.grammar import is_negated, says_what_it_does, takes
 from stanchion.readings.definitions.remark import STRONG
+from stanchion.readings.definitions.texts import Text
 
 Protects = Callable[[str], bool]
 """Whether a path is that of a key, of a credential, or of settings."""
 
 PATH: Final = regex(
-    r"(?:[~.%$]|[A-Za-z]:)?[\w~.%${}-]*(?:[/\\][\w.~%${}*-]+)+|(?<![\w.])\.[a-z][\w.-]+|\bid_(?:rsa|dsa|ecdsa"
+    r"(?:[~.%$]|[A-Za-z]:)?[\w~.%${}-]{0,80}(?:[/\\][\w.~%${}*-]+)+|(?<![\w.])\.[a-z][\w.-]+|\bid_(?:rsa|dsa|ecdsa"
     r"|ed25519)\b"
 )
 LOCATED: Final = regex(r"\b(?:paths?|location|name|filename) (?:of|to)\b")
@@ -114,6 +115,12 @@ ELSEWHERE: Final = regex(
     r"|tools?)"
     r"|keychain|key ?ring|vault|browser|clipboard|user'?s?|home)\b|\byou (?:find|know|have|can find|see|hold)\b"
 )
+ACCOUNTS: Final = frozenset({"/etc/passwd", "/etc/group", "/etc/hosts"})
+"""Files that everybody may read, and that tell who and what is on a system."""
+FLAG: Final = regex(r"^\W*(?:whether|if (?:true|false|set)|(?:maximum |minimum |total )?number of|how many|true if)\b")
+"""How a description begins of a value that holds no text."""
+SUMMED: Final = regex(r"\b(?:summary|summari[sz]ed?|relevant|short|brief)\b")
+TOLD: Final = regex(r"\W*(?:the |a |any )?(?:details?|description|everything|list|contents?)\b")
 SIDE: Final = frozenset({"sidenote", "side_note", "scratchpad", "hidden_context"})
 SPELT: Final = regex(
     r"(?:content|read|contents|reading|value|dump|text|file)\w*\b.*\b(?:ssh|rsa|env|passwd|credentials|aws"
@@ -123,14 +130,19 @@ SPELT: Final = regex(
 """A name of an argument that says where its value is to be taken from."""
 
 
-def demand_in(words: str, sentence: str, argument: str, is_first: bool, protects: Protects) -> int:
+def demand_in(words: str, sentence: str, text: Text, is_first: bool, tool: str, protects: Protects) -> int:
     """How much a sentence, as it stands and in its normal form, demands; of an argument it says what its value is."""
+    argument = text.argument if text.is_open and FLAG.search(sentence) is None else ""
+    if text.argument and not argument:
+        return 0
     ordered = takes(sentence) or NEEDS.search(sentence) is not None
-    if ordered and is_first and not argument and takes_from_the_start(sentence) and NEEDS.search(sentence) is None:
-        ordered = False  # It says what the tool does.
-    if _file(words, sentence, ordered, protects) or _own(sentence, argument, ordered):
+    if is_first and not argument and says_what_it_does(sentence) and SINK.search(words) is None:
+        ordered = False
+    if _file(words, sentence, ordered, protects) or _secret(words, sentence, argument, ordered, holds_secrets(tool)):
         return STRONG
-    return STRONG if _secret(words, sentence, argument, ordered) else 0
+    if _own(sentence, argument, ordered):
+        return 1 if SUMMED.search(sentence) is not None else STRONG
+    return 0
 
 
 def demand_by_name(name: str, protects: Protects) -> int:
@@ -150,14 +162,17 @@ _WORD: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
 def _file(words: str, sentence: str, ordered: bool, protects: Protects) -> bool:
-    """Whether it wants what is in a protected file, or any file of the system handed over in an argument."""
+    """Whether it wants what is in a protected file, or in one that tells who uses the system."""
     if not ordered and CONTENT.search(sentence) is None:
         return False
     for found in PATH.finditer(words):
         path = found.group().rstrip(".,;:")
         before = sentence[: max(0, sentence.find(path.casefold()))]
-        handed = path[0] in "/~" and CONTENT.search(before) is not None and SINK.search(words) is not None
-        if (handed or protects(path)) and LOCATED.search(before) is None and not is_negated(before, len(before)):
+        if (
+            (path in ACCOUNTS or protects(path))
+            and LOCATED.search(before) is None
+            and not is_negated(before, len(before))
+        ):
             return True
     return False
 
@@ -167,19 +182,19 @@ def _own(sentence: str, argument: str, ordered: bool) -> bool:
     if not (ordered or argument):
         return False
     wanted = TALKED.search(sentence) or PROMPT.search(sentence) or TOOLS.search(sentence)
-    if wanted is None and DONE.search(sentence) is not None and ALL_OF_IT.search(sentence) is not None:
+    if wanted is None and ALL_OF_IT.search(sentence) is not None and (ordered or TOLD.match(sentence) is not None):
         wanted = DONE.search(sentence)
     if wanted is None and TO_SET.search(sentence) is None:
         wanted = SURROUNDINGS.search(sentence)
     return wanted is not None and not is_negated(sentence, wanted.end())
 
 
-def _secret(words: str, sentence: str, argument: str, ordered: bool) -> bool:
-    """Whether it wants a secret that is not the tool's own."""
+def _secret(words: str, sentence: str, argument: str, ordered: bool, keeps: bool) -> bool:
+    """Whether it wants a secret that is not the tool's own; a tool that `keeps` secrets has to be given them."""
     found = SECRET_IN.search(sentence)
     if found is None or is_negated(sentence, found.end()):
         return False
-    if argument and not holds_secrets(argument) and SECRET_HEAD.search(sentence) is not None:
+    if argument and not keeps and not holds_secrets(argument) and SECRET_HEAD.search(sentence) is not None:
         return True
     if not ordered:
         return False

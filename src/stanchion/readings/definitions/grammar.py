@@ -31,6 +31,7 @@ NOT: Final = (
 )
 
 _TAKEN: Final = regex(rf"{COMMANDED}{TAKES}\b")
+_STEP: Final = regex(r"\b(?:before|after|first|must|always|then|you|your)\b")
 _NEGATED: Final = regex(rf"\b{NOT}\b")
 
 
@@ -39,9 +40,9 @@ def takes(sentence: str) -> bool:
     return any(not is_negated(sentence, found.end()) for found in _TAKEN.finditer(sentence))
 
 
-def takes_from_the_start(sentence: str) -> bool:
-    """Whether the only such order is the verb that the sentence begins with."""
-    return all(found.start() == 0 for found in _TAKEN.finditer(sentence))
+def says_what_it_does(sentence: str) -> bool:
+    """Whether a sentence begins with such a verb and nothing else, as descriptions of tools do."""
+    return _TAKEN.match(sentence) is not None and _STEP.search(sentence) is None
 
 
 def is_negated(sentence: str, end: int) -> bool:

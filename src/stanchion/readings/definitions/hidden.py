@@ -15,13 +15,13 @@ SPELT: Final = regex("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f|([\U000e0
 TURNED: Final = regex("[\u202d\u202e]|[\u202a\u202b\u2066-\u2068]")
 CONTROLS: Final = regex("[\x00-\x08\x0b\x0e-\x1f\x7f\x80-\x9f]")
 ESCAPES: Final = regex(r"(?:\x1b\[|\x9b)[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
-COMMENT: Final = regex(r"<!--\s*(\S+\s+\S+\s+\S+.*?)(?:-->|\Z)|\[//\]:\s?#\s?\((.{12,}?)\)")
+COMMENT: Final = regex(r"<!--\s{0,20}(?:\S{1,40}\s{1,20}){2}\S[^\n]{0,200}|\[//\]:\s?#\s?\([^)\n]{12,200}")
 """A comment of more than two words; what is shorter is a mark of some format."""
 STYLED: Final = regex(
-    r"(?i)<[a-z][^<>]{0,400}(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0(?!\.?[1-9])"
-    r"|opacity\s?:\s?0(?!\.?[1-9]))[^<>]{0,400}>"
+    r"(?i)<[a-z][^<>]{0,160}(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0(?!\.?[1-9])"
+    r"|opacity\s?:\s?0(?!\.?[1-9]))"
 )
-FAR: Final = regex(r"[^\S\n]{48,}(?=\S)|(?:[^\S\n]*\n){12,}[^\S\n]*(?=\S)")
+FAR: Final = regex(r"[^\S\n]{48}|(?:\n[^\S\n]{0,80}){12}")
 """Blanks that push what follows out of sight."""
 FEW: Final = 2
 """So many characters that nobody sees come with what is copied from a page."""
@@ -38,13 +38,14 @@ def hidden_in(text: str) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     if not text.isascii():
         found += _unseen(text)
+    shown = text.strip()
     control = CONTROLS.search(text)
     if control is not None:
         found.append((STRONG, f"control characters before: {text[control.end() :][:SHOWN].strip()}"))
     for pattern, what in ((COMMENT, "a comment"), (STYLED, "invisible markup"), (FAR, "text behind many blanks")):
-        hit = pattern.search(text)
+        hit = pattern.search(shown)
         if hit is not None:
-            words = hit.group().strip() or text[hit.end() :].strip()
+            words = hit.group().strip() or shown[hit.end() :].strip()
             found.append((STRONG, f"{what}: {words[:SHOWN]}"))
     return found
 

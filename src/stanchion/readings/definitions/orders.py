@@ -49,6 +49,9 @@ MADE: Final = (
     r"|conversations?"
     r"|sessions?|chats?|turns?|steps?|requests?|files?|commits?|transactions?|transfers?)"
 )
+SENDS: Final = (
+    r"(?:send|forward|copy|upload|post|transfer|write|append|attach|mirror|share|e-?mail|mail|delete|pay|wire|bcc)"
+)
 UNIVERSAL: Final = (
     rf"\b(?:before|after|ahead of|prior to|preceding|instead of|in place of|with|over|in|during)(?: you)?"
     rf"(?: (?:using|calling|invoking|running|use|call|invoke))? {OTHER_TOOLS}\b(?! (?:in|of|from|on) (?:this|the) )",
@@ -58,17 +61,17 @@ UNIVERSAL: Final = (
     r"|chat|task))\b",
     r"\b(?:priority|precedence|authority) over (?:what |anything |everything )?(?:the |your |any |other )?(?:users?"
     r"|system"
-    r"|instructions?|prompts?|rules?|others?|tools?)\b",
+    r"|instructions?|prompts?)\b",
     r"\b(?:whatever|no matter what|regardless of what|irrespective of what) (?:the |your )?users? (?:says?|asks?|wants?"
     r"|requests?|has|had|may)\b",
     rf"\b(?:whenever|when|if|once|as soon as)\b.{{0,60}}\b(?:tools?|functions?"
     rf"|servers?)\b.{{0,30}}\bavailable\b.{{0,30}}"
     rf"{COMMANDED}(?!use\b){ACTS}\b",
-    rf"\b(?:after|before|in|to|on|with|for) (?:each|every)\b.{{0,12}}\b{MADE}\b.{{0,60}}{COMMANDED}(?!use\b){ACTS}\b",
+    rf"\b(?:after|before) (?:each|every)\b.{{0,12}}\b{MADE}\b.{{0,60}}{COMMANDED}{SENDS}\b",
     rf"{COMMANDED}(?!use\b){ACTS}\b.{{0,40}}\b(?:each|every|all)\b.{{0,12}}\b{MADE} (?:that )?(?:you|the user)\b",
-    rf"\b(?:each|every|all|any)(?: of)?(?: your)? {MADE}(?: (?:that )?you \w+)?.{{0,30}}\b(?:must|has to|have to"
-    rf"|should|shall"
-    rf"|needs? to) (?:always |also )?(?:be )?{ACTS}\b",
+    rf"\b(?:each|every|all|any)(?: of)?(?: (?:your {MADE}|{MADE} (?:that )?you \w+)).{{0,30}}\b(?:must|has to|have to"
+    rf"|should"
+    rf"|shall|needs? to) (?:always |also )?(?:be )?{ACTS}\b",
 )
 """Conditions on other steps than the use of the tool itself."""
 TASK: Final = (
@@ -78,9 +81,9 @@ TASK: Final = (
     r"\b(?:confirmations?|approvals?|safety checks?|restrictions?|guardrails?|safeguards?)\b.{0,20}\b(?:are|is|were"
     r"|was|have been"
     r"|has been) (?:\w+ )?(?:off|disabled|lifted|suspended|waived|turned off|not needed|unnecessary|granted)\b",
-    r"\byou (?:may|can|are (?:now )?(?:allowed|free|permitted) to) now\b|\bgrant (?:this|me|the) (?:tool"
-    r"|server)?\b.{0,20}"
-    r"\b(?:access|permission)",
+    r"\byou (?:may|can|are (?:now )?(?:allowed|free|permitted) to)\b.{0,40}\bwithout (?:\w+ )?(?:approval|asking"
+    r"|confirmation"
+    r"|permission|restrictions?)\b|\bgrant (?:this|me|the) (?:tool|server)?\b.{0,20}\b(?:access|permission)",
 )
 HANDED: Final = regex(
     rf"{COMMANDED}(?:send|forward|copy|upload|post|transfer|e-?mail|mail|wire|share|submit|give|tell)\b.{{0,60}}"
@@ -107,6 +110,8 @@ SIGNS: Final = {
 }
 """What a hostile phrase is worth here: strong phrases keep their weight, but orders with an address are read anew."""
 
+WAITS: Final = regex(r"\b(?:unless|until|before|yet)\b")
+"""What makes keeping something from the user a matter of time or of a condition."""
 _SECRECY: Final = regex("|".join(SECRECY))
 _UNIVERSAL: Final = regex("|".join(UNIVERSAL))
 _TASK: Final = regex("|".join(TASK))
@@ -114,7 +119,10 @@ _TASK: Final = regex("|".join(TASK))
 
 def orders_in(sentence: str, is_first: bool) -> Iterator[int]:
     """The weights of the orders in a sentence in its normal form."""
-    if any(pattern.search(sentence) is not None for pattern in (_SECRECY, _UNIVERSAL, _TASK, HANDED)):
+    kept = _SECRECY.search(sentence)
+    if kept is not None:
+        yield 1 if WAITS.search(sentence, kept.end()) is not None else STRONG
+    if any(pattern.search(sentence) is not None for pattern in (_UNIVERSAL, _TASK, HANDED)):
         yield STRONG
     steered = STEERED.search(sentence)
     if steered is not None and SAMPLE.search(sentence) is None:

@@ -14,19 +14,26 @@ NAME: Final = regex(r"[^\W_](?:[\w.-]*[^\W_])?")
 COMPOUND: Final = regex(r"[_.-]|\d|[a-z][A-Z]")
 QUOTES: Final = "`'\""
 HARM: Final = (
-    r"(?:compromised|insecure|unsafe|dangerous|malicious|false|wrong|incorrect|manipulated|tampered|broken|buggy"
+    r"(?:compromised|insecure|unsafe|dangerous|malicious|false (?:results|answers|data|information)|wrong|incorrect"
+    r"|manipulated|tampered|broken|buggy"
     r"|unreliable|leak\w*"
-    r"|outdated|stale|untrustworthy|infected|poisoned|fake|vulnerable|obsolete|has a bug|fails?|lies|hacked)"
+    r"|outdated|stale|untrustworthy|infected|poisoned|fake|vulnerable|obsolete|has a bug|lies|hacked)"
 )
 NAMED: Final = r"\x00"
 """Stands where the name of another tool stood."""
 GENERIC: Final = r"(?:other|all other|any other) tools?"
 AGAINST: Final = regex(
     rf"(?:{NAMED}|{GENERIC})\W.{{0,40}}\b{HARM}\b|\b{HARM}\b.{{0,20}}(?:{NAMED}|{GENERIC})"
-    rf"|\b{NOT} (?:be )?(?:use|using|call|calling|trust|trusting|invoke|rely on|believe)\b.{{0,20}}{NAMED}"
     rf"|{NAMED}.{{0,40}}\b(?:must|should|may|can) (?:not|never|no longer) be (?:used|called|trusted|invoked)"
     rf"|{NAMED}.{{0,30}}\b(?:throw|discard|ignore|disregard)\b|\b(?:discard|ignore|disregard)\b.{{0,30}}{NAMED}"
     r"|\bonly tool (?:that )?(?:you|which|to)\b.{0,20}\b(?:trust|use|rely)"
+)
+HEDGED: Final = regex(r"\b(?:may|might|can|could) be\b|\b(?:if|when|whether|in case)\b.{0,20}\x00")
+"""What tells of a tool that may fail at times."""
+FORBIDDEN: Final = regex(
+    rf"\b{NOT} (?:be )?(?:use|using|call|calling|trust|trusting|invoke|rely on|believe)(?: the| tool| function"
+    rf"| results of"
+    rf"| output of| on| any)*\W{{0,3}}{NAMED}"
 )
 PREFERRED: Final = regex(
     rf"\b(?:instead of|in place of|replaces?|supersedes?|rather than|over)\b.{{0,16}}{NAMED}"
@@ -57,10 +64,10 @@ def against(words: str, name: str, others: Collection[str]) -> int:
     """How much a sentence speaks against other tools, or gives orders about them."""
     sentence = _marked(words, name, others)
     if AGAINST.search(sentence) is not None:
-        return STRONG
+        return 1 if HEDGED.search(sentence) is not None else STRONG
     if "\x00" not in sentence:
         return 0
-    if PREFERRED.search(sentence) is not None:
+    if PREFERRED.search(sentence) is not None or FORBIDDEN.search(sentence) is not None:
         return STRONG if ALWAYS.search(sentence) is not None else 1
     if STEERED.search(sentence) is None or SELF.search(sentence) is not None:
         return 0

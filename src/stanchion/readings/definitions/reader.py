@@ -75,7 +75,7 @@ def _said(text: Text, name: str, others: Collection[str], protects: Protects) ->
         seen = normal(bare(words))
         asked = (
             ("instructs", max(orders_in(seen, is_first and not text.argument), default=0)),
-            ("demands", demand_in(words, seen, text.argument, is_first, protects)),
+            ("demands", demand_in(words, seen, text, is_first, name, protects)),
             ("others", against(words, name, others)),
             ("imitates", _turns(seen)),
         )

@@ -7,21 +7,25 @@ from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import regex
 
-MOST_CHARS: Final = 262_144
-"""How much text of one definition is read; no schema of use is longer."""
+MOST_CHARS: Final = 65_536
+"""How much text of one definition is read; an honest one has far less."""
+CLOSED: Final = ("boolean", "integer", "number", "null")
+"""Types whose values hold no text."""
 DEEPEST: Final = 64
-ENDS: Final = regex(r"(?<=[.!?])[\"')\]]*\s+|\s*[\r\n]+\s*|;\s+")
+ENDS: Final = regex(r"(?<=[.!?])[\"')\]]{0,4}\s+|[\r\n]+|;\s+")
 """Where one sentence ends and another begins."""
 LONGEST_SENTENCE: Final = 2_000
 
 
 class Text(NamedTuple):
-    """One text: where it stands, the argument that it is about, and whether it is the name of that argument."""
+    """One text: where it stands, the argument that it is about, whether it is the name of that argument, and whether
+    the argument is open to any text."""
 
     place: str
     text: str
     argument: str = ""
     is_name: bool = False
+    is_open: bool = True
 
 
 class Sentence(NamedTuple):
@@ -81,6 +85,8 @@ def _member(inner: str, own: Any, key: str, arguments: tuple[str, ...], depth: i
     """One member of a mapping: an argument where the mapping lists arguments, or else a keyword."""
     if key == "properties" and isinstance(own, Mapping | bool):
         yield Text(f"name of `{inner}`", inner, inner, is_name=True)
-        yield from _walked(own, "schema", (*arguments, inner), depth + 1)
+        closed = isinstance(own, Mapping) and own.get("type") in CLOSED
+        for text in _walked(own, "schema", (*arguments, inner), depth + 1):
+            yield text._replace(is_open=False) if closed else text
     elif inner != "$schema":
         yield from _walked(own, inner, arguments, depth + 1)

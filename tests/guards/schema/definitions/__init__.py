@@ -14,6 +14,12 @@ def listed(which: str) -> list[dict[str, Any]]:
     return [{"beside": row.get("beside", []), "definition": _defined(row)} for row in rows]
 
 
+def sentences() -> list[str]:
+    """Sentences of honest definitions that come close to an order or a demand."""
+    found: list[str] = yaml.safe_load(Path(__file__).with_name("plain.yaml").read_text("utf-8"))
+    return found
+
+
 def _defined(row: dict[str, Any]) -> dict[str, Any]:
     properties = {
         name: said if isinstance(said, dict) else {"type": "string", "description": said}
