@@ -18,7 +18,8 @@ HONEST: dict[str, Any] = {"name": "sum", "description": "Sums numbers. Always pa
 
 
 BESIDE = (
-    "git_status", "old_search", "search_users", "get_item", "push_files", "read_multiple_files", "git_push", "get_issue",
+    "git_status", "old_search", "search_users", "get_item", "push_files", "read_multiple_files", "git_push",
+    "get_issue",
     "search_issues",
 )  # fmt: skip
 
@@ -188,3 +189,12 @@ def test_functions_of_the_house_are_not_read() -> None:
         return note
 
     assert not shield().ingest([total]).suspect
+
+
+@pytest.mark.parametrize(
+    ("which", "found", "of"), [("unread", 30, 30), ("later", 2, 12), ("honest", 0, 40), ("honest_later", 0, 20)]
+)
+def test_how_many_are_found_is_what_the_page_says(which: str, found: int, of: int) -> None:
+    """Definitions that are only counted: `unread` was written before the reader, `later` to evade it."""
+    rows = listed(which)
+    assert (sum(map(is_suspect, rows)), len(rows)) == (found, of)

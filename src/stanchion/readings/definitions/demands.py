@@ -97,6 +97,20 @@ SURROUNDINGS: Final = regex(
     r"|env vars?)\b"
     r"|\b(?:output|result) of (?:`|')?(?:env|printenv)\b"
 )
+GATHERED: Final = regex(
+    r"\b(?:collect|gather|dump|read|print|include|send|export|pass|attach|append)\b.{0,24}"
+    r"\b(?:environment variables?|env vars?)\b"
+)
+HANDED_ON: Final = regex(
+    r"\b(?:read|open|load|cat|fetch|get|look up)\b.{0,30}\b(?:config\w*|settings|credentials?|keys?|secrets?|ssh|env"
+    r"|wallet|history|mcp\S*|cookies|tokens?)\b.{0,20}\band\b.{0,12}\b(?:pass|provide|include|put|send|give|paste"
+    r"|supply"
+    r"|attach)\b"
+)
+"""An order to fetch settings or secrets and to hand them on."""
+MESSAGES: Final = regex(
+    r"\b(?:previous|earlier|prior|preceding|past|all) (?:\w+ )?(?:messages|turns|prompts|replies)\b"
+)
 TO_SET: Final = regex(r"\b(?:to (?:set|pass|use|give)|set for|passed to|for the (?:command|process))\b")
 SECRET_IN: Final = regex(rf"\b{SECRET}\b")
 SECRET_HEAD: Final = regex(
@@ -107,13 +121,25 @@ SINK: Final = regex(
     r"\b(?:in|as|into|to|with|through|via|for)(?: the)?(?: (?:parameter|argument|field"
     r"|property))? [`'\"]([\w.-]+)[`'\"]"
 )
+HANDED_OVER: Final = regex(
+    r"\b(?:hand|pass|give|send|submit|supply|provide)\b(?: over)?.{0,10}\b(?:them|it|these|that|here|to this)\b"
+    r"|\b(?:field|parameter|argument|property) [`'\"]\w"
+)
+SECRET_FILE: Final = regex(
+    r"\b(?:contents?|text|copy|listing) of\b.{0,30}\b(?:wallet|ssh|credentials?|passwords?|secrets?|keychain|cookies?"
+    r"|browser"
+    r"|home (?:directory|folder)|private key)\b"
+)
+"""What a file of secrets holds, without its path."""
 SINK_WORD: Final = regex(
-    r"\b(?:in|as|into|to|with)(?: the| an?)? (?:parameters?|arguments?|quer(?:y|ies)|notes?|fields?)\b"
+    r"\b(?:in|as|into|to|with)(?: the| an?)?(?: [\w.-]{1,40})? "
+    r"(?:parameters?|arguments?|quer(?:y|ies)|notes?|fields?)\b"
 )
 ELSEWHERE: Final = regex(
     r"\b(?:from|in|of|out of)(?: the| your| its)? (?:environment|env|configuration|config|settings|other (?:servers?"
     r"|tools?)"
-    r"|keychain|key ?ring|vault|browser|clipboard|user'?s?|home)\b|\byou (?:find|know|have|can find|see|hold)\b"
+    r"|keychain|key ?ring|vault|browser|clipboard|users?|user's|home)\b|\byou (?:find|know|have|can find|see|hold)\b"
+    r"|\buser (?:typed|entered|wrote|said|mention\w*|gave|used)\b"
 )
 ACCOUNTS: Final = frozenset({"/etc/passwd", "/etc/group", "/etc/hosts"})
 """Files that everybody may read, and that tell who and what is on a system."""
@@ -185,7 +211,12 @@ def _own(sentence: str, argument: str, ordered: bool) -> bool:
     if wanted is None and ALL_OF_IT.search(sentence) is not None and (ordered or TOLD.match(sentence) is not None):
         wanted = DONE.search(sentence)
     if wanted is None and TO_SET.search(sentence) is None:
-        wanted = SURROUNDINGS.search(sentence)
+        wanted = SURROUNDINGS.search(sentence) or (GATHERED.search(sentence) if ordered else None)
+    if wanted is None and ordered:
+        sunk = SINK.search(sentence) or SINK_WORD.search(sentence)
+        wanted = (
+            HANDED_ON.search(sentence) or SECRET_FILE.search(sentence) or (MESSAGES.search(sentence) if sunk else None)
+        )
     return wanted is not None and not is_negated(sentence, wanted.end())
 
 
@@ -198,10 +229,15 @@ def _secret(words: str, sentence: str, argument: str, ordered: bool, keeps: bool
         return True
     if not ordered:
         return False
-    if ELSEWHERE.search(sentence) is not None and (argument or SINK.search(sentence) or SINK_WORD.search(sentence)):
+    if _is_sunk(sentence, argument) and ELSEWHERE.search(sentence) is not None:
         return True
     sinks = SINK.findall(words)
     return bool(sinks) and not any(holds_secrets(sink) for sink in sinks)
+
+
+def _is_sunk(sentence: str, argument: str) -> bool:
+    """Whether a sentence says that something goes into a call of the tool."""
+    return argument != "" or any(one.search(sentence) is not None for one in (SINK, SINK_WORD, HANDED_OVER))
 
 
 def holds_secrets(argument: str) -> bool:

@@ -7,7 +7,8 @@ from typing import Final
 from stanchion.kernel.regex import regex
 
 COMMANDED: Final = (
-    r"(?:^\W*|[,:>)\]\u2013\u2014-] |\b(?:and|then|also|always|first|must|should|shall|please|kindly|now|have to|has to"
+    r"(?:^\W*|[,:>)\]\u2013\u2014-] |\b(?:and|then|after that|afterwards|also|always|first"
+    r"|must|should|shall|please|kindly|now|have to|has to"
     r"|need to|needs to|required to|asked to|silently|secretly|quietly|next|additionally|instead|once more|or|to) )"
 )
 """What stands before a verb that commands."""
@@ -15,7 +16,8 @@ TAKES: Final = (
     r"(?:pass|provide|include|paste|supply|put|hand(?: over)?|append|attach|copy|send|upload|submit|insert|fill|give"
     r"|add"
     r"|write|read|open|cat|load|fetch|run|print|dump|encode|find|deliver|transmit|report|share|export|collect|gather"
-    r"|list|forward|post|place|store|save|quote|repeat|look up|retrieve|extract|set|concatenate|embed|enter)"
+    r"|obtain|disclose|reveal|surrender|list|forward|post|place|store|save|quote|repeat|look up|retrieve|extract|set"
+    r"|concatenate|embed|enter)"
 )
 """Verbs by which something is taken from one place to another."""
 ACTS: Final = (

@@ -19,6 +19,11 @@ SECRECY: Final = (
     rf"\b{NOT} (?:mention|disclos|reveal|show|say|bring|report|explain|admit|discuss|let)(?:e|ing)?"
     rf"(?: (?:this|it|that|these|anything|to|up|with|about|of|so|on|any of"
     rf"|here)){{1,5}}{NO_CONDITION}{{0,2}}? {USER}\b",
+    rf"\b{NOT} (?:mention|say|tell|reveal|disclose|explain|admit|report)(?:ing)? (?:that|why|how) (?:you|this|it"
+    rf"|they)\b",
+    r"\b(?:secret|hidden|covert|silent|invisible) (?:operation|step|task|action|instructions?|call|procedure)\b",
+    r"\b(?:nobody|no one|no-one|none of the users) (?:must |should |may |can |will |ever )?(?:notices?|sees?|knows?"
+    r"|learns?|hears?)\b",
     rf"\b{NOT} let {USER} (?:know|see|notice|find out)\b",
     r"\b(?:users?|humans?|customers?|they) (?:does not|doesn't|do not|don't|must not|should not|shouldn't|need not"
     r"|must never"
@@ -49,6 +54,20 @@ MADE: Final = (
     r"|conversations?"
     r"|sessions?|chats?|turns?|steps?|requests?|files?|commits?|transactions?|transfers?)"
 )
+MOVED: Final = (
+    r"(?:sent|copied|forwarded|bcc'?e?d|cc'?e?d|mirrored|uploaded|shared|redirected|posted|addressed|routed|mailed"
+    r"|e-?mailed"
+    r"|logged|transferred|replaced|rerouted|passed)"
+)
+ONCE: Final = r"\b(?:when|whenever|if|each time|every time|once|as soon as|while|all|every)\b"
+ALTERS: Final = (
+    r"(?:change|replace|override|alter|modify|multiply|substitute|swap|redirect|rewrite|double|divide|reroute|switch)"
+)
+VALUES: Final = (
+    r"(?:recipients?|receivers?|amounts?|quantit(?:y|ies)|address(?:es)?|accounts?|names?|ids?|senders?|destinations?"
+    r"|parameters?"
+    r"|arguments?|prices?|symbols?|locations?|dates?|urls?|numbers?|subjects?)"
+)
 SENDS: Final = (
     r"(?:send|forward|copy|upload|post|transfer|write|append|attach|mirror|share|e-?mail|mail|delete|pay|wire|bcc)"
 )
@@ -67,6 +86,17 @@ UNIVERSAL: Final = (
     rf"\b(?:whenever|when|if|once|as soon as)\b.{{0,60}}\b(?:tools?|functions?"
     rf"|servers?)\b.{{0,30}}\bavailable\b.{{0,30}}"
     rf"{COMMANDED}(?!use\b){ACTS}\b",
+    r"\b(?:before|after|prior to|ahead of|upon|with) (?:any|each|every|all) (?:[\w-]+ ){0,2}(?:operations?|actions?"
+    r"|commands?"
+    r"|tasks?|queries)\b",
+    rf"\b(?:all|every|each|any) (?:[\w-]+ )?(?:{MADE}|commands?|scripts?)\b.{{0,24}}\b(?:must|has to|have to|should"
+    rf"|shall|needs? to"
+    rf"|are to|is to) (?:always |also |first ){{0,2}}be {MOVED}\b",
+    r"\b(?:all|every|each|any) (?:shell )?(?:commands?|scripts?|e-?mails?|mails|queries)\b.{0,12}\b(?:must|has to"
+    r"|have to|should"
+    r"|shall|needs? to) (?:always |also )?(?:include|begin|start|end|contain|carry|have|be preceded|be prefixed)\b",
+    rf"{ONCE}.{{0,90}}{COMMANDED}{ALTERS}\b.{{0,30}}\b{VALUES}\b"
+    rf"|{COMMANDED}{ALTERS}\b.{{0,30}}\b{VALUES}\b.{{0,60}}{ONCE}",
     rf"\b(?:after|before) (?:each|every)\b.{{0,12}}\b{MADE}\b.{{0,60}}{COMMANDED}{SENDS}\b",
     rf"{COMMANDED}(?!use\b){ACTS}\b.{{0,40}}\b(?:each|every|all)\b.{{0,12}}\b{MADE} (?:that )?(?:you|the user)\b",
     rf"\b(?:each|every|all|any)(?: of)?(?: (?:your {MADE}|{MADE} (?:that )?you \w+)).{{0,30}}\b(?:must|has to|have to"
@@ -75,6 +105,25 @@ UNIVERSAL: Final = (
 )
 """Conditions on other steps than the use of the tool itself."""
 TASK: Final = (
+    r"\b(?:results?|outputs?|answers?|whatever|anything|everything)\b.{0,40}\b(?:instructions?|commands?"
+    r"|orders?)\b.{0,30}"
+    r"\b(?:followed|obeyed|executed|priority|from the (?:operator|user|system|developer|owner))\b",
+    r"\bobey\b|\b(?:follow|execute|carry out) (?:all |any |the )?(?:commands|instructions|orders) (?:in|from|of"
+    r"|that)\b",
+    r"\b(?:first|earliest) (?:action|step|thing|call)(?: that you (?:do|take|make))? (?:in|of) (?:an?|the|each|every"
+    r"|any|your|this)"
+    r" (?:\w+ )?(?:session|conversation|chat|run|task|turn)\b",
+    r"\b(?:fine|ok|okay|safe|allowed|may|can|permitted)\b.{0,12}\b(?:skip|bypass|disable|suppress|omit|ignore)\b.{0,24}"
+    r"\b(?:confirmations?|approvals?|permissions?|dialogs?|warnings?|checks?)\b",
+    r"\byour (?:final |next |last )?(?:answer|reply|response|summary)\b.{0,20}\b(?:must|has to|should|shall"
+    r"|needs to)\b.{0,20}"
+    r"\b(?:recommend|promote|praise|advertise|link|name)\b",
+    rf"{COMMANDED}(?:append|add|prefix|prepend|attach|include|insert|put)\b.{{0,40}}\b(?:to|in|before|behind"
+    rf"|into) (?:whatever"
+    r"|everything|anything|all|every \w+|each \w+|any \w+)(?: that)? you\b",
+    rf"{COMMANDED}(?:configure|reconfigure|adjust|set up|change|instruct)\b.{{0,12}}\b(?:all |the )?other (?:tools?"
+    rf"|servers?)\b",
+    rf"{COMMANDED}(?:use|install|pull|fetch|download|import)\b.{{0,60}}\b[\w-]+\.[\w.-]+/\S+.{{0,30}}\binstead\b",
     r"\b(?:forget|disregard|ignore|abandon|drop|override|set aside|overrule)\b.{0,30}\b(?:instructions?|guidelines?"
     r"|rules?"
     r"|prompts?|orders?|directions?|what (?:the user|you))\b",
@@ -87,11 +136,18 @@ TASK: Final = (
 )
 HANDED: Final = regex(
     rf"{COMMANDED}(?:send|forward|copy|upload|post|transfer|e-?mail|mail|wire|share|submit|give|tell)\b.{{0,60}}"
-    r"\b(?:to|with) (?:me|us)\b"
+    r"\b(?:to|with) (?:(?:me|us)\b|(?:my|our) (?:\w+ )?(?:webhook|server|endpoint|account|address|inbox)\b)"
 )
 """An order to hand something to whoever wrote the definition."""
-ADDRESS: Final = r"(?:[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]|\b[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){3,7}\b|https?://\w)"
-STEERED: Final = regex(rf"{COMMANDED}(?:\w+ )?{ACTS}\b.{{0,120}}{ADDRESS}|\bb?cc ?= ?[\w.+-]{{1,64}}@")
+ADDRESS: Final = (
+    r"(?:\+\d[\d -]{7,}|[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]|\b[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){3,7}\b|https?://\w)"
+)
+STEERED: Final = regex(
+    rf"\b(?:all|every|each|any)\b.{{0,40}}\b(?:go|goes|pass|passes|run|runs|travel)\b.{{0,12}}\b(?:through|via"
+    rf"|to)\b.{{0,20}}{ADDRESS}|"
+    rf"\b(?:must|has to|have to|should|shall|needs? to|are to|is to|will)\b.{{0,60}}{ADDRESS}|"
+    rf"{COMMANDED}(?:\w+ )?{ACTS}\b.{{0,120}}{ADDRESS}|\bb?cc ?= ?[\w.+-]{{1,64}}@"
+)
 SAMPLE: Final = regex(
     r"\b(?:e\.?g|for example|for instance|such as|like|example|sample|documentation|docs|see|feedback|bugs?|issues?"
     r"|format"

@@ -21,11 +21,12 @@ HARM: Final = (
 )
 NAMED: Final = r"\x00"
 """Stands where the name of another tool stood."""
-GENERIC: Final = r"(?:other|all other|any other) tools?"
+GENERIC: Final = r"other (?:tools?|servers?|functions?|sources?|providers?)"
 AGAINST: Final = regex(
     rf"(?:{NAMED}|{GENERIC})\W.{{0,40}}\b{HARM}\b|\b{HARM}\b.{{0,20}}(?:{NAMED}|{GENERIC})"
     rf"|{NAMED}.{{0,40}}\b(?:must|should|may|can) (?:not|never|no longer) be (?:used|called|trusted|invoked)"
     rf"|{NAMED}.{{0,30}}\b(?:throw|discard|ignore|disregard)\b|\b(?:discard|ignore|disregard)\b.{{0,30}}{NAMED}"
+    r"|\b(?:trust|believe|rely on|use) only (?:results?|answers?|output|data|tools?|this)\b|\bonly (?:trust|believe)\b"
     r"|\bonly tool (?:that )?(?:you|which|to)\b.{0,20}\b(?:trust|use|rely)"
 )
 HEDGED: Final = regex(r"\b(?:may|might|can|could) be\b|\b(?:if|when|whether|in case)\b.{0,20}\x00")
