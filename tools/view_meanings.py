@@ -182,6 +182,7 @@ MEANINGS: Final = {
     "ToolView.changed": "what has changed in its definition since; empty if nothing has",
     "ToolView.failures": "how many of all calls failed",
     "ToolView.pinned": "whether its definition was recorded when it was first seen",
+    "ToolView.suspect": "why its definition is suspect, each with where and the sentence, until somebody accepts it",
     "ToolView.state": "`watched`, `in quarantine`, …; empty if nothing is wrong",
     "TookView.keeps": "whether it is spend, which stays charged when the hold lapses",
     "HeldView.parts": "how much it holds of which budget",

@@ -35,7 +35,8 @@ DESCRIPTION: Final = """\
 list    how well each tool has worked lately and in all, whether its breaker lets calls
         through, and whether it is isolated
 reset   let a tool be called again at once: its breakers are closed, for every process
-accept  accept the changed definition of a pinned tool, so that its calls need no approval"""
+accept  accept the changed or suspect definition of a tool, so that its calls need no
+        approval; `list` shows the sentences that make one suspect"""
 
 EPILOG: Final = """\
 examples:
@@ -115,7 +116,7 @@ def _accept(args: argparse.Namespace) -> int:
         with loaded(args) as shield:
             changed = changed_definition(shield.store, args.name, tenant)
             if changed is None:
-                say(sys.stdout, f"{veiled(args.name)}: no changed definition of it was seen")
+                say(sys.stdout, f"{veiled(args.name)}: no changed or suspect definition of it was seen")
                 return NOTHING
             said = {"parts": changed.parts, "why": args.why}
             shield.act(
@@ -142,7 +143,7 @@ def _show(found: list[ToolView]) -> None:
             f"{one.calls - one.failures:,} of {one.calls:,}" if one.calls else "",
             f"{one.state} until {shown(one.until)}" if one.until else one.state,
             "; ".join(breaker.words for breaker in one.breakers),
-            one.changed if one.changed else "pinned" if one.pinned else "",
+            _definition(one),
         )
         for one in found
     ]
@@ -155,6 +156,14 @@ def _show(found: list[ToolView]) -> None:
     heading = tuple(columns[at] for at in shown_at)
     for line in table(heading, cells, ("health", "calls", "reliability"), terminal, styles):
         put(sys.stdout, line)
+    for one in found:
+        for why in one.suspect:
+            say(sys.stdout, f"{one.tool} is suspect: {why}")
+
+
+def _definition(one: ToolView) -> str:
+    said = [*([one.changed] if one.changed else []), *(["suspect"] if one.suspect else [])]
+    return "; ".join(said) if said else "pinned" if one.pinned else ""
 
 
 def _styles(one: ToolView) -> dict[str, str]:
@@ -162,7 +171,7 @@ def _styles(one: ToolView) -> dict[str, str]:
     enforced = {broken.state for broken in one.breakers if not broken.shadow}
     worst = "bad" if "open" in enforced else "mild" if "half_open" in enforced else ""
     health |= {"breaker": worst} if worst else {}
-    health |= {"definition": "asks"} if one.changed else {}
+    health |= {"definition": "asks"} if one.changed or one.suspect else {}
     return health | ({"state": "mild"} if one.state else {})
 
 

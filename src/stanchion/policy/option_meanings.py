@@ -149,6 +149,8 @@ OPTIONS: Final[dict[str, str]] = {
     "schema.result_action": "The action for a result that does not fit; `block` discards it and undoes the call if it "
     "can.",
     "schema.changed_action": "The action for calls of a tool whose definition differs from the pinned one.",
+    "schema.suspect_action": "The action for calls of a tool whose definition instructs the agent, hides something, "
+    "speaks against other tools, asks for secrets or imitates, until a person accepts it.",
     "shell.tools": "The only tools whose calls are read, by name or glob; if absent, every call that contains a "
     "command is.",
     "shell.arguments": "The only arguments read as commands (a text, a list of words or a list of lines); if absent, "

@@ -36,6 +36,7 @@ class Kind(StrEnum):
     POLICY_LOADED = "policy.loaded"
     ANSWER_REFUSED = "answer.refused"
     DEFINITION_CHANGED = "definition.changed"
+    DEFINITION_SUSPECT = "definition.suspect"
     NOTICES_FAILING = "notices.failing"
     NOTICES_BACK = "notices.back"
     NOTICES_LOST = "notices.lost"
@@ -71,6 +72,7 @@ MEANINGS: Final[dict[Kind, Meaning]] = {
         _WARNING, "an operator's answer or command was refused, or differs from what they signed"
     ),
     Kind.DEFINITION_CHANGED: Meaning(_WARNING, "a tool describes itself differently than when it was pinned"),
+    Kind.DEFINITION_SUSPECT: Meaning(_WARNING, "a tool's definition gives orders, hides something or asks for secrets"),
     Kind.NOTICES_FAILING: Meaning(_WARNING, "a destination does not accept notices"),
     Kind.NOTICES_BACK: Meaning(_INFO, "a destination accepts notices again"),
     Kind.NOTICES_LOST: Meaning(_CRITICAL, "notices were given up, or there was no room for them"),
@@ -93,6 +95,7 @@ COUNTED: Final = LASTING | {
     Kind.TRAIL_TAMPERED,
     Kind.ANSWER_REFUSED,
     Kind.DEFINITION_CHANGED,
+    Kind.DEFINITION_SUSPECT,
     Kind.NOTICES_LOST,
 }
 """Kinds of which repeated ones are counted. Each of the others is told."""

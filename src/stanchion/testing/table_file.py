@@ -80,7 +80,8 @@ OWN: Final = tuple(name for name in Step.__struct_fields__ if name != "fields")
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One story under one policy: runs and their events in order, or a policy that must be `refused`.
 
-    `lost` numbers the batches for which the store is out of reach; `addresses` is all that names resolve to.
+    `ingest` has definitions of tools that are taken in first. `lost` numbers the batches for which the store is out of
+    reach; `addresses` is all that names resolve to.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     run: RunSpec | None = None
     runs: dict[str, RunSpec] = {}
     events: tuple[dict[str, Any], ...] = ()
+    ingest: tuple[dict[str, Any], ...] = ()
     safe_mode: bool = False
     lost: tuple[int, ...] = ()
     addresses: dict[str, tuple[str, ...]] = {}

@@ -105,6 +105,8 @@ def _play(case: Case, clock: FakeClock, store: LostStore) -> Play:
         return Ran(case.name, (str(error),), _compare_policy(case, str(error)))
     if case.refused is not None:
         return Ran(case.name, (), _compare_policy(case, None))
+    if case.ingest:
+        shield.ingest(list(case.ingest))
     store.on = {len(store.batches) + number for number in case.lost}
     runs = {}
     for name, spec in case.began().items():

@@ -71,7 +71,8 @@ def _effect(value: Any, now: int) -> str:
 
 def _pins(value: Any, _now: int) -> str:
     kept = pins_of(value)
-    return f"{counted(len(kept.tools), 'definition')} pinned, {len(kept.seen):,} changed since"
+    told = f"{counted(len(kept.tools), 'definition')} pinned, {len(kept.seen):,} changed since"
+    return f"{told}, {len(kept.suspects):,} suspect" if kept.suspects else told
 
 
 def _sequence(value: Any, _now: int) -> str:

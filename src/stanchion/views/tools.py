@@ -28,7 +28,8 @@ class ToolView(msgspec.Struct, frozen=True):
 
     `health` is how much of a hundred of its last calls (`recent`) went well, `calls` and `failures` are all there were.
     `state` is that of an isolated tool, and `until` when that ends, in milliseconds. `pinned`: its definition was
-    written down when it was first seen; `changed` says what has changed of it since, until somebody accepts that.
+    written down when it was first seen; `changed` says what has changed of it since, and `suspect` which of its
+    sentences make it suspect, until somebody accepts that.
     """
 
     tenant: str
@@ -42,10 +43,11 @@ class ToolView(msgspec.Struct, frozen=True):
     until: int = 0
     pinned: bool = False
     changed: str = ""
+    suspect: tuple[str, ...] = ()
 
 
 class ChangedDefinition(msgspec.Struct, frozen=True):
-    """A definition that is another one than was pinned: its parts by their hashes, and what differs, in words."""
+    """A definition that is another one than was pinned, or is suspect: its parts by their hashes, and why it waits."""
 
     parts: Parts
     differs: str
@@ -67,8 +69,13 @@ def tools(store: Store, now: int, name: str = "", tenant: str | None = None) -> 
 def changed_definition(store: Store, name: str, tenant: str) -> ChangedDefinition | None:
     """What of a tool's definition waits for somebody to accept it; `None` where nothing does."""
     kept = pins_of(store.read(pins_key(tenant))[1])
-    parts = kept.seen.get(name)
-    return None if parts is None else ChangedDefinition(parts, differing(parts, kept.tools.get(name, {})))
+    parts = kept.waiting(name)
+    if parts is None:
+        return None
+    differs = differing(parts, kept.tools.get(name, {}))
+    suspect = kept.suspects.get(name)
+    said = [] if suspect is None else [str(remark) for remark in suspect.remarks]
+    return ChangedDefinition(parts, "; ".join([differs, *said] if differs else said))
 
 
 def _is(one: ToolView, name: str, tenant: str | None) -> bool:
@@ -103,4 +110,7 @@ def _told(cell: Seen, name: Name, now: int) -> Told:
 def _pinned(kept: Pins, tenant: str) -> Told:
     for tool, parts in kept.tools.items():
         seen = kept.seen.get(tool)
-        yield tenant, tool, {"pinned": True, "changed": "" if seen is None else differing(seen, parts)}
+        suspect = kept.suspects.get(tool)
+        said = () if suspect is None else tuple([str(remark) for remark in suspect.remarks])
+        changed = "" if seen is None else differing(seen, parts)
+        yield tenant, tool, {"pinned": True, "changed": changed, "suspect": said}

@@ -35,6 +35,10 @@ CODES: Final = declare(
             "the definition of `{}` is not the one that was pinned: {}",
             "do not follow the new definition until a person has looked at it",
         ),
+        "schema.suspect": Words(
+            "the definition of `{}` is suspect: {}",
+            "do not do what the definition asks for beyond the call itself; a person has to read and accept it",
+        ),
         "schema.bad": Words(
             "the call of `{}` cannot be checked: {}", "send less, or use another tool; nothing goes ahead unchecked"
         ),

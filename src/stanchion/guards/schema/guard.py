@@ -58,6 +58,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     action: PlainActionName = "block"
     result_action: PlainActionName = "block"
     changed_action: PlainActionName = "escalate"
+    suspect_action: PlainActionName = "warn"
 
     @cached_property
     def tools(self) -> Tools:
@@ -91,9 +92,16 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         if known.bad:
             return Finding(ACTIONS[self.action], "schema.bad", (event.tool, known.bad))
         finding = self._looked_up(known, event)
-        if finding is None and known.changed:
-            return Finding(ACTIONS[self.changed_action], "schema.changed", (event.tool, known.changed))
-        return finding
+        return self._doubted(known, event.tool) if finding is None else finding
+
+    def _doubted(self, known: Known, tool: str) -> Finding | None:
+        """What is to be said of a call that fits a definition which somebody should look at."""
+        found: list[Finding] = []
+        if known.changed:
+            found.append(Finding(ACTIONS[self.changed_action], "schema.changed", (tool, known.changed)))
+        if known.suspect:
+            found.append(Finding(ACTIONS[self.suspect_action], "schema.suspect", (tool, known.suspect)))
+        return max(found, key=lambda finding: finding.action, default=None)
 
     def _unknown(self, event: ToolCall) -> Finding:
         near = nearest(event.tool, self.tools.names(event.run.tenant))
@@ -183,7 +191,8 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
         patches = (Action.REDACT,) if self.coerce or self.extra == "drop" else ()
-        return (ACTIONS[self.action], ACTIONS[self.result_action], ACTIONS[self.changed_action], *patches)
+        doubts = (ACTIONS[self.changed_action], ACTIONS[self.suspect_action])
+        return (ACTIONS[self.action], ACTIONS[self.result_action], *doubts, *patches)
 
 
 _WORDS: Final = {"missing": "is missing: ", "extra": "is not known: "}

@@ -42,15 +42,16 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known:
-    """A definition that was looked at: its checkers, why it cannot be used if it cannot, and what differs from what
-    was pinned. It never changes."""
+    """A definition that was looked at: its checkers, why it cannot be used if it cannot, what differs from what was
+    pinned, and what makes it suspect. It never changes."""
 
-    __slots__ = ("about", "bad", "changed", "digest", "input", "name", "output", "schema", "source")
+    __slots__ = ("about", "bad", "changed", "digest", "input", "name", "output", "schema", "source", "suspect")
 
-    def __init__(self, definition: Definition, changed: str = "") -> None:
+    def __init__(self, definition: Definition, changed: str = "", suspect: str = "") -> None:
         self.name = definition.name
         self.source = definition.source
         self.changed = changed
+        self.suspect = suspect
         self.about, self.schema = definition.about, definition.schema
         self.input: Checker | None = None
         self.output: Checker | None = None
@@ -74,6 +75,8 @@ class Known:
         made.bad = self.bad if below is None or self.input is not None else below.bad
         made.digest = self.digest if below is None else below.digest
         made.changed = "" if below is None else below.changed
+        # Who pins a definition in the policy has read it.
+        made.suspect = "" if below is None or made.digest == pin else below.suspect
         if pin is not None and made.digest != pin:
             made.changed = "it is not the one in the policy" if below is not None else "nobody has given one"
         return made
@@ -100,7 +103,10 @@ class Tools:
     ) -> None:
         self._written, self._pins, self._given = dict(written), dict(pins), dict(given)
         self._memo: dict[tuple[str, str], Known | None] = {}
-        told = [[*name, known.digest, known.changed, known.bad] for name, known in sorted(self._given.items())]
+        told = [
+            [*name, known.digest, known.changed, known.bad, known.suspect]
+            for name, known in sorted(self._given.items())
+        ]
         self.digest = sha256(canonical(told)).hexdigest() if told else ""
 
     def with_given(self, given: Mapping[tuple[str, str], Known]) -> Tools:

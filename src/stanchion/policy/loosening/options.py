@@ -76,7 +76,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "results": ON,
         "max_values": LOWER,
         "hook_deadline_ms": SAME,
-        **dict.fromkeys(("action", "result_action", "changed_action"), ACTION),
+        **dict.fromkeys(("action", "result_action", "changed_action", "suspect_action"), ACTION),
     },
     "shell": {
         **dict.fromkeys(("tools", "arguments", "roots", "allow", "families"), SAME),

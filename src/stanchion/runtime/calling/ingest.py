@@ -20,9 +20,11 @@ from stanchion.guards.schema.guard import LONGEST_KEY
 from stanchion.guards.schema.hooks import HookCall, Hooked
 from stanchion.guards.schema.tools import EVERYBODY, Definition, Known, differing
 from stanchion.kernel.compare_and_set import LEFT, change
+from stanchion.kernel.names import is_glob
 from stanchion.locks import Reentrant
 from stanchion.policy.definitions import Hook, reads_definitions, with_tools
-from stanchion.runtime.calling.pins import pins_key, pins_of
+from stanchion.readings.definitions.remark import kinds_of
+from stanchion.runtime.calling.pins import Pins, pins_key, pins_of
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.calling.validation_cache import ValidationCache, ValidationStats
 from stanchion.runtime.driving.flow import Flow
@@ -42,8 +44,8 @@ H = TypeVar("H", bound=Callable[[HookCall], Any])
 
 
 class Ingested(msgspec.Struct, frozen=True):
-    """What became of definitions: those that are new, as they were pinned, changed since then, pinned anew, and of no
-    use (each with why). `digests` are what a policy pins them by."""
+    """What became of definitions: those that are new, as they were pinned, changed since then, pinned anew, of no use,
+    and suspect by what they say (each with why). `digests` are what a policy pins them by."""
 
     new: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
@@ -51,6 +53,7 @@ class Ingested(msgspec.Struct, frozen=True):
     repinned: tuple[str, ...] = ()
     bad: dict[str, str] = {}
     digests: dict[str, str] = {}
+    suspect: dict[str, str] = {}
 
 
 class Ingests(Grounds, Protocol):
@@ -92,7 +95,8 @@ class Ingesting:
 
         The first time a tool is seen its definition is pinned, for every process on the store. One that is not as it
         was pinned is used, and its calls escalate, until it is pinned anew with `repin`, which is an
-        operator's (`AnswerRefused` where `by` is none). Raises `ValueError` where something is no definition, or no
+        operator's (`AnswerRefused` where `by` is none). So are those that instruct the agent, hide something or ask for
+        secrets, where the policy says so. Raises `ValueError` where something is no definition, or no
         guard of the policy reads definitions.
         """
         if not reads_definitions(self._shield.policy):
@@ -103,8 +107,13 @@ class Ingesting:
         with self._lock:
             if len({*self._given, *[(tenant, each.name) for each in found]}) > MOST:
                 raise ValueError(f"a shield keeps at most {MOST:,} definitions: ingest only those that are used")
-            pinned = self._pinned([each for each in found if each.source != "python"], tenant, by if repin else None)
-            known = {each.name: Known(each, pinned.changed.get(each.name, "")) for each in found}
+            served = [each for each in found if each.source != "python"]
+            pinned, kept = self._pinned(served, tenant, by if repin else None)
+            remarks = {name: kept.suspects[name].remarks for name in pinned.suspect}
+            known = {
+                each.name: Known(each, pinned.changed.get(each.name, ""), kinds_of(remarks.get(each.name, ())))
+                for each in found
+            }
             self._given |= {(tenant, name): each for name, each in known.items()}
             self._shield.renew()
             if (recalls := self._shield.policy.recalls) is not None:
@@ -195,49 +204,62 @@ class Ingesting:
             self._cache.put(keyed, answer, at)
         return answer
 
-    def _pinned(self, found: list[Definition], tenant: str, by: By | None) -> Ingested:
-        """Pin what is new, and say what is not as it was pinned; with an operator's yes it is pinned anew."""
+    def _others(self, tenant: str) -> list[str]:
+        """The names of tools that a tenant has besides those that are taken in now."""
+        given = [name for owner, name in self._given if owner in (tenant, EVERYBODY)]
+        return [*given, *[name for name in self._shield.policy.file.tools if not is_glob(name)]]
+
+    def _pinned(self, found: list[Definition], tenant: str, by: By | None) -> tuple[Ingested, Pins]:
+        """Pin what is new, and say what is not as it was pinned, or suspect; an operator's yes pins it anew."""
+        from stanchion.runtime.calling.suspects import suspects_in
+
         parts: dict[str, dict[str, str]] = {}
         for each in found:
             with contextlib.suppress(SchemaFault):
                 parts[each.name] = each.parts()
-        outcome = Ingested()
+        outcome, after = Ingested(), Pins()
+        others = self._others(tenant)
 
         def pinned(value: Any, now: int) -> Any:
-            nonlocal outcome
+            nonlocal outcome, after
             kept = pins_of(value)
             changed = {name: differing(own, kept.tools[name]) for name, own in parts.items() if name in kept.tools}
             changed = {name: words for name, words in changed.items() if words}
             new = tuple([name for name in parts if name not in kept.tools])
-            outcome = Ingested(new, tuple([name for name in parts if name not in new and name not in changed]), changed)
+            unchanged = tuple([name for name in parts if name not in new and name not in changed])
             after = msgspec.structs.replace(
-                kept,
+                suspects_in(found, parts, kept, others),
                 tools={**kept.tools, **{name: parts[name] for name in new}},
                 seen={**kept.seen, **{name: parts[name] for name in changed}},
             )
+            suspect = {name: str(after.suspects[name].remarks[0]) for name in parts if name in after.suspects}
+            outcome = Ingested(new, unchanged, changed, suspect=suspect)
             if after == kept and now - kept.written < FRESH_MS:
                 return LEFT
             return msgspec.to_builtins(msgspec.structs.replace(after, written=now))
 
         if not parts:
-            return outcome
+            return outcome, after
         drive(self._write(tenant, pinned), self._shield)
         if by is None:
             self._tell(outcome, tenant)
-            return outcome
-        for name in outcome.changed:
+            return outcome, after
+        accepted = tuple(dict.fromkeys([*outcome.changed, *outcome.suspect]))
+        for name in accepted:
             said = {"parts": parts[name]}
             self._shield.act(Request(purpose=Purpose.TOOL, tenant=tenant, subject=name, said=said), by)
-        return msgspec.structs.replace(outcome, changed={}, repinned=tuple(outcome.changed))
+        return msgspec.structs.replace(outcome, changed={}, suspect={}, repinned=accepted), after
 
     def _write(self, tenant: str, new: Callable[[Any, int], Any]) -> Flow[None]:
         yield from change(self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), new)
 
     def _tell(self, outcome: Ingested, tenant: str) -> None:
-        """Write down what was found to be changed."""
-        for name, why in outcome.changed.items():
+        """Write down what was found to be changed or suspect."""
+        told = [("definition.changed", name, why) for name, why in outcome.changed.items()]
+        told += [("definition.suspect", name, why) for name, why in outcome.suspect.items()]
+        for what, name, why in told:
             with contextlib.suppress(AuditLost):
-                tell(self._shield, Fact(self._shield.clock(), "definition.changed", f"tool:{name}", tenant, why=why))
+                tell(self._shield, Fact(self._shield.clock(), what, f"tool:{name}", tenant, why=why))
 
 
 def _awaitable(value: Any) -> bool:

@@ -12,6 +12,7 @@ from stanchion.approvals.errors import AnswerRefused
 from stanchion.audit.journal import Fact
 from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.state import key
+from stanchion.readings.definitions.remark import Remark
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.veil import tell
@@ -23,12 +24,27 @@ Parts = dict[str, str]
 """The parts of a definition, each by its hash."""
 
 
+class Suspect(msgspec.Struct, frozen=True):
+    """A definition that waits for a person because of what it says: its parts, and the remarks on it."""
+
+    parts: Parts
+    remarks: tuple[Remark, ...]
+
+
 class Pins(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The definitions that are pinned, those that were seen to be others, and when this was written."""
+    """The definitions that are pinned, those that were seen to be others, and when this was written; those that are
+    suspect, and those that were suspect until an operator accepted them as they are."""
 
     tools: dict[str, Parts] = {}
     seen: dict[str, Parts] = {}
     written: int = 0
+    suspects: dict[str, Suspect] = {}
+    accepted: dict[str, Parts] = {}
+
+    def waiting(self, name: str) -> Parts | None:
+        """The parts of a definition that waits for an operator; `None` where none of that name does."""
+        suspect = self.suspects.get(name)
+        return self.seen.get(name) if suspect is None else suspect.parts
 
 
 def pins_key(tenant: str) -> str:
@@ -46,10 +62,12 @@ def accept(shield: Grounds, name: str, parts: Any, tenant: str, answer: Answer) 
 
     def repinned(value: Any, now: int) -> Any:
         kept = pins_of(value)
-        if kept.seen.get(name) != parts:
+        if kept.waiting(name) != parts:
             raise AnswerRefused(f"the definition of `{name}` has changed in the meantime: look at it again")
         seen = {other: own for other, own in kept.seen.items() if other != name}
-        return msgspec.to_builtins(Pins({**kept.tools, name: parts}, seen, now))
+        suspects = {other: own for other, own in kept.suspects.items() if other != name}
+        accepted = {**kept.accepted, name: parts} if name in kept.suspects else kept.accepted
+        return msgspec.to_builtins(Pins({**kept.tools, name: parts}, seen, now, suspects, accepted))
 
     drive(change(shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), repinned), shield)
     act = answer.act

@@ -34,6 +34,7 @@ FACTS: Final[dict[str, Told]] = {
     "state.normal": Told(Kind.NORMAL, "`{about}` is back to normal: {why}"),
     "answer.refused": Told(Kind.ANSWER_REFUSED, "the answer or command of `{by}` about `{about}` was refused: {why}"),
     "definition.changed": Told(Kind.DEFINITION_CHANGED, "`{about}` is not as it was pinned: {why}"),
+    "definition.suspect": Told(Kind.DEFINITION_SUSPECT, "the definition of `{about}` is suspect: {why}"),
 }
 """Facts that operators hear of, besides what is recorded."""
 

@@ -1,0 +1,1 @@
+"""Definitions of tools: what in one of them instructs the agent, hides, asks for secrets, or passes for something."""

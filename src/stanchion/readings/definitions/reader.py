@@ -1,0 +1,90 @@
+"""The reader of a definition: every text of it is asked every question."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.definitions.demands import Protects, demand_by_name, demand_in
+from stanchion.readings.definitions.hidden import bare, hidden_in
+from stanchion.readings.definitions.orders import orders_in
+from stanchion.readings.definitions.others import against, looks_like
+from stanchion.readings.definitions.remark import LONGEST, STRONG, Remark
+from stanchion.readings.definitions.texts import Text, TooLong, sentences, texts_of
+from stanchion.readings.hostile.normal import normal
+
+MOST: Final = 24
+"""How many remarks are made on one definition."""
+ROLES: Final = r"(?:system|assistant|developer|admin(?:istrator)?|operator|root)"
+TURNS: Final = regex(
+    rf"</?{ROLES}(?:[_ -]?(?:prompt|message|instructions?|reminder|note|override))?>|\[/?{ROLES}(?: \w+)?\]"
+    rf"|\[/?inst\]|<<sys>>"
+    rf"|<\|\w+\|>|<(?:start|end)_of_turn>|^#{{1,4}} ?{ROLES}\b|^{ROLES} (?:message|prompt|notice|note|override"
+    rf"|alert) ?:"
+)
+"""Markup and headings by which a host marks who speaks."""
+HINTED: Final = regex(
+    r"</?(?:important|critical|instructions?|information|secret|mandatory)\w*>|^(?:system|developer|admin\w*) ?: "
+)
+CLAIMED: Final = regex(
+    r"\b(?:the|your) (?:user|operator|owner|admin\w*|developer) has (?:already |now |also )?(?:approved|authori[sz]ed"
+    r"|agreed"
+    r"|consented|confirmed|enabled|granted)\b|\b(?:on behalf of|by order of|authori[sz]ed by|approved by) (?:the"
+    r"|your) (?:user"
+    r"|developer|administrator|operator|owner|system|security team)\b"
+)
+"""Claims that somebody with a say has spoken."""
+
+
+def remarks_on(
+    name: str, about: Any, schema: Any, result_schema: Any, others: Collection[str], protects: Protects
+) -> tuple[Remark, ...]:
+    """What is to be said of a definition. `others` are the tools beside it, `protects` knows the paths of secrets."""
+    try:
+        texts = texts_of(name, about, schema, result_schema)
+    except TooLong:
+        return (Remark("unread", "definition", "", STRONG),)
+    found: list[Remark] = list(_named(name, others))
+    for text in texts[1:]:
+        if len(found) >= MOST:
+            break
+        found += _said(text, name, others, protects)
+    return tuple(dict.fromkeys(found))[:MOST]
+
+
+def _named(name: str, others: Collection[str]) -> Iterator[Remark]:
+    twin, weight = looks_like(name, others)
+    if weight:
+        yield Remark(
+            "imitates", "name", f"`{name}` looks like `{twin}`" if twin else f"`{name}` mixes alphabets", weight
+        )
+    for weight, words in hidden_in(name):
+        yield Remark("hidden", "name", words, weight)
+
+
+def _said(text: Text, name: str, others: Collection[str], protects: Protects) -> Iterator[Remark]:
+    for weight, words in hidden_in(text.text):
+        yield Remark("hidden", text.place, words, weight)
+    if text.is_name:
+        weight = demand_by_name(text.text, protects)
+        if weight:
+            yield Remark("demands", text.place, text.text[:LONGEST], weight)
+        return
+    for words, is_first in sentences(text.text):
+        seen = normal(bare(words))
+        asked = (
+            ("instructs", max(orders_in(seen, is_first and not text.argument), default=0)),
+            ("demands", demand_in(words, seen, text, is_first, name, protects)),
+            ("others", against(words, name, others)),
+            ("imitates", _turns(seen)),
+        )
+        for kind, weight in asked:
+            if weight:
+                yield Remark(kind, text.place, words[:LONGEST], weight)
+
+
+def _turns(sentence: str) -> int:
+    if TURNS.search(sentence) is not None:
+        return STRONG
+    return (HINTED.search(sentence) is not None) + (CLAIMED.search(sentence) is not None)
