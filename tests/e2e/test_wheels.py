@@ -18,7 +18,7 @@ from stanchion_lab.eyes import KINDS
 ROOT = Path(__file__).resolve().parents[2]
 PLACES = {"stanchion": ROOT, "stanchion_lab": ROOT / "lab"}
 NO_CODE = {
-    "stanchion": {".bin", ".jsonl", ".lua", ".sql", ".typed", ".yaml"},
+    "stanchion": {".bin", ".jsonl", ".lua", ".sql", ".txt", ".typed", ".yaml"},
     "stanchion_lab": {".jsonl", ".typed", ".yaml"},
 }
 """What the packages hold besides Python."""
@@ -89,6 +89,15 @@ def test_the_rules_of_secrets_stay_in_the_checkout_and_their_index_ships(wheels:
     assert list((ROOT / "src/stanchion/guards/secrets/rules").glob("*.toml"))
     assert [one for one in inside if "secrets/rules" in one] == []
     assert "stanchion/guards/secrets/index.jsonl" in inside
+
+
+def test_the_license_of_the_lexicon_ships_with_it(wheels: dict[str, Path]) -> None:
+    wheel = ZipFile(wheels["stanchion"])
+    assert "stanchion/readings/prose/lexicon.bin" in wheel.namelist()
+    shipped = wheel.read("stanchion/readings/prose/WORDNET-LICENSE.txt").decode()
+    assert "WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved." in shipped
+    about = Parser().parsestr(wheel.read(f"stanchion-{__version__}.dist-info/METADATA").decode())
+    assert "src/stanchion/readings/prose/WORDNET-LICENSE.txt" in about.get_all("License-File", [])
 
 
 def test_one_version_for_both(wheels: dict[str, Path]) -> None:

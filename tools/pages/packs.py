@@ -49,9 +49,8 @@ MEASURED: Final = """
 `stanchion lab measure packs --corpora DIR` on the development part of public corpora: how many of the rows do not go
 ahead by themselves, or are redacted. Tools are called `bash`, `run_sql` and `read_page`; nobody answers questions.
 Commands whose label the table of [`shell`](../guards/shell.md) overrules are left out. The worst case for hijacks is an
-agent that obeys every text. Over whole tasks, `stanchion lab agentdojo` under `strict`: of 7,744 attacks on `workspace`
-and `banking` none succeeds, 56 of 56 honest tasks go on undisturbed, and 7,636 of 7,744 under attack; [the notes on
-`flow`](../design/flow.md) explain each miss.
+agent that obeys every text. [The page of `flow`](../guards/flow.md#settings) has the figures over whole tasks, and [its
+design](../design/flow.md) what it cannot decide.
 
 | of these | default | strict | coding-agent | database | finance | mcp | shadow-start |
 |---|---|---|---|---|---|---|---|
@@ -63,8 +62,8 @@ and `banking` none succeeds, 56 of 56 honest tasks go on undisturbed, and 7,636 
 | texts without one disturbed | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 0 |
 | internal addresses refused | 76/76 | 76/76 | 62/76 | 76/76 | 76/76 | 76/76 | 0 |
 | public addresses refused | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
-| hijacks by one result stopped | 0/628 | 628/628 | 13/628 | 0/628 | 628/628 | 628/628 | 0 |
-| honest runs disturbed | 0/183 | 1/183 | 0/183 | 0/183 | 1/183 | 1/183 | 0 |
+| hijacks by one result stopped | 0/628 | 614/628 | 13/628 | 0/628 | 614/628 | 614/628 | 0 |
+| honest runs disturbed | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0 |
 
 By family, in `default`: of the dangerous commands all of 6 families, and InternalAllTheThings 12 of 14; of the secrets
 gitleaks 190 of 190, detect-secrets 7 of 8, secretlint 2 of 2; of texts without one gitleaks 1 of 99, secretlint 0 of

@@ -270,9 +270,12 @@ OPTIONS: Final[dict[str, str]] = {
     "secrets.isolate_after": "The number of the quarantine within a day that isolates the tool; 3 means that the "
     "third one does.",
     "secrets.isolate_for_s": "How many seconds the tool is isolated.",
-    "flow.action": "The action for a call or a request that the user did not ask for, or whose values others wrote.",
-    "flow.answer": "The action for a final answer with sentences that a text from others told the agent to say.",
+    "flow.action": "The action for a call or a request that a text from others explains, and the user does not.",
+    "flow.answer": "The action for a final answer with sentences that a text from others told the agent to say, or "
+    "with addresses that would carry away what was read.",
     "flow.remember": "If `true`, a person's yes is valid for the rest of the run; otherwise once.",
+    "flow.setting": "How firmly texts from others are held against a call: from `lenient`, which asks least, to "
+    "`strict`, which asks most.",
     "pii.entities": "The kinds of personal data to find, by name or glob; if absent, the usual ones.",
     "pii.without": "Kinds of personal data not to find, by name or glob.",
     "pii.action": "The action for content with personal data.",

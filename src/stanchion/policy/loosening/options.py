@@ -134,7 +134,11 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "deadline_ms": SAME,
         "action": ACTION,
     },
-    "flow": {**dict.fromkeys(("action", "answer"), ACTION), "remember": OFF},
+    "flow": {
+        **dict.fromkeys(("action", "answer"), ACTION),
+        "remember": OFF,
+        "setting": ("lenient", "balanced", "firm", "strict"),
+    },
     "pii": {
         **dict.fromkeys(("action", "at"), BY_STAGE),
         **dict.fromkeys(("entities", "pseudonyms", "salt"), SAME),
