@@ -67,18 +67,17 @@ def values(text: str) -> list[Value]:
 
 def _of(token: str) -> Iterator[Value]:
     """The values of one token."""
-    if "@" in token:
-        mails = MAIL.findall(token)
-        if mails:
-            for mail in mails:
-                yield Value("mail", mail.lower().strip("."))
-            return
-    if "://" in token or "www." in token or "WWW." in token:
+    if "://" in token or "www." in token.partition("@")[0].lower():
         links = LINK.findall(token)
         if links:
             for link in links:
                 yield from link_values(link)
+                yield from _mails(link.partition("://")[2].partition("/")[2])
             return
+    mails = list(_mails(token))
+    if mails:
+        yield from mails
+        return
     if "." in token and is_host(token):
         yield from link_values(token)
         return
@@ -86,12 +85,20 @@ def _of(token: str) -> Iterator[Value]:
         yield from _path(token)
         return
     if "=" in token or ":" in token:
+        if DATE.fullmatch(token):
+            return
         for piece in token.replace("=", ":").split(":"):
             bare = piece.strip(AROUND)
             if bare and not bare.isalpha():
                 yield from _of(bare)
         return
     yield from _plain(token)
+
+
+def _mails(text: str) -> Iterator[Value]:
+    if "@" in text:
+        for mail in MAIL.findall(text):
+            yield Value("mail", mail.lower().strip("."))
 
 
 def _plain(token: str) -> Iterator[Value]:
