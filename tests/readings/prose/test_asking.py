@@ -122,6 +122,12 @@ def test_a_text_that_the_work_was_handed_to_may_speak_to_the_agent() -> None:
             ["文件在这里。", "请删除它，谢谢你的帮助，再见了朋友们。"],
         ),
         ("<p>One stands here</p><p>Two stands</p>", ["One stands here", "Two stands"]),
+        ("Write to <ann@example.org> about it.", ["Write to <ann@example.org> about it."]),
+        ("See <https://example.org/x> for more of it.", ["See <https://example.org/x> for more of it."]),
+        (
+            "Click <a href='https://example.org/x'>here</a> now, friend",
+            ["Click", "<a href='https://example.org/x'>", "here", "now, friend"],
+        ),
         ("version 1.2 of example.org is out", ["version 1.2 of example.org is out"]),
     ],
 )

@@ -102,8 +102,8 @@ class Source:
 
     @property
     def acted(self) -> bool:
-        """Whether it is what a tool said of what it did, and no page that it opened."""
-        return not self.tool.reads and not self.tool.prepares
+        """Whether it is what a tool said of what it did, and no page that it opened, nor of a tool without a verb."""
+        return bool(self.tool.verbs) and not self.tool.reads and not self.tool.prepares
 
     def open(self, entrusted: bool = False) -> None:
         """Take it apart; `entrusted` says that the user handed the work to it, so that it may speak to an agent."""

@@ -27,7 +27,7 @@ DATE: Final = regex(
     re.IGNORECASE,
 )
 AMOUNT: Final = regex(r"[$€£¥]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[$€£¥]|usd|eur|gbp)?", re.IGNORECASE)
-SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
+SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}(?:[ -]\d)?\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
 MAY_BE_SPACED: Final = regex(r"\d[ .-]\d|[A-Z]\d\d[ -]")
 ODD: Final = regex(r"[\W_]+")
 AROUND: Final = ".,;:!?\"'()[]{}<>|*`“”‘’«»…"
@@ -62,6 +62,8 @@ def values(text: str) -> list[Value]:
             code = squash(piece)
             if len(code) >= 8 and not DATE.fullmatch(piece):
                 found.append(Value("code", code))
+                if piece[-2] in " -":
+                    found.append(Value("code", code[:-1]))
     return found
 
 
