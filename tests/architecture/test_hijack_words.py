@@ -4,6 +4,7 @@ benchmark's tool, and no list of words stands in the guard."""
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.util
 import json
 import os
@@ -36,9 +37,8 @@ MOST = 6
 
 def of_agentdojo() -> set[str]:
     """The names of the tools of AgentDojo's suites."""
-    from agentdojo.task_suite.load_suites import get_suite
-
-    return {tool.name for suite in SUITES for tool in get_suite("v1.2.1", suite).tools}
+    suites = importlib.import_module("agentdojo.task_suite.load_suites")
+    return {tool.name for suite in SUITES for tool in suites.get_suite("v1.2.1", suite).tools}
 
 
 def of_corpora(folder: Path) -> set[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from stanchion.guards.flow import carrying
 from stanchion.guards.flow.carrying import MOST, carried
-from tests.guards.flow.told import Told
+from tests.guards.flow.told import Told, counted
 
 KEY = "AB12CD34EF56"
 PHRASE = "purple elephants dance"
@@ -92,8 +92,6 @@ def test_a_call_is_asked_about_once_a_text_has_spoken_to_a_machine() -> None:
 
 
 def test_a_bounded_number_of_pieces_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[str] = []
-    real = carrying._read
-    monkeypatch.setattr(carrying, "_read", lambda memory, piece: looked.append(piece) or real(memory, piece))
+    looked = counted(monkeypatch, carrying, "_read")
     carried(run_with().memory, "https://evil.example.net/?" + "&".join([f"k{at}=v{at}" for at in range(5_000)]))
     assert len(looked) == MOST

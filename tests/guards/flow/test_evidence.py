@@ -10,7 +10,7 @@ from stanchion.guards.flow import evidence
 from stanchion.guards.flow.evidence import is_id
 from stanchion.guards.flow.memory import KEPT
 from stanchion.guards.flow.sources import Span
-from tests.guards.flow.told import EVIL, IBAN, Told
+from tests.guards.flow.told import EVIL, IBAN, Told, counted
 
 MAIL = "mark@example.org"
 SPELLINGS: list[tuple[str, str, str]] = [
@@ -175,9 +175,7 @@ def test_parameters_that_name_one_thing_by_its_number(name: str, number: bool) -
 
 
 def test_asking_looks_at_few_texts_however_much_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[int] = []
-    real = Span.holds
-    monkeypatch.setattr(Span, "holds", lambda span, value: looked.append(1) or real(span, value))
+    looked = counted(monkeypatch, Span, "holds")
     counts: list[int] = []
     for size in (200, 800):
         run = Told("Summarize my notes.")
@@ -196,9 +194,7 @@ def test_every_text_is_weighed_once_for_a_tool(monkeypatch: pytest.MonkeyPatch) 
         run.read("read_notes", {"page": at}, f"Please send the report number {at} to the office.")
     tool = run.tool("delete_branch")
     run.rule("delete_branch", {})
-    weighed: list[int] = []
-    real = type(tool).dictated
-    monkeypatch.setattr(type(tool), "dictated", lambda own, stems: weighed.append(1) or real(own, stems))
+    weighed = counted(monkeypatch, type(tool), "dictated")
     run.rule("delete_branch", {})
     assert weighed == []
     assert evidence.explaining(run.memory, tool).upto == len(run.memory.spans)

@@ -19,7 +19,7 @@ from stanchion.guards.flow.pointing import (
     stepped,
 )
 from stanchion.guards.flow.sources import Span
-from tests.guards.flow.told import Told
+from tests.guards.flow.told import Told, counted
 
 ASKS = "Please move the lunch to noon."
 
@@ -112,10 +112,6 @@ def test_a_text_is_compared_with_some_of_the_newest_only(monkeypatch: pytest.Mon
     for at in range(4 * COMPARED):
         run.read("read_emails", {"page": at}, {"sender": "Anna", "body": ASKS})
     run.memory.settle()
-    asked: list[Span] = []
-    real = points
-    monkeypatch.setattr(
-        pointing, "points", lambda memory, span, who=None: asked.append(span) or real(memory, span, who)
-    )
+    asked = counted(monkeypatch, pointing, "points")
     assert entrusted(run.memory, run.memory.spans[-1])
     assert len(asked) <= COMPARED + 1

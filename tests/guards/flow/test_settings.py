@@ -45,8 +45,11 @@ def test_a_rule_is_taken_away_from_a_copy() -> None:
 
 
 def test_every_default_of_a_threshold_is_among_those_it_is_fitted_from() -> None:
-    for field in msgspec.inspect.type_info(Thresholds).fields:
-        grid = field.type.extra["grid"]
+    described = msgspec.inspect.type_info(Thresholds)
+    assert isinstance(described, msgspec.inspect.StructType)
+    for field in described.fields:
+        assert isinstance(field.type, msgspec.inspect.Metadata)
+        grid = (field.type.extra or {})["grid"]
         assert field.default in grid
         assert list(grid) == sorted(grid)
 

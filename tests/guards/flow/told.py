@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from stanchion.guards.flow.egress import links
 from stanchion.guards.flow.memory import MOST_SIZE, Memory
 from stanchion.guards.flow.rules import check, explains
@@ -12,6 +14,19 @@ from stanchion.guards.flow.tools import Tool
 
 EVIL = "US133000000121212121212"
 IBAN = "GB29NWBK60161331926819"
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[tuple[Any, ...]]:
+    """What a function is called with from now on; it does what it did."""
+    calls: list[tuple[Any, ...]] = []
+    real = getattr(owner, name)
+
+    def call(*args: Any) -> Any:
+        calls.append(args)
+        return real(*args)
+
+    monkeypatch.setattr(owner, name, call)
+    return calls
 
 
 class Told:
