@@ -10,6 +10,7 @@ from typing import Any, Final
 from stanchion.guards.flow.user import Words, kinds_of
 from stanchion.kernel.regex import regex
 from stanchion.readings.prose.lexicon import NONE, Mark, is_listed, known, parts, stem, telling, words
+from stanchion.readings.prose.values import values
 
 FIRST: Final = regex(r"(?<=[.!?])\s|\n")
 OF_NAME: Final = 2.0
@@ -185,7 +186,7 @@ class Tool:
         return not self._does.isdisjoint(stems)
 
     def chosen(self, text: str) -> bool:
-        """Whether a value is one of those that the definition itself has."""
+        """Whether a value, in its one spelling, is one of those that the definition itself has."""
         return text in self.choices
 
 
@@ -245,7 +246,8 @@ def _definition(about: Any, schema: Any) -> tuple[frozenset[str], frozenset[str]
         elif isinstance(value, str):
             own.update(words(value.replace("_", " ")))
             if key in ("enum", "default", "const", "examples", "example"):
-                choices.add(value)
+                choices.update([each.text for each in values(value)])
+                choices.add(" ".join(words(value)))
     return frozenset(own), frozenset(choices), frozenset(_selectors(schema))
 
 

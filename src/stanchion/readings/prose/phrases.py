@@ -28,21 +28,24 @@ ASKS: Final = (
 
 ASKS_ELSEWHERE: Final = (
     r"\bbitte\b|\b(?:muss|müssen|soll|sollen|sollte) [^.!?\n]*(?:werden|senden|schicken|überweisen|löschen)",
-    r"\b(?:senden|schicken|überweisen|löschen) sie\b",
+    r"(?:\bsenden|\bschicken|überweisen|\blöschen) sie\b",
     r"s'il (?:vous|te) pla[iî]t|\bveuillez\b|\bmerci de\b|\b(?:doit|doivent|devez|devra) (?:être )?|\bil faut\b",
     r"\bpor favor\b|\b(?:debe|deben|debes|hay que|tiene que|tienes que)\b|\b(?:envíe|envía|transfiera|elimine|borre)\b",
     r"\bper favore\b|\b(?:deve|devono|devi|bisogna)\b|\b(?:inviare|invia|trasferire|eliminare)\b",
-    r"\bfaça\b|\b(?:deve|devem|precisa|é preciso)\b|\b(?:envie|transfira|exclua|apague)\b",
+    r"\bfaça\b|\b(?:deve|devem|precisa)\b|é preciso\b|\b(?:envie|transfira|exclua|apague)\b",
     r"\balstublieft\b|\bgelieve\b|\b(?:moet|moeten|dient)\b",
-    r"\bprosz[eę]\b|\b(?:należy|trzeba|musisz)\b",
-    r"пожалуйста|\b(?:нужно|необходимо|следует|должн\w+|отправь\w*|переведи\w*|удали\w*)\b",
+    r"\bprosz(?:ę|e\b)|\b(?:należy|trzeba|musisz)\b",
+    r"пожалуйста|нужно|необходимо|следует|должн|отправь|переведи|удали(?:те)?\s",
     r"lütfen|\w+(?:malısın|melisin|malısınız|melisiniz|ması gerek|mesi gerek)",
     r"请|請|务必|必须|需要你|麻烦|应当|把.+(?:发送|转|删除)",
     r"ください|お願い|して下さい|すること|しなければ",
     r"주세요|하십시오|해야 합니다|부탁",
     r"من فضلك|يرجى|يجب",
 )
-"""German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Turkish, Chinese, Japanese, Korean, Arabic."""
+"""German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Turkish, Chinese, Japanese, Korean, Arabic.
+
+A word has no edge at a letter beyond ASCII: phrases are looked for in bytes.
+"""
 
 LEADS: Final = (
     r"[\W\d_]+|\w{1,30}_(?=[A-Za-z][a-z]+\s)|(?:also|then|and|now|first|firstly|second|secondly|next|finally|lastly|instead|afterwards?|so|but|just|todo|note"

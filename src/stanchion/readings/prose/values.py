@@ -27,7 +27,7 @@ DATE: Final = regex(
     re.IGNORECASE,
 )
 AMOUNT: Final = regex(r"[$€£¥]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[$€£¥]|usd|eur|gbp)?", re.IGNORECASE)
-SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
+SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}(?:[ -]\d)?\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
 MAY_BE_SPACED: Final = regex(r"\d[ .-]\d|[A-Z]\d\d[ -]")
 ODD: Final = regex(r"[\W_]+")
 AROUND: Final = ".,;:!?\"'()[]{}<>|*`“”‘’«»…"
@@ -62,18 +62,23 @@ def values(text: str) -> list[Value]:
             code = squash(piece)
             if len(code) >= 8 and not DATE.fullmatch(piece):
                 found.append(Value("code", code))
+                if piece[-2] in " -":
+                    found.append(Value("code", code[:-1]))
     return found
 
 
 def _of(token: str) -> Iterator[Value]:
     """The values of one token."""
-    links = LINK.findall(token) if "://" in token or "www." in token or "WWW." in token else []
-    for link in links:
-        yield from link_values(link)
-    mails = MAIL.findall(token.partition("?")[2] if links else token) if "@" in token else []
-    for mail in mails:
-        yield Value("mail", mail.lower().strip("."))
-    if links or mails:
+    if "://" in token or "www." in token.partition("@")[0].lower():
+        links = LINK.findall(token)
+        if links:
+            for link in links:
+                yield from link_values(link)
+                yield from _mails(link.partition("://")[2].partition("/")[2])
+            return
+    mails = list(_mails(token))
+    if mails:
+        yield from mails
         return
     if "." in token and is_host(token):
         yield from link_values(token)
@@ -82,12 +87,20 @@ def _of(token: str) -> Iterator[Value]:
         yield from _path(token)
         return
     if "=" in token or ":" in token:
+        if DATE.fullmatch(token):
+            return
         for piece in token.replace("=", ":").split(":"):
             bare = piece.strip(AROUND)
             if bare and not bare.isalpha():
                 yield from _of(bare)
         return
     yield from _plain(token)
+
+
+def _mails(text: str) -> Iterator[Value]:
+    if "@" in text:
+        for mail in MAIL.findall(text):
+            yield Value("mail", mail.lower().strip("."))
 
 
 def _plain(token: str) -> Iterator[Value]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LEARNT: Final = frozenset({Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE})
 TRUST: Final = ("user", "trusted", "web")
+READ: Final = ("read_only",)
+"""What other agents say is read, and never the status of something that was done."""
 
 
 class Provenance:
@@ -59,13 +61,13 @@ class Provenance:
                     tool = guard.tool(event.run.tenant, event.tool, event.traits)
                     self._memory.read(tool, event.args, content, _trust(event.traits))
                 case HandoffDone():
-                    self._memory.read(Tool("handoff"), {}, content)
+                    self._memory.read(Tool("handoff", traits=READ), {}, content)
 
     def _hear(self, event: Prompt, text: str, child: bool) -> None:
         if event.trusted and not child:
             self._memory.say(text)
         elif not event.trusted:
-            self._memory.read(Tool(event.source if event.source else "prompt"), {}, text)
+            self._memory.read(Tool(event.source if event.source else "prompt", traits=READ), {}, text)
 
     def answer(self, question: Recall) -> Any:
         """What stands against an event, as plain data; nothing where nothing does."""
