@@ -58,5 +58,5 @@ class Told:
         found = check(self.memory, self.tool(name), args)
         if found is not None:
             return found.rule
-        carried = links(self.memory, args)
+        carried = links(self.memory, self.tool(name), args)
         return str(carried["rule"]) if carried is not None else ""

@@ -19,7 +19,8 @@ FEWEST: Final = 3
 """A line that is a sentence has more blanks than that, and ends as one."""
 BREAKS: Final = regex(
     r"(?<=[.!?;])\s+(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=[。！？；])|(?<=:)\s+(?=[A-Z])"
-    r"|<(?![^<>]{0,200}[@:])[^<>]{0,200}>|(?=<[A-Za-z]{1,20}\s[^<>]{0,200}[@:])|(?<=[\"']>)|\s[-*•]\s"
+    r"|<(?![^\s<>]{0,200}[@:][^\s<>]{0,200}>|[^<>]{0,200}\b(?:href|src|action)\s*=)[^<>]{0,200}>"
+    r"|(?=<[A-Za-z]{1,20}\s[^<>]{0,200}\b(?:href|src|action)\s*=)|(?<=[\"']>)|\s[-*•]\s"
 )
 """Where a sentence ends. Tags are left out, but for those with an address: what they say is a sentence."""
 WRAPPED: Final = regex(r"(?<=[\w,])[ \t]*\n[ \t]*(?=[a-z(\"'])")
