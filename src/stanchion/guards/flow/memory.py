@@ -186,7 +186,8 @@ class Memory:
 
     def hostile_text(self) -> str:
         """The letters and digits of all texts that speak to a machine."""
-        if self._hostile_count != (known := len(self.hostile), self.hostile[-1].number):
+        known = (len(self.hostile), self.hostile[-1].number) if self.hostile else (0, 0)
+        if self._hostile_count != known:
             self._hostile_count = known
             self._hostile_text = "|".join([span.squashed for span in self.hostile])
         return self._hostile_text
