@@ -23,6 +23,8 @@ PIECE: Final = 6
 """From how many characters on a value is looked for in other spellings."""
 SHORTEST: Final = 3
 """From how many characters on a phrase names something."""
+COPIED: Final = 4
+"""From how many words on a phrase is a copy."""
 LOOKED_AT: Final = 12
 """How many places of a value are looked at for what it stands for."""
 SHARED: Final = 2
@@ -80,7 +82,7 @@ def _attributed(memory: Memory, tool: Tool, one: Given) -> Span | None:
     how, value = memory.how, one.value
     hit: Span | None = None
     for span in holding(memory, tool, value):
-        if value.kind == "text" and not tool.reads and not _explains(span, tool, how.thresholds.phrase):
+        if value.kind == "text" and not tool.reads and not _phrased(memory, span, tool, value):
             continue
         if value.kind == "num" and not _numbered(memory, span, tool, one):
             continue
@@ -93,6 +95,16 @@ def _attributed(memory: Memory, tool: Tool, one: Given) -> Span | None:
     if value.kind != "num" and memory.clean(value) and (tool.reads or not _wants(memory, hit, tool, value)):
         return None
     return hit
+
+
+def _phrased(memory: Memory, span: Span, tool: Tool, value: Value) -> bool:
+    """Whether a phrase is from a text: one that explains the tool a little, or that commands something with so long a
+    phrase that nobody else finds the same words."""
+    if _explains(span, tool, memory.how.thresholds.phrase):
+        return True
+    if value.text.count(" ") < COPIED - 1:
+        return False
+    return any(part.commands and part.holds(value) for part in span.parts)
 
 
 def _numbered(memory: Memory, span: Span, tool: Tool, one: Given) -> bool:

@@ -27,6 +27,7 @@ WRAPPED: Final = regex(r"(?<=[\w,])[ \t]*\n[ \t]*(?=[a-z(\"'])")
 """Where a line goes on in the next one."""
 ASKING: Final = "|".join(ASKS)
 COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
+VALUED: Final = regex(r"[@\d]|://|www\.")
 JOINED: Final = regex(r"(?:\band|\bthen|[,;:])\s+([a-z]{3,})\s+([a-z]+)")
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
 ANYTHING: Final = f"{COMMANDING}|{ASKING}"
@@ -121,11 +122,11 @@ def _commands(sentence: str) -> bool:
 
 
 def _joins_command(sentence: str) -> bool:
-    """Whether a command is joined to something in a sentence with an address: … and email the details to …"""
-    if "@" not in sentence and "://" not in sentence and "www." not in sentence:
+    """Whether a command is joined to something in a sentence with a value: … and email the details to …"""
+    if not VALUED.search(sentence):
         return False
     for found in JOINED.finditer(sentence.lower()):
-        if Mark.BASE in known(found[1]).marks and is_listed(found[2], "articles"):
+        if Mark.BASE in known(found[1]).marks and (is_listed(found[2], "articles") or is_listed(found[2], "objects")):
             return True
     return False
 

@@ -14,6 +14,9 @@ COMMANDS: Final = (
     r"\b(?:wants?|needs?|asks?|asked|asking|required|necessary|instructed|told|requested|requests|expects|expected|urged"
     r"|wishes)\b[^.!?\n]*\b(?:you|to|that|for)\b",
     r"\b(?:instructions?|task|to-?dos?|action items?|next steps?)\b\s*:",
+    r"(?:^|[(\[,;:>-]\s*|\b(?:file|record|entry|item|one)\s)to be [a-z]+(?:ed|en|id|pt|ut)\b",
+    r"\b(?:is|are|will be|gets?) (?:now |always |also |to be )?(?:[a-z]+ )?(?:copied|forwarded|sent|shared|paid"
+    r"|redirected|transferred|addressed|delivered) (?:[a-z]+ )?(?:to|by)\b|\bgoes? to\b",
 )
 """English: by these a sentence wants something to be done."""
 

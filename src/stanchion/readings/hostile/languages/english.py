@@ -9,6 +9,12 @@ AGENT: Final = (
     r"|language model|ai (?:model|assistant|agent))"
 )
 
+MACHINE: Final = (
+    r"(?:ai(?: (?:agent|assistant|model|system|tool))?|llm|chat ?bot|language model|gpt-?\s?\w{0,12}|chatgpt|claude"
+    r"|gemini|copilot|ki(?:-assistent|-agent|-modell)?|ia)"
+)
+"""What only machines are called."""
+
 OVERRIDES: Final = (
     r"\b(?:ignore|disregard|forget|override|bypass|set aside|skip)\b.{0,30}"
     r"\b(?:previous|prior|above|earlier|all|your|preceding|initial|original|other|former|everything)\b.{0,40}"
@@ -36,7 +42,7 @@ RESUMPTIONS: Final = (
 
 CLAIMS: Final = (
     r"(?:^|[\[<(#*\s])(?:system|developer|admin(?:istrator)?)[ _]?"
-    r"(?:message|prompt|note|override|instruction|notice)s?\b",
+    r"(?:message|prompt|note|override|instruction|notice|alert|command)s?\b",
     r"\bnew (?:instructions?|task|directive)s?\s*:",
 )
 """Phrases that pass for somebody with a say."""
@@ -61,6 +67,13 @@ SPOKEN_TO: Final = (
     rf"\byou,\s+{AGENT}\b",
     rf"\b(?:you are|you're|act as|acting as) an? {AGENT}\b",
     rf"^\W*(?:(?:to|for) (?:the )?)?{AGENT}\s*[:,]",
+    rf"\b(?:note|message|notice|alert|order|override|command|reminder)s?\b[^.!?\n]{{0,20}}\b(?:for|to)\s+"
+    rf"(?:the |all |any |every )?{AGENT}\b",
+    rf"(?:->|=>|→|»|>>)\s*(?:the )?{AGENT}\b",
+    rf"(?:^|[^a-z\s]\s*)(?:the )?(?:assistant|agent|{MACHINE})s? "
+    r"(?:must|shall|has to|have to|is to|should|needs? to)\b",
+    rf"\b{MACHINE}s? (?:must|shall|has to|have to|is to)\b",
+    rf"[^a-z\s]\s*(?:the )?{MACHINE}\s*:",
 )
 """Phrases that speak to an agent and to nobody else; honest texts speak about agents, and to those of a house."""
 
