@@ -16,7 +16,7 @@ from stanchion.readings.prose.values import Value, squash
 STRONG: Final = ("mail", "host", "code")
 DISTINCT: Final = (*STRONG, "path", "num")
 NAMING: Final = (*STRONG, "path", "text")
-OBJECTS: Final = ("code", "path", "mail", "text")
+OBJECTS: Final = ("code", "path", "mail")
 LONG: Final = 12
 """From how many characters on a code is a destination."""
 PIECE: Final = 6
@@ -86,6 +86,8 @@ def _attributed(memory: Memory, tool: Tool, one: Given) -> Span | None:
             continue
         if value.kind == "num" and not _numbered(memory, span, tool, one):
             continue
+        if not span.hostile and not tool.reads and not _asks_with(memory, span, tool, value):
+            continue
         if hit is None or (span.hostile and not hit.hostile):
             hit = span
     if hit is None:
@@ -95,6 +97,13 @@ def _attributed(memory: Memory, tool: Tool, one: Given) -> Span | None:
     if value.kind != "num" and memory.clean(value) and (tool.reads or not _wants(memory, hit, tool, value)):
         return None
     return hit
+
+
+def _asks_with(memory: Memory, span: Span, tool: Tool, value: Value) -> bool:
+    """Whether a text asks for something with a value, and does not only say it beside what it asks for."""
+    if any((part.asks and part.holds(value)) or (part.commands and tool.named_by(part.stems)) for part in span.parts):
+        return True
+    return not any(part.holds(value) for part in span.parts) or _wants(memory, span, tool, value)
 
 
 def _phrased(memory: Memory, span: Span, tool: Tool, value: Value) -> bool:
@@ -281,7 +290,7 @@ def explaining(memory: Memory, tool: Tool) -> Best:
             continue
         for part in span.parts:
             worth = tool.dictated(part.stems)
-            if worth > best.much:
+            if worth > best.much and (span.hostile or tool.named_by(part.verbs)):
                 best.span, best.much, best.values = span, worth, part.values or span.values
         if best.much < 1.0 and name in span.text.lower():
             best.span, best.much, best.values = span, 1.0, span.values

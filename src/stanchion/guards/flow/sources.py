@@ -6,11 +6,14 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from stanchion.guards.flow.tools import Tool
-from stanchion.readings.prose.asking import Sentence, asked
+from stanchion.kernel.regex import regex
+from stanchion.readings.prose.asking import Sentence, asked, wanted
 from stanchion.readings.prose.fields import fields
-from stanchion.readings.prose.lexicon import stems_of, words
+from stanchion.readings.prose.lexicon import stem, stems_of, words
 from stanchion.readings.prose.values import LINK, Value, squash, values
 
+PASSIVE: Final = regex(r" be(?: [a-z]+ly)? ([a-z]+(?:ed|en|t|id|d)) ")
+"""What is to be done to something."""
 SHORT: Final = 80
 """Up to how many characters a field says what its record is."""
 DEEPEST: Final = 24
@@ -33,14 +36,23 @@ class Record:
 class Part:
     """A sentence of a span: its stems and values, and whether it commands something."""
 
-    __slots__ = ("commands", "normal", "stems", "values")
+    __slots__ = ("_verbs", "asks", "commands", "normal", "stems", "text", "values")
 
     def __init__(self, sentence: Sentence) -> None:
         said = words(sentence.text)
-        self.commands = sentence.commands
+        self.text, self.asks, self.commands = sentence.text, sentence.asks, sentence.commands
+        self._verbs: frozenset[str] | None = None
         self.stems = stems_of(said)
         self.values = frozenset(values(sentence.text))
         self.normal = f" {' '.join(said)} "
+
+    @property
+    def verbs(self) -> frozenset[str]:
+        """The stems that stand where a verb wants something, those of what is to be done to something included."""
+        if self._verbs is None:
+            passive = [stem(word) for word in PASSIVE.findall(self.normal)]
+            self._verbs = wanted(self.text) | frozenset(passive)
+        return self._verbs
 
     def holds(self, value: Value) -> bool:
         """Whether a value stands in this sentence."""

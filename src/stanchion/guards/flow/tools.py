@@ -34,6 +34,7 @@ class Tool:
     """
 
     __slots__ = (
+        "_anything",
         "_calls",
         "_does",
         "_makes",
@@ -78,6 +79,7 @@ class Tool:
         self.kinds = named_kinds if named_kinds else kinds_of(frozenset(self.weights))
         self.own, self.choices, self.selectors = _definition(about, schema)
         self._calls: dict[str, Tool] = {}
+        self._anything = any(is_listed(word, "anything") for word in named)
         self.relate()
 
     @property
@@ -107,6 +109,7 @@ class Tool:
 
     def _doing(self, said: list[str]) -> Tool:
         made = self._copy()
+        made._anything = False
         made.verbs = _verbs(said) or tuple(map(stem, said[:1]))
         made.reads = _reads(said, NONE)
         made.prepares = not made.reads and _all(made.verbs[:1], Mark.PREPARES)
@@ -178,6 +181,8 @@ class Tool:
     def named_by(self, stems: frozenset[str]) -> bool:
         """Whether words have the tool's very verb, one that is near, or one of everyday requests that means it."""
         if any(verb in stems or not known(verb).near.isdisjoint(stems) for verb in self.verbs):
+            return True
+        if self._anything and not stems.isdisjoint(self.things):
             return True
         return self._makes and bool(self.framed(stems))
 

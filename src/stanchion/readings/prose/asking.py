@@ -35,6 +35,8 @@ LABEL: Final = regex(r"\b[A-Z][\w ]{1,30}:\s*\S")
 SIGNS: Final = (":", "=", "-")
 QUOTES: Final = "\"'([<*_`"
 TOKENS: Final = regex(r"[^\W\d_]+(?:'[a-z]+)?|[^\w\s]|\d+")
+SHORT_NAME: Final = 4
+"""Fewer words that begin with what may be a noun are a name."""
 SHORTEST: Final = 6
 LONE: Final = 24
 """Up to how many characters a text is one sentence."""
@@ -111,6 +113,8 @@ def _commands(sentence: str) -> bool:
         return False
     if first.isupper() and len(words) <= 2:
         return False
+    if len(words) < SHORT_NAME and Mark.ONLY_VERB not in known(stem(verb)).marks and not VALUED.search(words[1]):
+        return is_listed(words[1].lower(), "articles") or is_listed(words[1].lower(), "objects")
     second = words[1].lower().strip(",.")
     if is_listed(second, "articles"):
         return True

@@ -127,6 +127,8 @@ def _lines(text: str) -> Iterator[Field]:
             if held:
                 yield Field(record, name, plain("\n".join(held)), True)
             held, depth = [line.strip()[2:]], here - 1
+        elif depth < at and held and held[-1] and rest is None and line.strip():
+            held[-1] = f"{held[-1]} {line.strip()}"
         else:
             held.append(line.strip())
     if held:
