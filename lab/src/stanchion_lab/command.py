@@ -26,7 +26,7 @@ from stanchion_lab.measuring.watching import watched
 USAGE: Final = """stanchion lab measure WHAT [--corpora DIR] [--fresh SEED …] [--open] [--misses N] [--json]
        stanchion lab agentdojo [--suite NAME] [--attack NAME] [--policy POLICY] [--jobs N]
        stanchion lab adaptive [--suite NAME] [--seed N] [--policy POLICY]
-       stanchion lab flow [FILE|FOLDER|agentdojo:SUITE …] [--setting S] [--show N] [--approve]
+       stanchion lab flow [FILE|FOLDER|agentdojo:SUITE|eyes:SET …] [--setting S] [--show N]
        stanchion lab flow [FILE …] --fit --without SET | --table | --ablate [--sample N] [--seed N]"""
 
 DESCRIPTION: Final = """\

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +16,9 @@ from stanchion_lab.measuring.rows import NoRows, rows
 
 DOJO: Final = "agentdojo:"
 """How a source begins that is a suite of AgentDojo."""
+EYES: Final = "eyes:"
+"""How a source begins that fresh eyes wrote, who knew the format of traces and nothing of the guard."""
+FIELDS: Final = ("fields-1", "fields-2")
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -31,7 +36,8 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def sources(names: list[str]) -> list[Source]:
-    """Everything that is named: a file, a folder, `agentdojo:SUITE`, or `agentdojo:` for all suites."""
+    """Everything that is named: a file, a folder, `agentdojo:SUITE`, `eyes:SET`, or `agentdojo:` and `eyes:` for all of
+    them."""
     return [source for name in names for source in _named(name)]
 
 
@@ -40,6 +46,8 @@ def _named(name: str) -> list[Source]:
         from stanchion_lab.flow.dojo import suite_sources
 
         return suite_sources(name.removeprefix(DOJO))
+    if name.startswith(EYES):
+        return _by_eyes(name.removeprefix(EYES))
     path = Path(name)
     if path.is_dir():
         found = [of_file(file) for file in sorted(path.glob("*.jsonl")) if _has_traces(file)]
@@ -47,8 +55,28 @@ def _named(name: str) -> list[Source]:
             raise NoRows(f"there are no traces in `{path}`: a file of them ends in `.jsonl`, one JSON object a line")
         return found
     if not path.is_file():
-        raise NoRows(f"there is no file or folder `{name}`: name traces, rows, or `{DOJO}SUITE`")
+        raise NoRows(f"there is no file or folder `{name}`: name traces, rows, `{DOJO}SUITE` or `{EYES}SET`")
     return [of_file(path)]
+
+
+class Fields(msgspec.Struct, frozen=True):
+    """A set that fresh eyes wrote: definitions of tools, and traces."""
+
+    tools: dict[str, Definitions]
+    traces: list[Trace]
+
+
+def _by_eyes(name: str) -> list[Source]:
+    if name not in ("", *FIELDS):
+        raise NoRows(f"there is no set `{EYES}{name}`: there are {', '.join([EYES + each for each in FIELDS])}")
+    return [_fields(each) for each in FIELDS if name in ("", each)]
+
+
+def _fields(name: str) -> Source:
+    """A set, kept packed: no search through the repository shows it by accident."""
+    packed = files("stanchion_lab.eyes").joinpath(f"{name}.bin").read_bytes()
+    read = msgspec.json.decode(zlib.decompress(packed), type=Fields)
+    return Source(name, lambda: iter(read.traces), lambda: read.tools)
 
 
 def of_file(path: Path) -> Source:
