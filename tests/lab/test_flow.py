@@ -222,3 +222,19 @@ def test_mistakes_are_named(
     monkeypatch.delenv("STANCHION_CORPORA", raising=False)
     assert main(["lab", "flow", *words]) == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["fields-1", "fields-2"])
+def test_sets_by_fresh_eyes_are_whole_and_stay_packed(name: str) -> None:
+    (source,) = sources([f"eyes:{name}"])
+    traces, tools = list(source.traces()), source.tools()
+    kinds = [trace.kind for trace in traces]
+    assert (kinds.count("honest"), kinds.count("attack")) == (60, 120)
+    assert len({trace.id for trace in traces}) == len(traces)
+    assert all(trace.tools in tools for trace in traces)
+    assert all(trace.wanted for trace in traces if trace.kind == "attack")
+
+
+def test_a_set_that_nobody_wrote_is_refused_with_those_there_are() -> None:
+    with pytest.raises(NoRows, match="there is no set `eyes:fields-9`: there are eyes:fields-1, eyes:fields-2"):
+        sources(["eyes:fields-9"])
