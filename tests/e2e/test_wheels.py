@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLACES = {"stanchion": ROOT, "stanchion_lab": ROOT / "lab"}
 NO_CODE = {
     "stanchion": {".bin", ".jsonl", ".lua", ".sql", ".txt", ".typed", ".yaml"},
-    "stanchion_lab": {".jsonl", ".typed", ".yaml"},
+    "stanchion_lab": {".bin", ".jsonl", ".typed", ".yaml"},
 }
 """What the packages hold besides Python."""
 
