@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
-from stanchion.guards.flow.answer import Answer, blamed, context, of_source
+from stanchion.guards.flow.answer import SHOWN, Answer, blamed, context, of_source
 from stanchion.guards.flow.carrying import carried
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.rules import check
@@ -18,10 +19,17 @@ REQUEST: Final = "http get"
 
 def leaving(memory: Memory, url: str, payload: Any) -> Answer | None:
     """A request may not go where only a text sends it, nor carry away what was read."""
-    found = check(memory, Tool(REQUEST), {"url": url, "payload": payload})
+    request = _request()
+    found = check(memory, request, {"url": url, "payload": payload})
     if found is not None:
         return blamed(memory, found)
-    return links(memory, Tool(REQUEST), {"url": url})
+    return links(memory, request, {"url": url})
+
+
+@cache
+def _request() -> Tool:
+    """The tool that a request counts as, understood once."""
+    return Tool(REQUEST)
 
 
 def links(memory: Memory, tool: Tool, args: Any) -> Answer | None:
@@ -41,7 +49,7 @@ def links(memory: Memory, tool: Tool, args: Any) -> Answer | None:
                 return {
                     "rule": "url_carries",
                     "parameter": name,
-                    "value": url[:240],
+                    "value": url[:SHOWN],
                     **of_source(source),
                     **context(memory),
                 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from stanchion.guards.flow.answer import Answer, context, of_source, of_span
@@ -49,23 +48,17 @@ def _leads_away(memory: Memory, url: str) -> Answer | None:
     """Where an address comes from that only a text wants shown, or of what it takes something along to a host that
     nobody gave."""
     host = Value("host", split_link(url)[0])
-    if memory.ours(host):
+    if memory.ours(host) or memory.clean(host):
         return None
     for span in memory.by_value.get(host, ()):
-        if (
-            not memory.clean(host)
-            and _dictates(memory, span)
-            and any(part.commands and part.holds(host) for part in span.parts)
-        ):
+        if _dictates(memory, span) and any(part.commands and part.holds(host) for part in span.parts):
             return of_span(span)
-    if memory.clean(host):
-        return None
     source = carried(memory, url)
     return of_source(source) if source is not None else None
 
 
 def _sentences(memory: Memory, text: str) -> Answer | None:
-    if not any(_dictates(memory, span) for span in _telling(memory)):
+    if not memory.hostile and not any(_dictates(memory, span) for span in memory.spans[-MOST:]):
         return None
     spans: list[list[int]] = []
     first: Span | None = None
@@ -77,14 +70,6 @@ def _sentences(memory: Memory, text: str) -> Answer | None:
             spans.append([*found.span()])
             first = first or span
     return {"rule": "answer", **of_span(first), **context(memory), "spans": spans} if first is not None else None
-
-
-def _telling(memory: Memory) -> Iterable[Span]:
-    """The texts that may want something said: those that speak to a machine, and those with a verb of saying."""
-    yield from memory.hostile
-    for span in memory.spans[-MOST:]:
-        if not span.hostile:
-            yield span
 
 
 def _dictated(memory: Memory, sentence: list[str]) -> Span | None:

@@ -26,6 +26,8 @@ SHORT: Final = 300
 """Up to how many characters what a tool says of what it did is a step."""
 LONGEST: Final = 8_192
 """How much of a text that work was handed to counts as the user's words."""
+LITTLE: Final = 0.2
+"""How well what a tool said has to explain the step that comes next."""
 COMPARED: Final = 64
 """With how many of the newest texts one is compared."""
 
@@ -102,6 +104,3 @@ def stepped(memory: Memory, tool: Tool) -> bool:
     if "statuses" not in memory.how.rules:
         return False
     return any(tool.does(said) and tool.explained(said) >= LITTLE for said in memory.statuses)
-
-
-LITTLE: Final = 0.2
