@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from contextlib import AbstractContextManager, redirect_stdout
 from functools import partial
 from math import isfinite, nan
 from typing import Any, BinaryIO, Final
@@ -170,8 +170,10 @@ def _many(args: argparse.Namespace) -> int:
 
 
 def _source(name: str) -> AbstractContextManager[BinaryIO]:
+    from stanchion.cli.interruptible import interruptible
+
     if name == "-":
-        return nullcontext(sys.stdin.buffer)
+        return interruptible(sys.stdin.buffer)
     try:
         return open(name, "rb")
     except (OSError, ValueError) as error:
