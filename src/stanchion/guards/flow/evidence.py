@@ -48,7 +48,7 @@ def blame(memory: Memory, tool: Tool, mine: list[Given], acts: bool) -> Blame | 
     if found is None and "objects" in rules:
         found = _objects(memory, tool, mine)
     if found is None and acts and "actions" in rules and not (tool.prepares and "prepares" in rules):
-        found = _action(memory, tool, mine)
+        found = _action(memory, tool, mine) or _marked(memory, tool, mine)
     return found
 
 
@@ -248,6 +248,27 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     if licensed(memory, best.span, tool, "num" if counted else "action"):
         return None
     return Blame("action", best.span)
+
+
+def _marked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
+    """The text in the record of what a call is about that commands what is done to it, where the user asks for nothing
+    of the kind: `to be deleted`."""
+    if memory.approved(tool) or any(tool.does(request.verbs) for request in memory.user.requests):
+        return None
+    if asked(memory, tool):
+        return None
+    for one in mine:
+        if one.value.kind not in OBJECTS:
+            continue
+        for source, number in memory.data.get(one.value, ())[:LOOKED_AT]:
+            for span in source.spans if not source.acted else ():
+                if span.record == number and _counts(memory, span) and _commands(span, tool):
+                    return None if licensed(memory, span, tool, "action") else Blame("action", span)
+    return None
+
+
+def _commands(span: Span, tool: Tool) -> bool:
+    return any(part.commands and tool.named_by(part.verbs) for part in span.parts)
 
 
 def _enough(memory: Memory, tool: Tool, best: Best, values: set[Value], wants: bool, counted: bool) -> bool:

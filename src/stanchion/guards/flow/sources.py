@@ -10,6 +10,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.prose.asking import Sentence, asked, wanted
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import stem, stems_of, words
+from stanchion.readings.prose.phrases import CHANGED_BY
 from stanchion.readings.prose.values import LINK, Value, squash, values
 
 PASSIVE: Final = regex(r" be(?: [a-z]+ly)? ([a-z]+(?:ed|en|t|id|d)) ")
@@ -34,15 +35,16 @@ class Record:
 
 
 class Part:
-    """A sentence of a span: its stems and values, and whether it commands something."""
+    """A sentence of a span: its stems and values, whether it commands something, whether it announces a change."""
 
-    __slots__ = ("_verbs", "asks", "commands", "normal", "stems", "text", "values")
+    __slots__ = ("_verbs", "announces", "asks", "commands", "normal", "stems", "text", "values")
 
     def __init__(self, sentence: Sentence) -> None:
         said = words(sentence.text)
         self.text, self.asks, self.commands = sentence.text, sentence.asks, sentence.commands
+        self.announces = sentence.announces
         self._verbs: frozenset[str] | None = None
-        self.stems = stems_of(said)
+        self.stems = stems_of(said) | CHANGED_BY if self.announces else stems_of(said)
         self.values = frozenset(values(sentence.text))
         self.normal = f" {' '.join(said)} "
 
@@ -51,7 +53,7 @@ class Part:
         """The stems that stand where a verb wants something, those of what is to be done to something included."""
         if self._verbs is None:
             passive = [stem(word) for word in PASSIVE.findall(self.normal)]
-            self._verbs = wanted(self.text) | frozenset(passive)
+            self._verbs = wanted(self.text).union(passive, CHANGED_BY if self.announces else ())
         return self._verbs
 
     def holds(self, value: Value) -> bool:
@@ -90,6 +92,11 @@ class Span:
     def holds(self, value: Value) -> bool:
         """Whether a value stands here."""
         return value in self.values or (value.kind in ("text", "num") and f" {value.text} " in self.normal)
+
+
+    def announces(self, value: Value) -> bool:
+        """Whether a sentence announces that somebody is reached or paid by a value from now on."""
+        return any(part.announces and part.holds(value) for part in self.parts)
 
 
 class Source:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.asking import sentences, wanted
+from stanchion.readings.prose.asking import changes, sentences, wanted
 from stanchion.readings.prose.lexicon import Mark, known, stems, words
 from stanchion.readings.prose.phrases import HANDED, QUESTIONS
 from stanchion.readings.prose.values import Value, squash, values
@@ -19,6 +19,8 @@ MOST: Final = 2_000
 """How many sentences are remembered."""
 WEB: Final = f"{Mark.TEXT}2"
 """The kind of what is on the web."""
+PAYS: Final = frozenset({f"{Mark.SAID}0", f"{Mark.MEANT}0"})
+"""The frame of everyday requests that move money."""
 PIECE: Final = 4
 """From how many letters and digits on a value may be a part of the user's words."""
 
@@ -77,6 +79,10 @@ class User:
         self.normal = " "
         self.squashed = ""
         self._shown: list[str] = []
+        self.changes = False
+        """Whether something is said to be otherwise than before."""
+        self.pays = False
+        """Whether money is spoken of."""
 
     @property
     def spoke(self) -> bool:
@@ -97,6 +103,8 @@ class User:
         if not own:
             return
         self._shown += said
+        self.changes = self.changes or changes(text)
+        self.pays = self.pays or any(PAYS & known(word).marks for word in stems(text))
         before = ""
         for each in said:
             if HANDS.search(each) and not ASKS_BACK.search(each):

@@ -10,7 +10,7 @@ from stanchion.readings.hostile.hostile import hostile, may_be_hostile
 from stanchion.readings.hostile.normal import folded
 from stanchion.readings.hostile.sieve import compiled
 from stanchion.readings.prose.lexicon import Mark, is_listed, known, stem
-from stanchion.readings.prose.phrases import ASKS, ASKS_ELSEWHERE, COMMANDS, LEADS
+from stanchion.readings.prose.phrases import ASKS, ASKS_ELSEWHERE, CHANGED_BY, CHANGES, COMMANDS, LEADS
 
 BLOCKS: Final = regex(r"\n+|(?<=\S)(?: {2,}|[ ]*\t[ ]*| \| )(?=\S)")
 """Between lines, and between the cells of a row."""
@@ -18,7 +18,7 @@ ENDS: Final = (".", "!", "?", ":")
 FEWEST: Final = 3
 """A line that is a sentence has more blanks than that, and ends as one."""
 BREAKS: Final = regex(
-    r"(?<=[.!?;])\s+(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=[。！？；])|(?<=:)\s+(?=[A-Z])"
+    r"(?<=[.!?;])\s+(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=[a-z0-9%)][.!?])(?=[A-Z][a-z]*\s)|(?<=[。！？；])|(?<=:)\s+(?=[A-Z])"
     r"|<(?![^\s<>]{0,200}[@:][^\s<>]{0,200}>|[^<>]{0,200}\b(?:href|src|action)\s*=)[^<>]{0,200}>"
     r"|(?=<[A-Za-z]{1,20}\s[^<>]{0,200}\b(?:href|src|action)\s*=)|(?<=[\"']>)|\s[-*•]\s"
 )
@@ -30,7 +30,10 @@ COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
 VALUED: Final = regex(r"[@\d]|://|www\.")
 JOINED: Final = regex(r"(?:\band|\bthen|[,;:])\s+([a-z]{3,})\s+([a-z]+)")
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
-ANYTHING: Final = f"{COMMANDING}|{ASKING}"
+CHANGING: Final = "|".join(CHANGES)
+ANYTHING: Final = f"{COMMANDING}|{ASKING}|{CHANGING}"
+REACHED: Final = regex(r"@|(?:\d[ .-]?){9}|\b[A-Z]{2}\d\d[A-Z0-9 -]{8}")
+"""Where somebody is reached or paid: an address, a phone, an account."""
 LABEL: Final = regex(r"\b[A-Z][\w ]{1,30}:\s*\S")
 SIGNS: Final = (":", "=", "-")
 QUOTES: Final = "\"'([<*_`"
@@ -48,12 +51,14 @@ AFTER: Final = 1
 
 
 class Sentence(NamedTuple):
-    """A sentence, whether it wants something, whether it commands it, and whether it speaks to a machine."""
+    """A sentence, whether it wants something, whether it commands it, whether it speaks to a machine, and whether it
+    announces that somebody is reached or paid otherwise."""
 
     text: str
     asks: bool = False
     commands: bool = False
     hostile: bool = False
+    announces: bool = False
 
 
 class Asked(NamedTuple):
@@ -91,6 +96,11 @@ def is_prose(block: list[str]) -> bool:
 def has(pattern: str, lower: bytes) -> bool:
     """Whether phrases are in a text in lower case; in one pass over it."""
     return compiled(pattern).search(lower) is not None
+
+
+def changes(text: str) -> bool:
+    """Whether a text says that something is or becomes otherwise."""
+    return has(CHANGING, folded(text).encode("utf-8", "replace")) or not wanted(text).isdisjoint(CHANGED_BY)
 
 
 def _commands(sentence: str) -> bool:
@@ -204,7 +214,8 @@ def _marked(text: str, pieces: list[str], carried: bool, entrusted: bool) -> lis
         inner = small.encode("utf-8", "replace")
         hot = (carried and at == 0) or (speaks and hostile(small, entrusted))
         orders = hot or (wants and has(COMMANDING, inner)) or _commands(piece)
-        found.append(Sentence(piece, orders or (asks and has(ASKING, inner)), orders, hot))
+        announces = not orders and REACHED.search(piece) is not None and has(CHANGING, inner)
+        found.append(Sentence(piece, orders or announces or (asks and has(ASKING, inner)), orders, hot, announces))
     if carried and found and not found[0].hostile:
         found[0] = Sentence(found[0].text, True, True, True)
     return found
