@@ -29,6 +29,11 @@ DATE: Final = regex(
 AMOUNT: Final = regex(r"[$€£¥]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[$€£¥]|usd|eur|gbp)?", re.IGNORECASE)
 SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}(?:[ -]\d)?\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
 MAY_BE_SPACED: Final = regex(r"\d[ .-]\d|[A-Z]\d\d[ -]")
+SPELT: Final = regex(r"\s?[(\[{<]\s?at\s?[)\]}>]\s?|(?<=\w) at (?=[\w-]+ dot \w)", re.IGNORECASE)
+SPELT_DOT: Final = regex(r"\s?[(\[{<]\s?dot\s?[)\]}>]\s?|(?<=\w) dot (?=\w)", re.IGNORECASE)
+"""Addresses that are spelt out."""
+NATIONAL: Final = 9
+"""How many digits of a phone are the same whether it is dialled from abroad or not."""
 ODD: Final = regex(r"[\W_]+")
 AROUND: Final = ".,;:!?\"'()[]{}<>|*`“”‘’«»…"
 MARKS: Final = frozenset("@/_.:-#\\=+$€£¥&")
@@ -51,6 +56,8 @@ def squash(text: str) -> str:
 
 def values(text: str) -> list[Value]:
     """The distinctive values of a text, in their order."""
+    if "at" in text and SPELT.search(text):
+        text = _respelt(text)
     found: list[Value] = []
     for token in text.split():
         if not token.isalpha():
@@ -62,9 +69,16 @@ def values(text: str) -> list[Value]:
             code = squash(piece)
             if len(code) >= 8 and not DATE.fullmatch(piece):
                 found.append(Value("code", code))
+                if code.isdigit() and len(code) > NATIONAL:
+                    found.append(Value("code", code[-NATIONAL:]))
                 if piece[-2] in " -":
                     found.append(Value("code", code[:-1]))
     return found
+
+
+def _respelt(text: str) -> str:
+    """A text with the addresses that are spelt out as they are written."""
+    return SPELT_DOT.sub(".", SPELT.sub("@", text))
 
 
 def _of(token: str) -> Iterator[Value]:
@@ -123,6 +137,8 @@ def _number(found: re.Match[str]) -> Iterator[Value]:
     yield Value("num", whole + rest)
     if len(whole) >= LONG_CODE and not rest and "," not in found[1]:
         yield Value("code", whole)
+        if len(whole) > NATIONAL:
+            yield Value("code", whole[-NATIONAL:])
 
 
 def _path(token: str) -> Iterator[Value]:
