@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from stanchion.guards.flow.tools import Tool
 from stanchion.kernel.regex import regex
 from stanchion.readings.prose.asking import Sentence, asked, wanted
 from stanchion.readings.prose.fields import fields
-from stanchion.readings.prose.lexicon import stem, stems_of, words
+from stanchion.readings.prose.lexicon import NONE, stem, stems_of, words
 from stanchion.readings.prose.phrases import CHANGED_BY
+from stanchion.readings.prose.tokens import stems_in, tokens, values_in, words_in
 from stanchion.readings.prose.values import LINK, Value, squash, values
 
 PASSIVE: Final = regex(r" be(?: [a-z]+ly)? ([a-z]+(?:ed|en|t|id|d)) ")
@@ -20,6 +22,8 @@ SHORT: Final = 80
 DEEPEST: Final = 24
 MOST: Final = 400
 """How deep arguments are looked at, and how many values of a call."""
+KEPT: Final = 4_096
+"""How many short fields are remembered as they were understood."""
 WHOLE: Final = (60, 4_000)
 """How long a field is of which a whole copy is a reference."""
 
@@ -37,16 +41,22 @@ class Record:
 class Part:
     """A sentence of a span: its stems and values, whether it commands something, whether it announces a change."""
 
-    __slots__ = ("_verbs", "announces", "asks", "commands", "normal", "stems", "text", "values")
+    __slots__ = ("_normal", "_verbs", "announces", "asks", "commands", "stems", "text", "values")
 
     def __init__(self, sentence: Sentence) -> None:
-        said = words(sentence.text)
-        self.text, self.asks, self.commands = sentence.text, sentence.asks, sentence.commands
-        self.announces = sentence.announces
+        self.text, self.asks, self.commands, _, self.announces = sentence
         self._verbs: frozenset[str] | None = None
-        self.stems = stems_of(said) | CHANGED_BY if self.announces else stems_of(said)
-        self.values = frozenset(values(sentence.text))
-        self.normal = f" {' '.join(said)} "
+        self._normal = ""
+        read = tokens(self.text)
+        self.stems = stems_in(read) | CHANGED_BY if self.announces else stems_in(read)
+        self.values = frozenset(values_in(self.text, read))
+
+    @property
+    def normal(self) -> str:
+        """Its words, in order."""
+        if not self._normal:
+            self._normal = f" {' '.join(words(self.text))} "
+        return self._normal
 
     @property
     def verbs(self) -> frozenset[str]:
@@ -65,7 +75,8 @@ class Span:
     """A run of sentences in one field that asks for something."""
 
     __slots__ = (
-        "_squashed", "field", "hostile", "normal", "number", "parts", "record", "source", "stems", "text", "values",
+        "_normal", "_squashed", "field", "hostile", "number", "parts", "record", "source", "stems", "text",
+        "values",
     )  # fmt: skip
 
     def __init__(self, sentences: list[Sentence], field: str, record: int, source: Source, hostile: bool) -> None:
@@ -75,12 +86,19 @@ class Span:
         self.parts = [Part(each) for each in sentences]
         if len(self.parts) == 1:
             (only,) = self.parts
-            self.stems, self.values, self.normal = only.stems, only.values, only.normal
+            self.stems, self.values = only.stems, only.values
         else:
-            self.stems = frozenset().union(*[part.stems for part in self.parts])
-            self.values = frozenset().union(*[part.values for part in self.parts])
-            self.normal = "".join([part.normal for part in self.parts]).replace("  ", " ")
-        self._squashed = ""
+            self.stems = NONE.union(*[part.stems for part in self.parts])
+            self.values: frozenset[Value] = frozenset().union(*[part.values for part in self.parts])
+        self._squashed = self._normal = ""
+
+    @property
+    def normal(self) -> str:
+        """Its words, in order."""
+        if not self._normal:
+            joined = "".join([part.normal for part in self.parts])
+            self._normal = joined if len(self.parts) == 1 else joined.replace("  ", " ")
+        return self._normal
 
     @property
     def squashed(self) -> str:
@@ -155,11 +173,13 @@ class Source:
         for _, text in flat(self.args):
             self.ident |= stems_of(words(text))
         last, speaks = -1, False
-        for field in fields(self.content):
-            record = self.records.setdefault(field.record, Record())
-            carried = speaks and field.record == last and field.loose and (not field.name or " " in field.name)
-            speaks = self._take(record, field.record, field.name, field.text, carried)
-            last = field.record
+        for number, name, text, loose in fields(self.content):
+            record = self.records.get(number)
+            if record is None:
+                record = self.records[number] = Record()
+            carried = speaks and number == last and loose and (not name or " " in name)
+            speaks = self._take(record, number, name, text, carried)
+            last = number
         self.content = None
 
     def _take(self, record: Record, number: int, name: str, text: str, carried: bool) -> bool:
@@ -169,7 +189,10 @@ class Source:
             self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:
             self.wholes.append(digest(text))
-        found = asked(text, carried, self.entrusted)
+        if len(text) <= SHORT and not carried:
+            found = _asked(text, False, self.entrusted)
+        else:
+            found = asked(text, carried, self.entrusted)
         for each in found.data:
             self._data(record, number, each)
         hot = False
@@ -182,15 +205,34 @@ class Source:
         return hot
 
     def _data(self, record: Record, number: int, text: str) -> None:
-        found = values(text)
-        self.data += [(value, number) for value in found]
-        if len(text) <= SHORT:
-            said = words(text)
-            record.ident |= stems_of(said)
-            record.values.update(found)
-            plain = " ".join(said)
-            if len(plain) > 2:
-                self.data.append((Value("text", plain), number))
+        if len(text) > SHORT:
+            self.data += [(value, number) for value in values(text)]
+            return
+        stems, own, placed = _facts(text)
+        record.ident |= stems
+        if own:
+            record.values.update(own)
+        self.data += [(value, number) for value in placed]
+
+
+class Facts(NamedTuple):
+    """What a short text says as data: its stems, its values, and those with the whole of it as one."""
+
+    stems: frozenset[str]
+    values: tuple[Value, ...]
+    placed: tuple[Value, ...]
+
+
+@lru_cache(KEPT)
+def _facts(text: str) -> Facts:
+    read = tokens(text)
+    found = tuple(values_in(text, read))
+    plain = " ".join(words_in(read))
+    return Facts(stems_in(read), found, (*found, Value("text", plain)) if len(plain) > 2 else found)
+
+
+_asked = lru_cache(KEPT)(asked)
+"""The short fields of records are often the same: what they say and ask for is found once."""
 
 
 def digest(text: str) -> bytes:

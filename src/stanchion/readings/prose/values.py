@@ -34,9 +34,13 @@ SPELT_DOT: Final = regex(r"\s?[(\[{<]\s?dot\s?[)\]}>]\s?|(?<=\w) dot (?=\w)", re
 """Addresses that are spelt out."""
 NATIONAL: Final = 9
 """How many digits of a phone are the same whether it is dialled from abroad or not."""
+MAY_HAVE: Final = regex(r"[0-9@/\\_]|\.\S| dot \w")
+"""What no value of plain letters is without."""
 ODD: Final = regex(r"[\W_]+")
+SIGNS: Final = bytes([code for code in range(128) if not chr(code).isalnum()])
+SMALL: Final = bytes(range(256)).lower()
+"""The signs among plain characters, and how those are written small."""
 AROUND: Final = ".,;:!?\"'()[]{}<>|*`“”‘’«»…"
-MARKS: Final = frozenset("@/_.:-#\\=+$€£¥&")
 LEAST: Final = 3
 LONG_CODE: Final = 5
 """From how many digits on a bare number is a code."""
@@ -51,19 +55,37 @@ class Value(NamedTuple):
 
 def squash(text: str) -> str:
     """Only the letters and digits of a text, in lower case."""
+    if text.isascii():
+        return text.encode().translate(SMALL, SIGNS).decode()
     return ODD.sub("", text).lower()
 
 
 def values(text: str) -> list[Value]:
     """The distinctive values of a text, in their order."""
-    if "at" in text and SPELT.search(text):
-        text = _respelt(text)
+    if text.isascii() and not MAY_HAVE.search(text):
+        return []
     found: list[Value] = []
     for token in text.split():
-        if not token.isalpha():
-            bare = token.strip(AROUND)
-            if bare and not bare.isalpha():
-                found += _of(bare)
+        inner = bare(token)
+        if inner:
+            found += of_token(inner)
+    found += spaced(text)
+    return found
+
+
+def bare(token: str) -> str:
+    """A token without the signs around it; empty where only letters are left, which are no value."""
+    if token.isalpha():
+        return ""
+    inner = token.strip(AROUND)
+    return "" if inner.isalpha() else inner
+
+
+def spaced(text: str) -> list[Value]:
+    """The codes of a text that are written with blanks, and the addresses that are spelt out."""
+    found: list[Value] = []
+    if "at" in text and SPELT.search(text):
+        found += _mails(SPELT_DOT.sub(".", SPELT.sub("@", text)))
     if MAY_BE_SPACED.search(text):
         for piece in SPACED.findall(text):
             code = squash(piece)
@@ -76,12 +98,7 @@ def values(text: str) -> list[Value]:
     return found
 
 
-def _respelt(text: str) -> str:
-    """A text with the addresses that are spelt out as they are written."""
-    return SPELT_DOT.sub(".", SPELT.sub("@", text))
-
-
-def _of(token: str) -> Iterator[Value]:
+def of_token(token: str) -> Iterator[Value]:
     """The values of one token."""
     if "://" in token or "www." in token.partition("@")[0].lower():
         links = LINK.findall(token)
@@ -104,9 +121,9 @@ def _of(token: str) -> Iterator[Value]:
         if DATE.fullmatch(token):
             return
         for piece in token.replace("=", ":").split(":"):
-            bare = piece.strip(AROUND)
-            if bare and not bare.isalpha():
-                yield from _of(bare)
+            inner = bare(piece)
+            if inner:
+                yield from of_token(inner)
         return
     yield from _plain(token)
 
@@ -183,8 +200,3 @@ def split_link(text: str) -> tuple[str, str]:
     host, _, path = plain.partition("/")
     host = host.partition("?")[0].rpartition("@")[2].partition(":")[0].strip(".").removeprefix("www.")
     return host, path.partition("?")[0].strip("/")
-
-
-def query_of(text: str) -> str:
-    """What a link carries behind its path."""
-    return unquote(text.partition("?")[2].partition("#")[0])
