@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from stanchion.guards.flow.tools import Tool
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.asking import Sentence, asked, wanted
+from stanchion.readings.prose.asking import Sentence, asked, leads_somewhere, wanted
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import NONE, stem, stems_of, words
 from stanchion.readings.prose.phrases import CHANGED_BY
@@ -178,7 +178,8 @@ class Source:
             if record is None:
                 record = self.records[number] = Record()
             carried = speaks and number == last and loose and (not name or " " in name)
-            speaks = self._take(record, number, name, text, carried)
+            whole = f"{name}: {text}" if loose and name and leads_somewhere(f"{name}: {text}") else text
+            speaks = self._take(record, number, name, whole, carried)
             last = number
         self.content = None
 

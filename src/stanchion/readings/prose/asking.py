@@ -29,6 +29,7 @@ ASKING: Final = "|".join(ASKS)
 COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
 VALUED: Final = regex(r"[@\d]|://|www\.")
 JOINED: Final = regex(r"(?:\band|\bthen|[,;:])\s+([a-z]{3,})\s+([a-z]+)")
+TO_LINK: Final = regex(r"\W*([A-Za-z]{3,})(?: \w+){0,3}:\s*(?:https?://|www\.|[\w-]+(?:\.[\w-]+)+/)")
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
 CHANGING: Final = "|".join(CHANGES)
 ANYTHING: Final = f"{COMMANDING}|{ASKING}|{CHANGING}"
@@ -107,7 +108,7 @@ def _commands(sentence: str) -> bool:
     """Whether a sentence begins with a verb as a command does."""
     if len(sentence) < SHORTEST:
         return False
-    if _joins_command(sentence):
+    if _joins_command(sentence) or leads_somewhere(sentence):
         return True
     lead = LEAD.match(sentence)
     rest = sentence[lead.end() :] if lead else sentence
@@ -133,6 +134,12 @@ def _commands(sentence: str) -> bool:
         and not is_listed(second, "states")
         and not (len(words) > 2 and is_listed(words[2].lower(), "copulas"))
     )
+
+
+def leads_somewhere(sentence: str) -> bool:
+    """Whether a verb stands before an address as its label: `Confirm here: www.…`"""
+    found = TO_LINK.match(sentence)
+    return found is not None and Mark.BASE in known(found[1].lower()).marks
 
 
 def _joins_command(sentence: str) -> bool:
