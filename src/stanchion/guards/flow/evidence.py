@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from stanchion.guards.flow.licences import asked, commanded, licensed
 from stanchion.guards.flow.memory import Best, Given, Memory
-from stanchion.guards.flow.sources import Span
+from stanchion.guards.flow.sources import Part, Span
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import is_kind
 from stanchion.readings.prose.lexicon import is_listed, known, parts, telling
@@ -27,6 +27,8 @@ COPIED: Final = 4
 """From how many words on a phrase is a copy."""
 LOOKED_AT: Final = 12
 """How many places of a value are looked at for what it stands for."""
+LATEST: Final = 64
+"""How many of the newest texts may want what the user does not."""
 SHARED: Final = 2
 """So many words of a record, and a third of them, name it."""
 
@@ -48,7 +50,7 @@ def blame(memory: Memory, tool: Tool, mine: list[Given], acts: bool) -> Blame | 
     if found is None and "objects" in rules:
         found = _objects(memory, tool, mine)
     if found is None and acts and "actions" in rules and not (tool.prepares and "prepares" in rules):
-        found = _action(memory, tool, mine) or _marked(memory, tool, mine)
+        found = _action(memory, tool, mine) or _marked(memory, tool, mine) or _unasked(memory, tool, mine)
     return found
 
 
@@ -265,6 +267,23 @@ def _marked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
                 if span.record == number and _counts(memory, span) and _commands(span, tool):
                     return None if licensed(memory, span, tool, "action") else Blame("action", span)
     return None
+
+
+def _unasked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
+    """The text that commands something with a word or a value of a call, where the user only wants to be told
+    something: nothing is to be done then."""
+    if not memory.user.only_reads or not tool.verbs or memory.approved(tool) or asked(memory, tool):
+        return None
+    for span in reversed(memory.spans[-LATEST:]):
+        if span.source.acted or not any(part.commands and _shares(part, tool, mine) for part in span.parts):
+            continue
+        if not licensed(memory, span, tool, "action"):
+            return Blame("action", span)
+    return None
+
+
+def _shares(part: Part, tool: Tool, mine: list[Given]) -> bool:
+    return tool.dictated(part.stems) > 0 or any(part.holds(one.value) for one in mine)
 
 
 def _commands(span: Span, tool: Tool) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.asking import changes, sentences, wanted
+from stanchion.readings.prose.asking import changes, only_reads, sentences, wanted
 from stanchion.readings.prose.lexicon import Mark, known, stems, words
 from stanchion.readings.prose.phrases import HANDED, QUESTIONS
 from stanchion.readings.prose.values import Value, squash, values
@@ -83,11 +83,17 @@ class User:
         """Whether something is said to be otherwise than before."""
         self.pays = False
         """Whether money is spoken of."""
+        self._looks: bool | None = None
 
     @property
     def spoke(self) -> bool:
         """Whether anything was said."""
         return bool(self.requests)
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether all that was said wants nothing but to be told something."""
+        return self._looks is True and not self.handed
 
     def shown(self, most: int) -> list[str]:
         """The first things that were said."""
@@ -107,6 +113,9 @@ class User:
         self.pays = self.pays or any(PAYS & known(word).marks for word in stems(text))
         before = ""
         for each in said:
+            looks = only_reads(each)
+            if looks is not None and self._looks is not False:
+                self._looks = looks
             if HANDS.search(each) and not ASKS_BACK.search(each):
                 self.handed.append(pointing(f"{before} {each}"))
             before = each

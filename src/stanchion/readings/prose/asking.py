@@ -37,6 +37,7 @@ REACHED: Final = regex(r"@|(?:\d[ .-]?){9}|\b[A-Z]{2}\d\d[A-Z0-9 -]{8}")
 """Where somebody is reached or paid: an address, a phone, an account."""
 LABEL: Final = regex(r"\b[A-Z][\w ]{1,30}:\s*\S")
 SIGNS: Final = (":", "=", "-")
+LOOKS: Final = frozenset({Mark.READS, Mark.SAYS, Mark.GENERIC, Mark.WEAK})
 QUOTES: Final = "\"'([<*_`"
 TOKENS: Final = regex(r"[^\W\d_]+(?:'[a-z]+)?|[^\w\s]|\d+")
 SHORT_NAME: Final = 4
@@ -179,6 +180,29 @@ def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
         ):
             found.add(stemmed)
     return frozenset(found)
+
+
+def only_reads(sentence: str) -> bool | None:
+    """Whether a sentence wants nothing but to be told something; nothing where it says nothing of the kind."""
+    tokens = TOKENS.findall(sentence.lower())
+    found = sentence.rstrip().endswith("?")
+    for at, token in enumerate(tokens):
+        if not token.isalpha() or is_listed(token, "frees"):
+            continue
+        before, after = tokens[at - 1] if at else ".", " ".join(tokens[at + 1 : at + 2])
+        marks = known(stem(token)).marks
+        if Mark.BASE not in known(token).marks:
+            if token.endswith("ing") and Mark.ONLY_VERB in marks and not marks & LOOKS:
+                return False
+            continue
+        free = is_listed(before, "frees") or not (before.isalpha() or before in QUOTES)
+        if not free and (Mark.ONLY_VERB not in marks or is_listed(before, "nominal")):
+            continue
+        if Mark.READS in marks or is_listed(after, "selves"):
+            found = True
+        elif Mark.GENERIC not in marks and not (before == "to" and Mark.WEAK in marks):
+            return False
+    return True if found else None
 
 
 def asked(text: str, carried: bool = False, entrusted: bool = False) -> Asked:
