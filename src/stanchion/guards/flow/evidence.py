@@ -235,7 +235,7 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     values = {one.value for one in mine}
     wants = asked(memory, tool)
     named = [value for value in values if value.kind in NAMING]
-    if wants and any(memory.ours(value) for value in named):
+    if (wants and any(memory.ours(value) for value in named)) or _said(memory, tool, named):
         return None
     best = explaining(memory, tool)
     if wants and any(value in memory.data for value in named) and not (best.span is not None and best.span.hostile):
@@ -250,6 +250,14 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     if licensed(memory, best.span, tool, "num" if counted else "action"):
         return None
     return Blame("action", best.span)
+
+
+def _said(memory: Memory, tool: Tool, named: list[Value]) -> bool:
+    """Whether one request has both the verb of a tool and what the call names."""
+    return any(
+        tool.does(request.verbs) and any(value in request.values or value.text in request.lower for value in named)
+        for request in memory.user.requests
+    )
 
 
 def _marked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
