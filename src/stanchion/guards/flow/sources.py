@@ -11,7 +11,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.prose.asking import Sentence, asked, wanted
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import NONE, stem, stems_of, words
-from stanchion.readings.prose.tokens import stems_in, tokens, values_in, words_in
+from stanchion.readings.prose.tokens import stems_and_values, stems_in, tokens, values_in, words_in
 from stanchion.readings.prose.values import LINK, Value, squash, values
 
 PASSIVE: Final = regex(r" be(?: [a-z]+ly)? ([a-z]+(?:ed|en|t|id|d)) ")
@@ -22,7 +22,8 @@ DEEPEST: Final = 24
 MOST: Final = 400
 """How deep arguments are looked at, and how many values of a call."""
 KEPT: Final = 4_096
-"""How many short fields are remembered as they were understood."""
+LABEL: Final = 40
+"""How many fields are remembered as they were understood, and how long they may be."""
 WHOLE: Final = (60, 4_000)
 """How long a field is of which a whole copy is a reference."""
 
@@ -46,9 +47,7 @@ class Part:
         self.text, self.asks, self.commands, _ = sentence
         self._verbs: frozenset[str] | None = None
         self._normal = ""
-        read = tokens(self.text)
-        self.stems = stems_in(read)
-        self.values = frozenset(values_in(self.text, read))
+        self.stems, self.values = stems_and_values(self.text)
 
     @property
     def normal(self) -> str:
@@ -183,7 +182,7 @@ class Source:
             self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:
             self.wholes.append(digest(text))
-        if len(text) <= SHORT and not carried:
+        if len(text) <= LABEL and not carried:
             found = _asked(text, False, self.entrusted)
         else:
             found = asked(text, carried, self.entrusted)
@@ -202,7 +201,7 @@ class Source:
         if len(text) > SHORT:
             self.data += [(value, number) for value in values(text)]
             return
-        stems, own, placed = _facts(text)
+        stems, own, placed = _known(text) if len(text) <= LABEL else _facts(text)
         record.ident |= stems
         if own:
             record.values.update(own)
@@ -217,7 +216,6 @@ class Facts(NamedTuple):
     placed: tuple[Value, ...]
 
 
-@lru_cache(KEPT)
 def _facts(text: str) -> Facts:
     read = tokens(text)
     found = tuple(values_in(text, read))
@@ -225,8 +223,9 @@ def _facts(text: str) -> Facts:
     return Facts(stems_in(read), found, (*found, Value("text", plain)) if len(plain) > 2 else found)
 
 
+_known = lru_cache(KEPT)(_facts)
 _asked = lru_cache(KEPT)(asked)
-"""The short fields of records are often the same: what they say and ask for is found once."""
+"""The shortest fields of records are often the same: what they say and ask for is found once."""
 
 
 def digest(text: str) -> bytes:
