@@ -3,13 +3,13 @@ done."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.guards.flow.licences import asked, commanded, licensed
 from stanchion.guards.flow.memory import Best, Given, Memory
 from stanchion.guards.flow.sources import Span
 from stanchion.guards.flow.tools import Tool
-from stanchion.guards.flow.user import is_kind
 from stanchion.readings.prose.lexicon import is_listed, known, parts, telling
 from stanchion.readings.prose.values import Value, squash
 
@@ -27,6 +27,8 @@ COPIED: Final = 4
 """From how many words on a phrase is a copy."""
 LOOKED_AT: Final = 12
 """How many places of a value are looked at for what it stands for."""
+KEPT: Final = 1_024
+"""How many phrases and names of parameters are remembered as they were understood."""
 SHARED: Final = 2
 """So many words of a record, and a third of them, name it."""
 
@@ -71,6 +73,7 @@ def _counts(memory: Memory, span: Span) -> bool:
     return span.hostile or memory.user.spoke
 
 
+@lru_cache(KEPT)
 def is_id(name: str) -> bool:
     """Whether a parameter names one thing by its number."""
     said = parts(name)
@@ -165,13 +168,18 @@ def _saying(memory: Memory, tool: Tool, value: Value) -> list[Span]:
 
 def _names_something(tool: Tool, text: str) -> bool:
     """Whether words name something in particular, and are not those of the tool itself."""
-    said = [word for word in text.split() if telling(word)]
-    if len(text) < SHORTEST or not said or all(word in tool.own for word in said):
-        return False
-    if len(said) > 1:
-        return True
+    said = _naming(text)
+    return bool(said) and not tool.own.issuperset(said)
+
+
+@lru_cache(KEPT)
+def _naming(text: str) -> tuple[str, ...]:
+    """The telling words of a phrase; none where it names nothing in particular."""
+    said = tuple([word for word in text.split() if telling(word)])
+    if len(text) < SHORTEST or len(said) > 1 or not said:
+        return said if len(text) >= SHORTEST else ()
     about = known(telling(said[0]))
-    return not said[0].isdigit() and not about.wide and not about.marks
+    return said if not said[0].isdigit() and not about.wide and not about.marks else ()
 
 
 def _unknown(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
@@ -206,11 +214,10 @@ def _named(memory: Memory, value: Value) -> Span | None:
         record = source.records.get(number)
         if record is None:
             continue
-        telling_words = [word for word in record.ident if not is_kind(word)]
-        if not memory.user.all.stems.isdisjoint(telling_words):
+        if not memory.user.all.stems.isdisjoint(record.telling):
             return None
         counts: dict[int, int] = {}
-        for word in telling_words:
+        for word in record.telling:
             for span in memory.by_stem.get(word, ()):
                 counts[span.number] = counts.get(span.number, 0) + 1
         for at, count in counts.items():

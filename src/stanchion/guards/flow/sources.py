@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from stanchion.guards.flow.tools import Tool
+from stanchion.guards.flow.user import is_kind
 from stanchion.kernel.regex import regex
 from stanchion.readings.prose.asking import Sentence, asked, wanted
 from stanchion.readings.prose.fields import fields
@@ -31,11 +32,19 @@ WHOLE: Final = (60, 4_000)
 class Record:
     """One record of a result: the words and values of its short fields."""
 
-    __slots__ = ("ident", "values")
+    __slots__ = ("_telling", "ident", "values")
 
     def __init__(self) -> None:
         self.ident: set[str] = set()
         self.values: set[Value] = set()
+        self._telling: tuple[str, ...] | None = None
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """Its words that do not only name a kind of text; asked for once it is whole."""
+        if self._telling is None:
+            self._telling = tuple([word for word in self.ident if not is_kind(word)])
+        return self._telling
 
 
 class Part:
@@ -241,6 +250,8 @@ def flat(args: Any) -> list[tuple[str, str]]:
             if type(value) is str:
                 if value and not value.isspace():
                     found.append((name, value))
+            elif type(value) is int or type(value) is float:
+                found.append((str(name), str(value)))
             elif value is not None and value is not True and value is not False:
                 _flatten(value, str(name), found, 1)
     else:
