@@ -91,7 +91,7 @@ def spaced(text: str) -> list[Value]:
 
 def of_token(token: str) -> Iterator[Value]:
     """The values of one token."""
-    if token.isalnum():
+    if token.isalnum() or token.replace(".", "", 1).isdigit():
         yield from _plain(token)
         return
     if "://" in token or "www." in token.partition("@")[0].lower():
