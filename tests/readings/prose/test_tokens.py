@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.readings.prose.lexicon import stems, words
-from stanchion.readings.prose.tokens import KEPT, LONGEST, _known, stems_in, tokens, values_in, words_in
+from stanchion.readings.prose.tokens import (
+    KEPT,
+    LONGEST,
+    READ,
+    Known,
+    stems_and_values,
+    stems_in,
+    tokens,
+    values_in,
+    words_in,
+)
 from stanchion.readings.prose.values import ODD, squash, values
 
 PIECES = st.sampled_from(
@@ -38,6 +46,7 @@ def test_the_tokens_of_a_text_say_what_the_text_says(text: str) -> None:
     assert words_in(read) == words(text)
     assert stems_in(read) == stems(text)
     assert values_in(text, read) == values(text)
+    assert stems_and_values(text) == (stems(text), frozenset(values(text)))
 
 
 @given(TEXTS)
@@ -52,8 +61,12 @@ def test_no_value_is_lost_where_a_text_seems_to_have_none(text: str) -> None:
 
 @pytest.mark.parametrize("size", [LONGEST, LONGEST + 1])
 def test_only_short_tokens_are_remembered(size: int) -> None:
-    before = _known.cache_info().currsize
     token = "q" * (size - 1) + "1"
-    assert words_in(tokens(token)) == re.findall(r"[a-z]+|\d+", token)
-    assert _known.cache_info().currsize - before == (size == LONGEST)
-    assert _known.cache_info().maxsize == KEPT
+    assert words_in(tokens(token)) == ["q" * (size - 1), "1"]
+    assert (token in READ) == (size == LONGEST)
+
+
+def test_only_so_many_tokens_are_remembered() -> None:
+    found: Known[int] = Known(len)
+    assert [found[str(number)] for number in range(KEPT + 2)][-1] == len(str(KEPT + 1))
+    assert len(found) == 2

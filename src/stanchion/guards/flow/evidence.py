@@ -3,13 +3,13 @@ done."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.guards.flow.licences import asked, commanded, licensed
 from stanchion.guards.flow.memory import Best, Given, Memory
 from stanchion.guards.flow.sources import Part, Span
 from stanchion.guards.flow.tools import Tool
-from stanchion.guards.flow.user import is_kind
 from stanchion.readings.prose.lexicon import is_listed, known, parts, telling
 from stanchion.readings.prose.values import Value, squash
 
@@ -29,6 +29,8 @@ LOOKED_AT: Final = 12
 """How many places of a value are looked at for what it stands for."""
 LATEST: Final = 64
 """How many of the newest texts may want what the user does not."""
+KEPT: Final = 1_024
+"""How many phrases and names of parameters are remembered as they were understood."""
 SHARED: Final = 2
 """So many words of a record, and a third of them, name it."""
 
@@ -73,6 +75,7 @@ def _counts(memory: Memory, span: Span) -> bool:
     return span.hostile or memory.user.spoke
 
 
+@lru_cache(KEPT)
 def is_id(name: str) -> bool:
     """Whether a parameter names one thing by its number."""
     said = parts(name)
@@ -167,13 +170,18 @@ def _saying(memory: Memory, tool: Tool, value: Value) -> list[Span]:
 
 def _names_something(tool: Tool, text: str) -> bool:
     """Whether words name something in particular, and are not those of the tool itself."""
-    said = [word for word in text.split() if telling(word)]
-    if len(text) < SHORTEST or not said or all(word in tool.own for word in said):
-        return False
-    if len(said) > 1:
-        return True
+    said = _naming(text)
+    return bool(said) and not tool.own.issuperset(said)
+
+
+@lru_cache(KEPT)
+def _naming(text: str) -> tuple[str, ...]:
+    """The telling words of a phrase; none where it names nothing in particular."""
+    said = tuple([word for word in text.split() if telling(word)])
+    if len(text) < SHORTEST or len(said) > 1 or not said:
+        return said if len(text) >= SHORTEST else ()
     about = known(telling(said[0]))
-    return not said[0].isdigit() and not about.wide and not about.marks
+    return said if not said[0].isdigit() and not about.wide and not about.marks else ()
 
 
 def _unknown(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
@@ -208,11 +216,10 @@ def _named(memory: Memory, value: Value) -> Span | None:
         record = source.records.get(number)
         if record is None:
             continue
-        telling_words = [word for word in record.ident if not is_kind(word)]
-        if not memory.user.all.stems.isdisjoint(telling_words):
+        if not memory.user.all.stems.isdisjoint(record.telling):
             return None
         counts: dict[int, int] = {}
-        for word in telling_words:
+        for word in record.telling:
             for span in memory.by_stem.get(word, ()):
                 counts[span.number] = counts.get(span.number, 0) + 1
         for at, count in counts.items():
@@ -291,7 +298,7 @@ def _unasked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
 
 
 def _shares(part: Part, tool: Tool, mine: list[Given]) -> bool:
-    return tool.dictated(part.stems) > 0 or any(part.holds(one.value) for one in mine)
+    return not part.stems.isdisjoint(tool.weights) or any(part.holds(one.value) for one in mine)
 
 
 def _commands(span: Span, tool: Tool) -> bool:

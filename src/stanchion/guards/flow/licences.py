@@ -71,7 +71,7 @@ def _by_the_way(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | 
 
 def asked(memory: Memory, tool: Tool, span: Span | None = None) -> bool:
     """Whether the user asked for what a tool does, or with the same verb for what a text asks for."""
-    if any(tool.asked_by(request) for request in memory.user.requests) or stepped(memory, tool):
+    if memory.asked(tool) or stepped(memory, tool):
         return True
     return span is not None and any(_aligned(memory, span, tool, request.verbs) for request in memory.user.requests)
 

@@ -95,6 +95,7 @@ class Memory:
         self.statuses: list[frozenset[str]] = []
         self.full = False
         self._settled: set[Value] = set()
+        self._asked: dict[Tool, tuple[int, bool]] = {}
         self._approved: set[tuple[str, Value]] = set()
         self._wholes: set[bytes] = set()
         self._links: set[str] = set()
@@ -207,6 +208,14 @@ class Memory:
                 found += _known(name, text) if len(text) <= SHORT and len(name) <= SHORT else _given(name, text)
         return found
 
+    def asked(self, tool: Tool) -> bool:
+        """Whether the user asked for what a tool does; looked at once, until the user says more."""
+        version, asked = self._asked.get(tool, UNASKED)
+        if version != self.user.version:
+            asked = any(tool.asked_by(request) for request in self.user.requests)
+            self._asked[tool] = (self.user.version, asked)
+        return asked
+
     def ours(self, value: Value) -> bool:
         """Whether a value is the user's, or was used by a call that no text explains."""
         return value in self._settled or self.user.has(value)
@@ -216,6 +225,7 @@ class Memory:
         return any(place.source.because is None for place in self.data.get(value, ()))
 
 
+UNASKED: Final = (-1, False)
 ANY: Final = Value("", "")
 """Stands for a call whatever its values are."""
 
@@ -224,10 +234,10 @@ def _values(text: str) -> list[Value]:
     """The values of an argument: what is distinctive in it, and the whole of a short one that has nothing stronger."""
     read = tokens(text)
     found = values_in(text, read)
-    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or DATE.fullmatch(text.strip()):
+    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or any([kind != "num" for kind, _ in found]):
         return found
     plain = " ".join(words_in(read))
-    if len(plain) > 2 and not plain.replace(" ", "").isdigit() and all(value.kind == "num" for value in found):
+    if len(plain) > 2 and not plain.replace(" ", "").isdigit() and not DATE.fullmatch(text.strip()):
         found.append(Value("text", plain))
     return found
 

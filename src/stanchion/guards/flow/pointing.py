@@ -125,6 +125,6 @@ def is_account(value: Value) -> bool:
 
 def stepped(memory: Memory, tool: Tool) -> bool:
     """Whether a tool that acted has said that this comes next."""
-    if "statuses" not in memory.how.rules:
+    if not memory.statuses or "statuses" not in memory.how.rules:
         return False
     return any(tool.does(said) and tool.explained(said) >= LITTLE for said in memory.statuses)

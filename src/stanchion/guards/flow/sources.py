@@ -7,12 +7,13 @@ from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from stanchion.guards.flow.tools import Tool
+from stanchion.guards.flow.user import is_kind
 from stanchion.kernel.regex import regex
 from stanchion.readings.prose.asking import Sentence, asked, leads_somewhere, wanted
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import NONE, stem, stems_of, words
 from stanchion.readings.prose.phrases import CHANGED_BY
-from stanchion.readings.prose.tokens import stems_in, tokens, values_in, words_in
+from stanchion.readings.prose.tokens import stems_and_values, stems_in, tokens, values_in, words_in
 from stanchion.readings.prose.values import LINK, Value, squash, values
 
 PASSIVE: Final = regex(r" be(?: [a-z]+ly)? ([a-z]+(?:ed|en|t|id|d)) ")
@@ -23,7 +24,8 @@ DEEPEST: Final = 24
 MOST: Final = 400
 """How deep arguments are looked at, and how many values of a call."""
 KEPT: Final = 4_096
-"""How many short fields are remembered as they were understood."""
+LABEL: Final = 40
+"""How many fields are remembered as they were understood, and how long they may be."""
 WHOLE: Final = (60, 4_000)
 """How long a field is of which a whole copy is a reference."""
 
@@ -31,11 +33,19 @@ WHOLE: Final = (60, 4_000)
 class Record:
     """One record of a result: the words and values of its short fields."""
 
-    __slots__ = ("ident", "values")
+    __slots__ = ("_telling", "ident", "values")
 
     def __init__(self) -> None:
         self.ident: set[str] = set()
         self.values: set[Value] = set()
+        self._telling: tuple[str, ...] | None = None
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """Its words that do not only name a kind of text; asked for once it is whole."""
+        if self._telling is None:
+            self._telling = tuple([word for word in self.ident if not is_kind(word)])
+        return self._telling
 
 
 class Part:
@@ -47,9 +57,9 @@ class Part:
         self.text, self.asks, self.commands, _, self.announces = sentence
         self._verbs: frozenset[str] | None = None
         self._normal = ""
-        read = tokens(self.text)
-        self.stems = stems_in(read) | CHANGED_BY if self.announces else stems_in(read)
-        self.values = frozenset(values_in(self.text, read))
+        self.stems, self.values = stems_and_values(self.text)
+        if self.announces:
+            self.stems |= CHANGED_BY
 
     @property
     def normal(self) -> str:
@@ -190,7 +200,7 @@ class Source:
             self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:
             self.wholes.append(digest(text))
-        if len(text) <= SHORT and not carried:
+        if len(text) <= LABEL and not carried:
             found = _asked(text, False, self.entrusted)
         else:
             found = asked(text, carried, self.entrusted)
@@ -209,7 +219,7 @@ class Source:
         if len(text) > SHORT:
             self.data += [(value, number) for value in values(text)]
             return
-        stems, own, placed = _facts(text)
+        stems, own, placed = _known(text) if len(text) <= LABEL else _facts(text)
         record.ident |= stems
         if own:
             record.values.update(own)
@@ -224,7 +234,6 @@ class Facts(NamedTuple):
     placed: tuple[Value, ...]
 
 
-@lru_cache(KEPT)
 def _facts(text: str) -> Facts:
     read = tokens(text)
     found = tuple(values_in(text, read))
@@ -232,8 +241,9 @@ def _facts(text: str) -> Facts:
     return Facts(stems_in(read), found, (*found, Value("text", plain)) if len(plain) > 2 else found)
 
 
+_known = lru_cache(KEPT)(_facts)
 _asked = lru_cache(KEPT)(asked)
-"""The short fields of records are often the same: what they say and ask for is found once."""
+"""The shortest fields of records are often the same: what they say and ask for is found once."""
 
 
 def digest(text: str) -> bytes:
@@ -249,6 +259,8 @@ def flat(args: Any) -> list[tuple[str, str]]:
             if type(value) is str:
                 if value and not value.isspace():
                     found.append((name, value))
+            elif type(value) is int or type(value) is float:
+                found.append((str(name), str(value)))
             elif value is not None and value is not True and value is not False:
                 _flatten(value, str(name), found, 1)
     else:

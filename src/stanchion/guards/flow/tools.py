@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from stanchion.guards.flow.user import Words, kinds_of
@@ -17,6 +19,8 @@ OF_NAME: Final = 2.0
 OF_TEXT: Final = 1.0
 MOST_WORDS: Final = 24
 """How many words of a description tell what a tool does."""
+KEPT: Final = 8_192
+"""How many words are remembered with what they open or select."""
 LONGEST_VERB: Final = 40
 MOST_CALLS: Final = 64
 """How long an argument may be that says what is done, and how many of them are remembered for a tool."""
@@ -34,11 +38,13 @@ class Tool:
     """
 
     __slots__ = (
+        "_all_near",
         "_anything",
         "_calls",
         "_does",
         "_makes",
         "_near",
+        "_verbs_near",
         "_wide",
         "choices",
         "frames",
@@ -128,7 +134,9 @@ class Tool:
     def relate(self) -> None:
         """Look up what its words are related to."""
         self._near = {word: known(word).near for word in self.weights}
+        self._all_near = frozenset(self.weights).union(*self._near.values())
         self._wide = {word: known(word).wide for word in self.weights}
+        self._verbs_near = frozenset(self.verbs).union(*[known(verb).near for verb in self.verbs])
         self._makes = any(
             mark == Mark.MAKES or mark[0] == Mark.MEANT for verb in self.verbs for mark in known(verb).marks
         )
@@ -147,7 +155,7 @@ class Tool:
     def dictated(self, stems: frozenset[str]) -> float:
         """How well words that others wrote explain a call: only near relations count, and half without the verb."""
         got, verb = 0.0, False
-        for word, weight in self.weights.items():
+        for word, weight in self.weights.items() if not self._all_near.isdisjoint(stems) else ():
             if word in stems:
                 got += weight
             elif not self._near[word].isdisjoint(stems):
@@ -170,7 +178,7 @@ class Tool:
         """The frames of everyday requests that verbs open and that mean this tool."""
         if not self.frames:
             return NONE
-        return self.frames & {mark[1:] for verb in verbs for mark in known(verb).marks if mark[0] == Mark.SAID}
+        return self.frames.intersection(chain.from_iterable(map(_opens, verbs)))
 
     def _has(self, thing: str, stems: frozenset[str], frames: frozenset[str]) -> bool:
         """Whether words speak of a thing, or a frame means it without naming it."""
@@ -180,7 +188,7 @@ class Tool:
 
     def named_by(self, stems: frozenset[str]) -> bool:
         """Whether words have the tool's very verb, one that is near, or one of everyday requests that means it."""
-        if any(verb in stems or not known(verb).near.isdisjoint(stems) for verb in self.verbs):
+        if not self._verbs_near.isdisjoint(stems):
             return True
         if self._anything and not stems.isdisjoint(self.things):
             return True
@@ -195,6 +203,13 @@ class Tool:
         return text in self.choices
 
 
+@lru_cache(KEPT)
+def _opens(verb: str) -> frozenset[str]:
+    """The frames that a verb opens."""
+    return frozenset([mark[1:] for mark in known(verb).marks if mark[0] == Mark.SAID])
+
+
+@lru_cache(KEPT)
 def _is_selector(name: str) -> bool:
     named = parts(name)
     return bool(named) and is_listed(named[-1], "selectors")

@@ -16,7 +16,8 @@ HANDS: Final = regex("|".join(HANDED), re.IGNORECASE)
 ASKS_BACK: Final = regex(QUESTIONS, re.IGNORECASE)
 QUOTED: Final = regex(r"(?<!\w)['\"‘“]([^'\"’”\n]{2,60})['\"’”](?!\w)")
 MOST: Final = 2_000
-"""How many sentences are remembered."""
+KEPT: Final = 4_096
+"""How many sentences are remembered, and of how many values whether they are in them."""
 WEB: Final = f"{Mark.TEXT}2"
 """The kind of what is on the web."""
 PAYS: Final = frozenset({f"{Mark.SAID}0", f"{Mark.MEANT}0"})
@@ -84,6 +85,7 @@ class User:
         self.pays = False
         """Whether money is spoken of."""
         self._looks: bool | None = None
+        self._has: dict[Value, bool] = {}
 
     @property
     def spoke(self) -> bool:
@@ -128,11 +130,20 @@ class User:
             self.all.kinds | found.kinds,
             f"{self.all.lower}\n{found.lower}",
         )
+        self._has.clear()
         self.normal = f"{self.normal}| {' '.join(words(text))} "
         self.squashed = f"{self.squashed}|{squash(text)}"
 
     def has(self, value: Value) -> bool:
         """Whether a value is the user's own."""
+        known = self._has.get(value)
+        if known is None:
+            if len(self._has) >= KEPT:
+                self._has.clear()
+            known = self._has[value] = self._says(value)
+        return known
+
+    def _says(self, value: Value) -> bool:
         if value in self.all.values:
             return True
         if value.kind in ("text", "num"):

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.hostile import hostile, may_be_hostile
 from stanchion.readings.hostile.normal import folded
-from stanchion.readings.hostile.sieve import compiled
+from stanchion.readings.hostile.sieve import compiled, together
 from stanchion.readings.prose.lexicon import Mark, is_listed, known, stem
 from stanchion.readings.prose.phrases import ASKS, ASKS_ELSEWHERE, CHANGED_BY, CHANGES, COMMANDS, LEADS
 
 BLOCKS: Final = regex(r"\n+|(?<=\S)(?: {2,}|[ ]*\t[ ]*| \| )(?=\S)")
-"""Between lines, and between the cells of a row."""
+BETWEEN: Final = ("\n", "  ", "\t", " | ")
+"""Between lines, and between the cells of a row; a text that has none of these is one block."""
 ENDS: Final = (".", "!", "?", ":")
 FEWEST: Final = 3
 """A line that is a sentence has more blanks than that, and ends as one."""
+BLANKS: Final = r"\s(?:(?<=[.!?;]\s)\s*(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=:\s)\s*(?=[A-Z])|[-*•]\s)"
+PLAIN_BREAKS: Final = regex(BLANKS)
 BREAKS: Final = regex(
-    r"(?<=[.!?;])\s+(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=[a-z0-9%)][.!?])(?=[A-Z][a-z]*\s)|(?<=[。！？；])|(?<=:)\s+(?=[A-Z])"
+    BLANKS + r"|(?<=[。！？；])"
     r"|<(?![^\s<>]{0,200}[@:][^\s<>]{0,200}>|[^<>]{0,200}\b(?:href|src|action)\s*=)[^<>]{0,200}>"
-    r"|(?=<[A-Za-z]{1,20}\s[^<>]{0,200}\b(?:href|src|action)\s*=)|(?<=[\"']>)|\s[-*•]\s"
+    r"|(?=<[A-Za-z]{1,20}\s[^<>]{0,200}\b(?:href|src|action)\s*=)|(?<=[\"']>)"
 )
-"""Where a sentence ends. Tags are left out, but for those with an address: what they say is a sentence."""
+"""Where a sentence ends: at a blank, which is all that plain texts have; behind other signs; at tags. Tags are left
+out, but for those with an address: what they say is a sentence."""
+MAY_BE_GLUED: Final = regex(r"[.!?][A-Z]")
+GLUED: Final = regex(r"(?<=[a-z0-9%)][.!?])(?=[A-Z][a-z]*\s)")
+"""Where a sentence ends without a blank behind it."""
 WRAPPED: Final = regex(r"(?<=[\w,])[ \t]*\n[ \t]*(?=[a-z(\"'])")
 """Where a line goes on in the next one."""
 ASKING: Final = "|".join(ASKS)
 COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
-VALUED: Final = regex(r"[@\d]|://|www\.")
+VALUED: Final = regex(r"[@\d]")
 JOINED: Final = regex(r"(?:\band|\bthen|[,;:])\s+([a-z]{3,})\s+([a-z]+)")
 TO_LINK: Final = regex(r"\W*([A-Za-z]{3,})(?: \w+){0,3}:\s*(?:https?://|www\.|[\w-]+(?:\.[\w-]+)+/)")
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
@@ -35,6 +43,10 @@ CHANGING: Final = "|".join(CHANGES)
 ANYTHING: Final = f"{COMMANDING}|{ASKING}|{CHANGING}"
 REACHED: Final = regex(r"@|(?:\d[ .-]?){9}|\b[A-Z]{2}\d\d[A-Z0-9 -]{8}")
 """Where somebody is reached or paid: an address, a phone, an account."""
+BASE: Final = Mark.BASE
+PAST: Final = Mark.PAST
+COMMANDS_IT, ASKS_IT, CHANGES_IT = range(3)
+"""The numbers of what is looked for in a sentence."""
 LABEL: Final = regex(r"\b[A-Z][\w ]{1,30}:\s*\S")
 SIGNS: Final = (":", "=", "-")
 LOOKS: Final = frozenset({Mark.READS, Mark.SAYS, Mark.GENERIC, Mark.WEAK})
@@ -81,9 +93,12 @@ def blocks(text: str) -> list[list[str]]:
         return [[text]]
     if "\n" in text:
         text = WRAPPED.sub(" ", text)
+    if MAY_BE_GLUED.search(text):
+        text = GLUED.sub(" ", text)
+    breaks = PLAIN_BREAKS if text.isascii() and "<" not in text and ">" not in text else BREAKS
     found = []
-    for block in BLOCKS.split(text):
-        pieces = [piece for piece in (part.strip() for part in BREAKS.split(block) if part) if piece]
+    for block in BLOCKS.split(text) if any(map(text.__contains__, BETWEEN)) else (text,):
+        pieces = [piece for part in breaks.split(block) if part and (piece := part.strip())]
         if pieces:
             found.append(pieces)
     return found
@@ -109,7 +124,7 @@ def _commands(sentence: str) -> bool:
     """Whether a sentence begins with a verb as a command does."""
     if len(sentence) < SHORTEST:
         return False
-    if _joins_command(sentence) or leads_somewhere(sentence):
+    if (_valued(sentence) and _joins_command(sentence)) or leads_somewhere(sentence):
         return True
     lead = LEAD.match(sentence)
     rest = sentence[lead.end() :] if lead else sentence
@@ -121,11 +136,11 @@ def _commands(sentence: str) -> bool:
     if first.endswith((":", "=", ",")) or not verb.isalpha() or verb.startswith("thank"):
         return False
     marks = known(verb).marks
-    if Mark.BASE not in marks and not (Mark.PAST in marks and is_listed(words[1].lower(), "articles")):
+    if BASE not in marks and not (PAST in marks and is_listed(words[1].lower(), "articles")):
         return False
     if first.isupper() and len(words) <= 2:
         return False
-    if len(words) < SHORT_NAME and Mark.ONLY_VERB not in known(stem(verb)).marks and not VALUED.search(words[1]):
+    if len(words) < SHORT_NAME and Mark.ONLY_VERB not in known(stem(verb)).marks and not _valued(words[1]):
         return is_listed(words[1].lower(), "articles") or is_listed(words[1].lower(), "objects")
     second = words[1].lower().strip(",.")
     if is_listed(second, "articles"):
@@ -139,18 +154,20 @@ def _commands(sentence: str) -> bool:
 
 def leads_somewhere(sentence: str) -> bool:
     """Whether a verb stands before an address as its label: `Confirm here: www.…`"""
-    found = TO_LINK.match(sentence)
+    found = TO_LINK.match(sentence) if ":" in sentence else None
     return found is not None and Mark.BASE in known(found[1].lower()).marks
 
 
 def _joins_command(sentence: str) -> bool:
     """Whether a command is joined to something in a sentence with a value: … and email the details to …"""
-    if not VALUED.search(sentence):
-        return False
     for found in JOINED.finditer(sentence.lower()):
         if Mark.BASE in known(found[1]).marks and (is_listed(found[2], "articles") or is_listed(found[2], "objects")):
             return True
     return False
+
+
+def _valued(text: str) -> bool:
+    return VALUED.search(text) is not None or "://" in text or "www." in text
 
 
 def wanted(sentence: str, nouns: bool = True) -> frozenset[str]:
@@ -230,26 +247,33 @@ def _reaches(together: list[list[str]]) -> list[int]:
     return found
 
 
+@cache
+def _signs() -> Any:
+    """What a sentence may have: something that commands, asks, or announces. Hostile phrases are no part of it: one
+    automaton for all has too many states where a text is full of their words."""
+    return together(COMMANDING, ASKING, CHANGING)
+
+
 def _marked(text: str, pieces: list[str], carried: bool, entrusted: bool) -> list[Sentence]:
     lower = folded(text)
-    plain = lower.encode("utf-8", "replace")
-    speaks = may_be_hostile(lower, entrusted)
-    wants = asks = has(ANYTHING, plain)
-    found: list[Sentence] = []
-    for at, piece in enumerate(pieces):
-        if not (speaks or wants or asks):
-            orders = _commands(piece)
-            found.append(Sentence(piece, orders, orders))
-            continue
-        small = folded(piece)
-        inner = small.encode("utf-8", "replace")
-        hot = (carried and at == 0) or (speaks and hostile(small, entrusted))
-        orders = hot or (wants and has(COMMANDING, inner)) or _commands(piece)
-        announces = not orders and REACHED.search(piece) is not None and has(CHANGING, inner)
-        found.append(Sentence(piece, orders or announces or (asks and has(ASKING, inner)), orders, hot, announces))
+    wants, speaks = has(ANYTHING, lower.encode("utf-8", "replace")), may_be_hostile(lower, entrusted)
+    if not (speaks or wants):
+        found = [Sentence(piece, orders, orders) for piece in pieces for orders in (_commands(piece),)]
+    else:
+        found = [_sentence(piece, wants, speaks, entrusted) for piece in pieces]
     if carried and found and not found[0].hostile:
         found[0] = Sentence(found[0].text, True, True, True)
     return found
+
+
+def _sentence(piece: str, wants: bool, speaks: bool, entrusted: bool) -> Sentence:
+    """A sentence of a text that may want something, or that may speak to a machine."""
+    small = folded(piece)
+    signs = (_signs().Match(small.encode("utf-8", "replace")) or ()) if wants else ()
+    hot = speaks and hostile(small, entrusted)
+    orders = hot or COMMANDS_IT in signs or _commands(piece)
+    announces = not orders and CHANGES_IT in signs and REACHED.search(piece) is not None
+    return Sentence(piece, orders or announces or ASKS_IT in signs, orders, hot, announces)
 
 
 def _joined(found: list[Sentence], runs: list[int]) -> Asked:
@@ -258,15 +282,11 @@ def _joined(found: list[Sentence], runs: list[int]) -> Asked:
     data: list[str] = []
     run: list[Sentence] = []
     until = -1
-    count = len(found)
+    beside = _beside(found, runs)
     for at, one in enumerate(found):
         if one.hostile:
             until = at + RUNS_ON
-        near = any(
-            found[other].asks and runs[other] == runs[at]
-            for other in range(max(0, at - BEFORE), min(count, at + AFTER + 1))
-        )
-        if at <= until or (near and not _labelled(found, at)):
+        if at <= until or (beside[at] and not _labelled(found, at)):
             if run and at > until and runs[at] != runs[at - 1]:
                 spans.append(run)
                 run = []
@@ -281,9 +301,20 @@ def _joined(found: list[Sentence], runs: list[int]) -> Asked:
     return Asked(spans, data)
 
 
+def _beside(found: list[Sentence], runs: list[int]) -> list[bool]:
+    """Which sentences ask for something or stand beside one that does."""
+    beside = [False] * len(found)
+    for at, one in enumerate(found):
+        if one.asks:
+            for other in range(max(0, at - AFTER), min(len(found), at + BEFORE + 1)):
+                beside[other] = beside[other] or runs[other] == runs[at]
+    return beside
+
+
 def _labelled(found: list[Sentence], at: int) -> bool:
     if found[at].asks:
         return False
-    return LABEL.search(found[at].text) is not None or (
+    text = found[at].text
+    return (":" in text and LABEL.search(text) is not None) or (
         at > 0 and found[at - 1].text.endswith(":") and not found[at - 1].asks
     )

@@ -129,8 +129,13 @@ def is_listed(word: str, name: str) -> bool:
 @lru_cache(KEPT)
 def telling(word: str) -> str:
     """The stem of a word, empty for one that says nothing of what a text is about."""
-    stemmed = stem(word)
-    return "" if Mark.GENERIC in known(word).marks or Mark.GENERIC in known(stemmed).marks else stemmed
+    stemmed = word if word.isdigit() else stem(word)
+    return "" if _is_generic(word) or _is_generic(stemmed) else stemmed
+
+
+def _is_generic(word: str) -> bool:
+    """Whether a word says nothing; one that nobody knows is not even remembered."""
+    return word in _table() and Mark.GENERIC in known(word).marks
 
 
 def stems(text: str) -> frozenset[str]:

@@ -28,7 +28,7 @@ DATE: Final = regex(
 )
 AMOUNT: Final = regex(r"[$€£¥]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[$€£¥]|usd|eur|gbp)?", re.IGNORECASE)
 SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}(?:[ -]\d)?\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
-MAY_BE_SPACED: Final = regex(r"\d[ .-]\d|[A-Z]\d\d[ -]")
+MAY_BE_SPACED: Final = regex(r"\d(?:[ .-]\d|(?<=[A-Z]\d)\d[ -])")
 SPELT: Final = regex(r"\s?[(\[{<]\s?at\s?[)\]}>]\s?|(?<=\w) at (?=[\w-]+ dot \w)", re.IGNORECASE)
 SPELT_DOT: Final = regex(r"\s?[(\[{<]\s?dot\s?[)\]}>]\s?|(?<=\w) dot (?=\w)", re.IGNORECASE)
 """Addresses that are spelt out."""
@@ -100,6 +100,9 @@ def spaced(text: str) -> list[Value]:
 
 def of_token(token: str) -> Iterator[Value]:
     """The values of one token."""
+    if token.isalnum() or token.replace(".", "", 1).isdigit():
+        yield from _plain(token)
+        return
     if "://" in token or "www." in token.partition("@")[0].lower():
         links = LINK.findall(token)
         if links:
@@ -135,13 +138,13 @@ def _mails(text: str) -> Iterator[Value]:
 
 
 def _plain(token: str) -> Iterator[Value]:
-    if FILE.search(token):
+    if "." in token and FILE.search(token):
         yield Value("path", token.lower())
         return
     amount = AMOUNT.fullmatch(token)
     if amount is not None:
         yield from _number(amount)
-    elif any(char.isdigit() for char in token):
+    elif any(map(str.isdigit, token)):
         code = squash(token)
         if len(code) >= LEAST and not DATE.fullmatch(token) and not code.isalpha():
             yield Value("code", code)
