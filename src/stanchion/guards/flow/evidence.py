@@ -298,7 +298,7 @@ def _unasked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
 
 
 def _shares(part: Part, tool: Tool, mine: list[Given]) -> bool:
-    return not part.stems.isdisjoint(tool.weights) or any(part.holds(one.value) for one in mine)
+    return tool.shares(part.stems) or any(part.holds(one.value) for one in mine)
 
 
 def _commands(span: Span, tool: Tool) -> bool:

@@ -167,6 +167,10 @@ class Tool:
             got, verb = got + NEAR * max([self.weights.get(each, 0.0) for each in self.verbs], default=0.0), True
         return got / self.total * (1.0 if verb else NO_VERB)
 
+    def shares(self, stems: frozenset[str]) -> bool:
+        """Whether words have one of the tool's, or one that is near."""
+        return not self._all_near.isdisjoint(stems)
+
     def asked_by(self, said: Words) -> bool:
         """Whether a user's words want what this tool does: its verb, and one of the things that its name speaks of."""
         frames = self.framed(said.verbs) if self._makes else NONE
