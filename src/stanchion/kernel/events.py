@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from stanchion.kernel.actions import Risk
+from stanchion.kernel.carried import Carried
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.names import Names
 from stanchion.kernel.shown import brief
@@ -215,7 +216,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
     action was judged before, because it waited or was degraded, and has had its warnings. `stakes` are records that it
     rests on. `granted` names the ticket by which a person has said yes, and `lifts` the guards that asked for one: what
-    another guard asks for still waits. `readings` are what is known already of what the events say.
+    another guard asks for still waits. `readings` are what is known already of what the events say, and `carried` what
+    the runtime keeps in the store along with the decision; neither is recorded.
     """
 
     events: tuple[Event, ...]
@@ -228,6 +230,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     again: bool = False
     lifts: tuple[str, ...] = ()
     readings: tuple[Any, ...] = ()
+    carried: Carried | None = None
 
     @property
     def id(self) -> str:
