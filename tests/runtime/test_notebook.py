@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,9 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.replay import replay
-from stanchion.kernel.state import Batch, Reply, StoreLost, key
+from stanchion.kernel.state import Batch, Reply, StoreLost, When, key
 from stanchion.runtime.answers import notebook
+from stanchion.runtime.answers.note import unpacked
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -168,6 +171,70 @@ def test_long_runs_close_pages_and_a_new_process_reads_all_of_them(make: Make, m
     assert origin(decision).get("full") is None
 
 
+@on_every_store
+def test_as_many_pages_as_a_run_can_have_come_with_one_answer(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = notebook.MOST // notebook.PAGE
+    monkeypatch.setattr(notebook, "PAGE", 1)
+    first = shield(make).run(id="r")
+    read_bill(first)
+    for number in range(pages - 2):
+        first.result("read_file", {"path": f"{number}.txt"}, f"Part {number}.")
+    assert make().read(key("default", "notes", "r"))[1][0] == pages - 1
+    decision = shield(make).run(id="r").check("send_money", PAY)
+    assert (decision.code, decision.inputs.stale) == ("flow.dictated", 2)
+
+
+@on_every_store
+def test_threads_and_tasks_that_race_for_the_page_all_get_through(make: Make) -> None:
+    run = shield(make).run(id="r")
+    said: list[Decision] = []
+
+    def work(number: int) -> None:
+        for part in range(5):
+            said.append(run.check("read_file", {"path": f"{number}-{part}.txt"}))
+            run.result("read_file", {"path": f"{number}-{part}.txt"}, f"Part {part} of {number}.")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [decision for decision in said if not decision.proceeds] == []
+
+    async def all_at_once() -> list[Decision]:
+        return await asyncio.gather(*[run.acheck("read_file", {"path": f"{number}.txt"}) for number in range(60)])
+
+    assert all(decision.proceeds for decision in asyncio.run(all_at_once()))
+    assert run.check("read_file", {"path": "last.txt"}).proceeds
+    closed, first, _size, gaps, notes = make().read(key("default", "notes", "r"))[1]
+    assert (closed, first, len(notes), gaps) == (0, 0, 8 * 5 * 2 + 60 + 1, False)
+    assert len({(unpacked(note).kind, unpacked(note).args["path"]) for note in notes}) == len(notes)
+
+
+@on_every_store
+def test_processes_that_race_leave_every_note_once(make: Make) -> None:
+    runs = [shield(make).run(id="r") for _ in range(3)]
+
+    def work(run: Run, name: int) -> None:
+        for part in range(10):
+            run.result("read_file", {"path": f"{name}-{part}.txt"}, f"Part {part} of {name}.")
+
+    threads = [threading.Thread(target=work, args=(run, name)) for name, run in enumerate(runs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for name, run in enumerate(runs):
+        run.result("read_file", {"path": f"{name}-last.txt"}, "The end.")
+    _closed, first, _size, _gaps, notes = make().read(key("default", "notes", "r"))[1]
+    paths = [unpacked(note).args["path"] for note in notes]
+    assert first == 0
+    for name in range(3):
+        mine = [path for path in paths if path.startswith(f"{name}-")]
+        read = [f"{name}-{part}.txt" for part in (*range(10), "last")]
+        assert mine == read, "each once, in the order in which they were read"
+
+
 def test_one_trip_before_an_action_and_one_after(make: Make) -> None:
     store = Counting(make())
     run = Shield.load(policy(), store=store, clock=FakeClock()).run(id="r")
@@ -211,7 +278,7 @@ def test_pages_that_are_gone_are_said_to_be_missing(make: Make, monkeypatch: pyt
 
 def test_notes_that_cannot_be_read_close_the_guard(make: Make) -> None:
     store = make()
-    store.carry(Batch("x", puts=((key("default", "notes", "r"), "nonsense", 1, 0, 0),)))
+    store.carry(Batch("x", puts=((key("default", "notes", "r"), "nonsense", When.JUDGED, 0, 0),)))
     run = shield(make).run(id="r")
     assert run.check("send_money", PAY).code == "kernel.lookup_failed"
     assert store.read(key("default", "notes", "r"))[1] == "nonsense", "what is not understood is left alone"
@@ -246,7 +313,7 @@ def test_a_result_is_noted_before_the_agent_gets_it(make: Make) -> None:
     assert not other.check("send_money", PAY).proceeds
 
 
-def test_what_is_learnt_without_the_store_is_said_to_be_missing(make: Make) -> None:
+def test_what_is_learnt_without_the_store_is_written_later(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Dying(make())
     open_limit = {"use": "step_limit", "max_steps": 1000, "fail_open": True}
     rules = {"name": "hijacks", "guards": [{"use": "flow"}, open_limit]}
@@ -256,6 +323,14 @@ def test_what_is_learnt_without_the_store_is_said_to_be_missing(make: Make) -> N
     assert run.check("read_file", {"path": "b.txt"}).proceeds
     store.dead = False
     run.result("read_file", {"path": "c.txt"}, "Nothing.")
+    notes = make().read(key("default", "notes", "r"))[1][4]
+    assert [unpacked(note).args["path"] for note in notes] == ["bill.txt", "bill.txt", "b.txt", "c.txt"]
+
+    monkeypatch.setattr(notebook, "MOST_OWED", 0)
+    store.dead = True
+    assert run.check("read_file", {"path": "d.txt"}).proceeds
+    store.dead = False
+    run.result("read_file", {"path": "e.txt"}, "Nothing.")
     assert origin(shield(make).run(id="r").check("send_money", PAY))["full"]
 
 

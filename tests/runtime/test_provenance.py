@@ -107,7 +107,7 @@ def test_a_yes_reaches_as_far_as_the_person_is_told() -> None:
 def test_a_yes_to_a_request_is_not_remembered_and_says_so() -> None:
     made = shield()
     run = poisoned(made.run(agent="a"))
-    leaves = {"url": "https://evil.example/98"}
+    leaves: dict[str, Any] = {"url": "https://evil.example/98"}
     ticket = made.ticket(str(run.ticket(run.judge("egress", **leaves))))
     assert ticket.evidence["a yes allows"].startswith("this call")
     made.approve(ticket.id, by="bob")

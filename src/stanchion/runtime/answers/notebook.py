@@ -5,6 +5,9 @@ is closed: it becomes a record of its own, compressed, and is not written again.
 knows it, in the batch of every decision that asks the memory or adds to it. Where another one has written, the batch is
 stale, as it is where any record has changed, and the answer brings the open page. Whoever lacks closed pages asks for
 all of them at once in the next try.
+
+What was read while a decision is made is new enough to answer from: only who writes has to know the last version. Where
+many write at once, a note is owed after a few tries, and goes with the next batch of its process.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.state import Expect, Fresh, Put, Reply, When, key
+from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
 from stanchion.runtime.answers.note import LARGEST, UNREADABLE, Note, notes_of, packed, page_of, unpacked
 
@@ -23,6 +26,9 @@ PAGE: Final = 16 * 1024
 """From how many bytes on a page is closed before the next note."""
 MOST: Final = 16 * 1024 * 1024
 """How many bytes of notes a run keeps, before they are compressed."""
+
+MOST_OWED: Final = 256
+"""How many notes a process owes at the most."""
 
 Take = Callable[[Note | None], None]
 """Takes a note in; nothing is one that is missing."""
@@ -50,6 +56,27 @@ class Opened(NamedTuple):
         return self[1:]
 
 
+Write = Callable[[tuple[Finding, ...]], Note | None]
+"""Writes the note of an event with these findings."""
+
+
+class Terms(NamedTuple):
+    """When a note is written, and in how many tries before it is owed; 0 for an event that nothing is learnt from."""
+
+    when: When
+    tries: int
+
+
+class Draft(NamedTuple):
+    """The open page as it is to become, what has to be written for it, the notes that were owed before, and whether the
+    new one has room."""
+
+    opened: Opened
+    puts: tuple[tuple[str, Any], ...]
+    owed: tuple[bytes, ...]
+    has_room: bool
+
+
 class Notebook:
     """What one process knows of the notes of a run and its children. For several threads."""
 
@@ -61,6 +88,7 @@ class Notebook:
         self._known = Opened()
         self._pages, self._taken = 0, 0
         self._lacks: tuple[str, ...] = ()
+        self._owed: list[bytes] = []
         self._gap = False
         self._told_gaps = False
         self.unreadable = False
@@ -70,47 +98,53 @@ class Notebook:
         """The key of a closed page."""
         return key(self.tenant, "notes", self._run, str(number))
 
-    def look(self) -> tuple[Opened, list[Expect]]:
-        """The open page as it is known, and what a batch expects: that this is so, and, of pages that are lacking, what
-        cannot be, so that the answer brings them."""
+    def look(self, to_write: bool) -> tuple[Opened, list[Expect]]:
+        """The open page as it is known, and what a batch expects: that this is so, or, of a page that is not written,
+        that it is no older; and, of pages that are lacking, what cannot be, so that the answer brings them."""
         with self._lock:
             known = self._known
-            return known, [
-                (self._name, known.version, known.version + 1),
-                *[(name, 0, 0) for name in self._lacks],
-            ]
+            upto = known.version + 1 if to_write else FOREVER
+            return known, [(self._name, known.version, upto), *[(name, 0, 0) for name in self._lacks]]
 
-    def missed(self) -> None:
-        """Something was learnt without the store: whoever reads on is told that something is missing."""
-        self._gap = True
+    def owe(self, data: bytes) -> None:
+        """Something was learnt that is not in the store: it goes with a later note."""
+        with self._lock:
+            if len(self._owed) < MOST_OWED:
+                self._owed.append(data)
+            else:
+                self._gap = True
 
-    def with_note(self, known: Opened, data: bytes) -> tuple[Opened, tuple[Put, ...], bool]:
-        """The open page with a note more, what has to be written for it, and whether the note has room. One that has
-        none leaves a gap; where that is known already, nothing is written."""
-        gaps = known.gaps or self._gap
-        if len(data) > LARGEST or known.size + len(data) > MOST:
-            left = known._replace(version=known.version + 1, gaps=True)
-            return (known, (), False) if known.gaps else (left, (self._put(left),), False)
-        size = known.size + len(data)
-        if sum(map(len, known.notes)) < PAGE:
-            grown = Opened(known.version + 1, known.closed, known.first, size, gaps, (*known.notes, data))
-            return grown, (self._put(grown),), True
-        fresh = Opened(known.version + 1, known.closed + 1, known.end, size, gaps, (data,))
-        closed: Put = (self.page(fresh.closed), page_of(known.first, known.notes), When.PROCEED, 0, 0)
-        return fresh, (closed, self._put(fresh)), True
+    def draft(self, known: Opened, data: bytes) -> Draft:
+        """The open page with a note more, behind those that are owed. One that has no room leaves a gap; where that is
+        known already, nothing is written."""
+        with self._lock:
+            owed = tuple(self._owed)
+        opened, closed = known._replace(gaps=known.gaps or self._gap), []
+        for each in (*owed, data):
+            if len(each) > LARGEST or opened.size + len(each) > MOST:
+                opened = opened._replace(gaps=True)
+                continue
+            if sum(map(len, opened.notes)) >= PAGE:
+                page = page_of(opened.first, opened.notes)
+                opened = opened._replace(closed=opened.closed + 1, first=opened.end, notes=())
+                closed.append((self.page(opened.closed), page))
+            opened = opened._replace(size=opened.size + len(each), notes=(*opened.notes, each))
+        if opened == known:
+            return Draft(known, (), owed, False)
+        opened = opened._replace(version=known.version + 1)
+        return Draft(opened, (*closed, (self._name, opened.value)), owed, opened.notes[-1:] == (data,))
 
-    def _put(self, opened: Opened) -> Put:
-        return (self._name, opened.value, When.PROCEED, 0, 0)
-
-    def wrote(self, opened: Opened, note: Note, has_room: bool, take: Take) -> None:
+    def wrote(self, draft: Draft, note: Note, take: Take) -> None:
         """The store has taken a note of this process. Where another thread has read it there already, it is known."""
+        opened = draft.opened
         with self._lock:
             if opened.version > self._known.version:
                 self._known, self._told_gaps = opened, opened.gaps
                 self._pages, self._taken = opened.closed, opened.end
                 take(note)
-            elif not has_room:
+            elif not draft.has_room:
                 take(note)
+            self._owed = [data for data in self._owed if data not in draft.owed]
             self._gap = False
 
     def read(self, fresh: tuple[Fresh, ...], take: Take) -> AbstractSet[str]:
@@ -162,51 +196,59 @@ class Notebook:
 
     def _take_from(self, first: int, notes: tuple[bytes, ...] | list[bytes], take: Take) -> None:
         for data in notes[max(0, self._taken - first) :]:
-            take(unpacked(data))
+            if data in self._owed:
+                self._owed.remove(data)  # this process wrote it, and knows it
+            else:
+                take(unpacked(data))
         self._taken = max(self._taken, first + len(notes))
 
 
 class Entry:
     """What one decision reads in the notebook, and adds to it. It rides on the decision's batch."""
 
-    __slots__ = ("_base", "_data", "_note", "_notebook", "_take", "_then", "_when", "_write", "done")
+    __slots__ = ("_base", "_data", "_draft", "_note", "_notebook", "_take", "_terms", "_tries", "_write", "done")
 
-    def __init__(
-        self, notebook: Notebook, write: Callable[[tuple[Finding, ...]], Note | None], take: Take, when: When
-    ) -> None:
+    def __init__(self, notebook: Notebook, write: Write, take: Take, terms: Terms) -> None:
         self._notebook = notebook
         self._write = write
         self._take = take
-        self._when = when
+        self._terms = terms
+        self._tries = 0
         self._base = Opened()
         self._note: Note | None = None
-        self._then: tuple[Opened, bool] | None = None
-        self._data: tuple[Note, bytes] | None = None
+        self._data = b""
+        self._draft: Draft | None = None
         self.done = False
         """Whether the store has answered: then all is learnt that is to be learnt."""
 
     def expects(self) -> list[Expect]:
-        """The open page as it is known."""
-        self._base, expects = self._notebook.look()
+        """The open page as it is known. The first time it has to be the last one: something may be new."""
+        self._tries += 1
+        self._base, expects = self._notebook.look(self._tries == 1 or self._tries <= self._terms.tries)
         return expects
 
     def puts(self, findings: tuple[Finding, ...]) -> tuple[Put, ...]:
         """The open page with what is learnt, if the decision goes ahead."""
-        self._note, self._then = self._write(findings), None
-        if self._note is None or self._notebook.unreadable:
+        note, self._draft = self._write(findings), None
+        if note is not None and note != self._note:
+            self._data = packed(note)
+        self._note = note
+        if note is None or self._notebook.unreadable or self._tries > self._terms.tries:
             return ()
-        if self._data is None or self._data[0] != self._note:
-            self._data = self._note, packed(self._note)
-        opened, puts, has_room = self._notebook.with_note(self._base, self._data[1])
-        self._then = opened, has_room
-        return puts if self._when == When.PROCEED else tuple([(*put[:2], self._when, *put[3:]) for put in puts])
+        self._draft = self._notebook.draft(self._base, self._data)
+        return tuple([(name, value, self._terms.when, 0, 0) for name, value in self._draft.puts])
 
     def moved(self, reply: Reply) -> AbstractSet[str]:
         """Take in what others have written."""
         return self._notebook.read(reply.fresh, self._take)
 
     def kept(self, reply: Reply) -> None:
-        """Learn what is written now."""
+        """Learn what goes ahead now. What others were faster to write is owed."""
         self.done = True
-        if self._note is not None and self._then is not None and (reply.go or self._when == When.JUDGED):
-            self._notebook.wrote(self._then[0], self._note, self._then[1], self._take)
+        if self._note is None or not (reply.go or self._terms.when == When.JUDGED):
+            return
+        if self._draft is not None:
+            self._notebook.wrote(self._draft, self._note, self._take)
+            return
+        self._take(self._note)
+        self._notebook.owe(self._data)

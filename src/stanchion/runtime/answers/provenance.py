@@ -12,18 +12,22 @@ from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.rules import check, explains
 from stanchion.guards.flow.tools import Tool
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import Egress, Event, Failure, ModelReply, Moment, RunInfo, ToolCall
 from stanchion.kernel.lookups import Recall
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When
 from stanchion.locks import Lock
-from stanchion.runtime.answers.note import LEARNT, SAID, TOLD, WENT, Note, note_of
-from stanchion.runtime.answers.notebook import Entry, Notebook
+from stanchion.runtime.answers.note import LEARNT, SAID, TOLD, WENT, Note, note_of, packed
+from stanchion.runtime.answers.notebook import Entry, Notebook, Terms
 from stanchion.stores.protocol import ends_here
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.asking import Recalls
 
+FEW: Final = 2
+MANY: Final = TRIES - 2
+"""In how many tries a note is written: of that many in all, two are left to read what others have written."""
 TRUST: Final = ("user", "trusted", "web")
 
 
@@ -44,9 +48,10 @@ class Provenance:
         event, notebook = moment.events[0], self._notebook
         if notebook is None or not guard.share or event.run.tenant != notebook.tenant or not _concerns(event):
             return None
-        write = partial(note_of, event, child=child, approved=bool(moment.granted) and guard.remember)
+        approved = bool(moment.granted) and guard.remember
+        write = partial(note_of, event, child=child, approved=approved)
         take = partial(self._take, guard, notebook.tenant)
-        return Entry(notebook, write, take, When.JUDGED if isinstance(event, Failure) else When.PROCEED)
+        return Entry(notebook, write, take, _terms(event, approved))
 
     def learn(self, moment: Moment, decision: Decision, guard: Recalls, child: bool) -> None:
         """Learn from an event that was judged: the user's words, what was read, what goes ahead, what was approved.
@@ -62,7 +67,7 @@ class Provenance:
         if note is not None:
             self._take(guard, event.run.tenant, note)
             if entry is not None and self._notebook is not None:
-                self._notebook.missed()
+                self._notebook.owe(packed(note))
 
     def _take(self, guard: Recalls, tenant: str, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""
@@ -114,6 +119,16 @@ def remembering(run: RunInfo, store: Any) -> Provenance:
 
 def _trust(traits: tuple[str, ...]) -> str:
     return next((trait for trait in traits if trait in TRUST), "untrusted")
+
+
+def _terms(event: Event, approved: bool) -> Terms:
+    """What was read is to be known before the agent acts on it, and so is a yes. That a call went ahead only spares
+    questions."""
+    if event.stage not in LEARNT:
+        return Terms(When.LOOK, 0)
+    if event.stage is Stage.TOOL_CALL and not approved:
+        return Terms(When.PROCEED, FEW)
+    return Terms(When.JUDGED if isinstance(event, Failure) else When.PROCEED, MANY)
 
 
 def _concerns(event: Event) -> bool:

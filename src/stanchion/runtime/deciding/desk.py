@@ -370,7 +370,9 @@ class Desk:
         if self.provenance is None and self.shield.policy.recalls is not None:
             from stanchion.runtime.answers.provenance import remembering
 
-            self.provenance = remembering(self.info, self.store)
+            with self.counting:
+                if self.provenance is None:
+                    self.provenance = remembering(self.info, self.store)
         return self.provenance
 
     def carrying(self, moment: Moment) -> Moment:
