@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Risk
-from stanchion.kernel.carried import Carried
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.names import Names
 from stanchion.kernel.shown import brief
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
+
+if TYPE_CHECKING:
+    from stanchion.kernel.carried import Carried
 
 Data = Any
 """JSON-like data: what a parser gave us or `data.project` made; never an arbitrary object."""
