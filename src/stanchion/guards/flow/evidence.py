@@ -245,7 +245,8 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     if (wants and any(memory.ours(value) for value in named)) or _said(memory, tool, named):
         return None
     best = explaining(memory, tool)
-    if wants and any(value in memory.data for value in named) and not (best.span is not None and best.span.hostile):
+    loud = best.span is not None and best.span.hostile
+    if not loud and (wants or _wanted(memory, tool)) and any(value in memory.data for value in named):
         return None
     if best.span is None or not _counts(memory, best.span):
         return None
@@ -259,6 +260,11 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     return Blame("action", best.span)
 
 
+def _wanted(memory: Memory, tool: Tool) -> bool:
+    """Whether the user has the verb of a tool, or one that is related."""
+    return any(tool.does(request.verbs) for request in memory.user.requests)
+
+
 def _said(memory: Memory, tool: Tool, named: list[Value]) -> bool:
     """Whether one request has both the verb of a tool and what the call names."""
     return any(
@@ -270,9 +276,7 @@ def _said(memory: Memory, tool: Tool, named: list[Value]) -> bool:
 def _marked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     """The text in the record of what a call is about that commands what is done to it, where the user asks for nothing
     of the kind: `to be deleted`."""
-    if memory.approved(tool) or any(tool.does(request.verbs) for request in memory.user.requests):
-        return None
-    if asked(memory, tool):
+    if memory.approved(tool) or _wanted(memory, tool) or asked(memory, tool):
         return None
     for one in mine:
         if one.value.kind not in OBJECTS:

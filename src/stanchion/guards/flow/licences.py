@@ -28,12 +28,12 @@ def licensed(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | Non
         return False
     if _by_the_way(memory, span, tool, kind, one):
         return True
-    if one is not None and tool.acts and is_account(one.value) and not memory.user.pays:
+    if one is not None and tool.acts and is_account(one.value) and not (memory.user.pays or memory.user.changes):
         return False
-    if one is not None and any(part.announces for part in span.parts):
-        if not memory.user.changes and span.announces(one.value):
+    if any(part.announces for part in span.parts):
+        if one is not None and not memory.user.changes and span.announces(one.value):
             return False
-        commands = any(part.commands and part.holds(one.value) for part in span.parts)
+        commands = any(part.commands and (one is None or part.holds(one.value)) for part in span.parts)
         if memory.user.changes and named(memory, span) and not commands:
             return True
     if entrusted(memory, span):

@@ -113,7 +113,7 @@ def _handed(memory: Memory, text: str, spans: list[Span]) -> str:
     that: whoever hands work over does not hand over the purse."""
     user = memory.user
     for part in [part for span in spans for part in span.parts]:
-        if (part.announces and not user.changes) or (not user.pays and any(map(is_account, part.values))):
+        if not user.changes and (part.announces or (not user.pays and any(map(is_account, part.values)))):
             text = text.replace(part.text, " ")
     return text
 

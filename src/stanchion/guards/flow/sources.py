@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import is_kind
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.asking import Sentence, asked, leads_somewhere, wanted
+from stanchion.readings.prose.asking import Sentence, asked, labelled, wanted
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import NONE, stem, stems_of, words
 from stanchion.readings.prose.phrases import CHANGED_BY
@@ -121,7 +121,6 @@ class Span:
         """Whether a value stands here."""
         return value in self.values or (value.kind in ("text", "num") and f" {value.text} " in self.normal)
 
-
     def announces(self, value: Value) -> bool:
         """Whether a sentence announces that somebody is reached or paid by a value from now on."""
         return any(part.announces and part.holds(value) for part in self.parts)
@@ -188,7 +187,7 @@ class Source:
             if record is None:
                 record = self.records[number] = Record()
             carried = speaks and number == last and loose and (not name or " " in name)
-            whole = f"{name}: {text}" if loose and name and leads_somewhere(f"{name}: {text}") else text
+            whole = labelled(name, text) if loose and name else text
             speaks = self._take(record, number, name, whole, carried)
             last = number
         self.content = None

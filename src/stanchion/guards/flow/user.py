@@ -118,7 +118,7 @@ class User:
             looks = only_reads(each)
             if looks is not None and self._looks is not False:
                 self._looks = looks
-            if HANDS.search(each) and not ASKS_BACK.search(each):
+            if not looks and HANDS.search(each) and not ASKS_BACK.search(each):
                 self.handed.append(pointing(f"{before} {each}"))
             before = each
 

@@ -19,7 +19,7 @@ BETWEEN: Final = ("\n", "  ", "\t", " | ")
 ENDS: Final = (".", "!", "?", ":")
 FEWEST: Final = 3
 """A line that is a sentence has more blanks than that, and ends as one."""
-BLANKS: Final = r"\s(?:(?<=[.!?;]\s)\s*(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=:\s)\s*(?=[A-Z])|[-*•]\s)"
+BLANKS: Final = r"\s(?:(?<=[.!?;]\s)\s*(?=[\"'(\[<#*_>=~-]{0,4}[A-Z0-9<\[(])|(?<=:\s)\s*(?=[A-Z](?![A-Z]\d))|[-*•]\s)"
 PLAIN_BREAKS: Final = regex(BLANKS)
 BREAKS: Final = regex(
     BLANKS + r"|(?<=[。！？；])"
@@ -152,6 +152,15 @@ def _commands(sentence: str) -> bool:
     )
 
 
+def labelled(label: str, text: str) -> str:
+    """What stands behind a label, as the sentence that both make together: a verb before an address, or what is new of
+    where somebody is reached; as it stands where they make none."""
+    if leads_somewhere(f"{label}: {text}"):
+        return f"{label}: {text}"
+    news = REACHED.search(text) is not None and has(CHANGING, folded(label).encode("utf-8", "replace"))
+    return f"{label} {text}" if news else text
+
+
 def leads_somewhere(sentence: str) -> bool:
     """Whether a verb stands before an address as its label: `Confirm here: www.…`"""
     found = TO_LINK.match(sentence) if ":" in sentence else None
@@ -208,12 +217,13 @@ def only_reads(sentence: str) -> bool | None:
             continue
         before, after = tokens[at - 1] if at else ".", " ".join(tokens[at + 1 : at + 2])
         marks = known(stem(token)).marks
-        if Mark.BASE not in known(token).marks:
+        again = not marks and token.startswith("re") and Mark.BASE in known(token[2:]).marks
+        if Mark.BASE not in known(token).marks and not again:
             if token.endswith("ing") and Mark.ONLY_VERB in marks and not marks & LOOKS:
                 return False
             continue
         free = is_listed(before, "frees") or not (before.isalpha() or before in QUOTES)
-        if not free and (Mark.ONLY_VERB not in marks or is_listed(before, "nominal")):
+        if not free:
             continue
         if Mark.READS in marks or is_listed(after, "selves"):
             found = True
