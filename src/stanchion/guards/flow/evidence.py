@@ -10,7 +10,8 @@ from stanchion.guards.flow.licences import asked, commanded, licensed
 from stanchion.guards.flow.memory import Best, Given, Memory
 from stanchion.guards.flow.sources import Span
 from stanchion.guards.flow.tools import Tool
-from stanchion.readings.prose.lexicon import is_listed, known, parts, telling
+from stanchion.readings import names
+from stanchion.readings.prose.lexicon import is_listed, known, telling
 from stanchion.readings.prose.values import Value, squash
 
 STRONG: Final = ("mail", "host", "code")
@@ -76,7 +77,7 @@ def _counts(memory: Memory, span: Span) -> bool:
 @lru_cache(KEPT)
 def is_id(name: str) -> bool:
     """Whether a parameter names one thing by its number."""
-    said = parts(name)
+    said = names.words(name)
     return bool(said) and is_listed(said[-1], "numbers")
 
 
