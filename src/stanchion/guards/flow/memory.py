@@ -234,7 +234,7 @@ def _values(text: str) -> list[Value]:
     """The values of an argument: what is distinctive in it, and the whole of a short one that has nothing stronger."""
     read = tokens(text)
     found = values_in(text, read)
-    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or any([kind != "num" for kind, _ in found]):
+    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or any(value.kind != "num" for value in found):
         return found
     plain = " ".join(words_in(read))
     if len(plain) > 2 and not plain.replace(" ", "").isdigit() and not DATE.fullmatch(text.strip()):
