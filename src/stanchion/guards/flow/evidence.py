@@ -164,7 +164,8 @@ def _saying(memory: Memory, tool: Tool, value: Value) -> list[Span]:
         if stemmed:
             found: list[Span] = memory.by_stem.get(stemmed) or []
             rarest = found if rarest is None or len(found) < len(rarest) else rarest
-    return [span for span in rarest or () if span.holds(value)]
+    phrase = f" {value.text} "
+    return [span for span in rarest or () if phrase in span.normal]
 
 
 def _names_something(tool: Tool, text: str) -> bool:
