@@ -10,7 +10,8 @@ from stanchion.guards.flow.licences import asked, commanded, licensed
 from stanchion.guards.flow.memory import Best, Given, Memory
 from stanchion.guards.flow.sources import Part, Span
 from stanchion.guards.flow.tools import Tool
-from stanchion.readings.prose.lexicon import is_listed, known, parts, telling
+from stanchion.readings import names
+from stanchion.readings.prose.lexicon import is_listed, known, telling
 from stanchion.readings.prose.values import Value, squash
 
 STRONG: Final = ("mail", "host", "code")
@@ -78,7 +79,7 @@ def _counts(memory: Memory, span: Span) -> bool:
 @lru_cache(KEPT)
 def is_id(name: str) -> bool:
     """Whether a parameter names one thing by its number."""
-    said = parts(name)
+    said = names.words(name)
     return bool(said) and is_listed(said[-1], "numbers")
 
 
@@ -165,7 +166,8 @@ def _saying(memory: Memory, tool: Tool, value: Value) -> list[Span]:
         if stemmed:
             found: list[Span] = memory.by_stem.get(stemmed) or []
             rarest = found if rarest is None or len(found) < len(rarest) else rarest
-    return [span for span in rarest or () if span.holds(value)]
+    phrase = f" {value.text} "
+    return [span for span in rarest or () if phrase in span.normal]
 
 
 def _names_something(tool: Tool, text: str) -> bool:

@@ -12,7 +12,7 @@ from stanchion.guards.flow.sources import Source, Span, digest, flat
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import User
 from stanchion.readings.prose.tokens import tokens, values_in, words_in
-from stanchion.readings.prose.values import DATE, Value, squash, values
+from stanchion.readings.prose.values import DATE, Value, bare, of_token, squash, values
 
 T = TypeVar("T")
 
@@ -232,9 +232,11 @@ ANY: Final = Value("", "")
 
 def _values(text: str) -> list[Value]:
     """The values of an argument: what is distinctive in it, and the whole of a short one that has nothing stronger."""
+    if text.replace(".", "", 1).isdigit():
+        return of_token(bare(text))
     read = tokens(text)
     found = values_in(text, read)
-    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or any([kind != "num" for kind, _ in found]):
+    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or any(value.kind != "num" for value in found):
         return found
     plain = " ".join(words_in(read))
     if len(plain) > 2 and not plain.replace(" ", "").isdigit() and not DATE.fullmatch(text.strip()):

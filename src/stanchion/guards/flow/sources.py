@@ -13,7 +13,7 @@ from stanchion.readings.prose.asking import Sentence, asked, labelled, wanted
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import NONE, stem, stems_of, words
 from stanchion.readings.prose.phrases import CHANGED_BY
-from stanchion.readings.prose.tokens import stems_and_values, stems_in, tokens, values_in, words_in
+from stanchion.readings.prose.tokens import NO_VALUES, stems_and_values, stems_in, tokens, values_in, words_in
 from stanchion.readings.prose.values import LINK, Value, squash, values
 
 PASSIVE: Final = regex(r" be(?: [a-z]+ly)? ([a-z]+(?:ed|en|t|id|d)) ")
@@ -99,7 +99,7 @@ class Span:
             self.stems, self.values = only.stems, only.values
         else:
             self.stems = NONE.union(*[part.stems for part in self.parts])
-            self.values: frozenset[Value] = frozenset().union(*[part.values for part in self.parts])
+            self.values = NO_VALUES.union(*[part.values for part in self.parts])
         self._squashed = self._normal = ""
 
     @property
@@ -195,6 +195,8 @@ class Source:
     def _take(self, record: Record, number: int, name: str, text: str, carried: bool) -> bool:
         """Take one field; says whether it speaks to a machine."""
         self._text.append(text)
+        if not text:
+            return False
         if "://" in text or "www." in text:
             self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
 from stanchion.guards.flow.user import Words, kinds_of
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.lexicon import NONE, Mark, is_listed, known, parts, stem, telling, words
+from stanchion.readings import names
+from stanchion.readings.prose.lexicon import NONE, Mark, is_listed, known, stem, telling, words
 from stanchion.readings.prose.values import values
 
 FIRST: Final = regex(r"(?<=[.!?])\s|\n")
@@ -62,7 +63,7 @@ class Tool:
 
     def __init__(self, name: str, about: Any = "", schema: Any = None, traits: Iterable[str] = ()) -> None:
         self.name = name
-        named = parts(name)
+        named = names.words(name)
         said = words(_first_sentence(about))[:MOST_WORDS]
         self.verbs = _verbs(named) if _verbs(named) else _verbs(said[:1])
         traits = frozenset(traits)
@@ -108,12 +109,12 @@ class Tool:
             if type(value) is str and (name in self.selectors or _is_selector(name)) and len(value) <= LONGEST_VERB:
                 known_as = self._calls.get(value)
                 if known_as is None and len(self._calls) < MOST_CALLS:
-                    known_as = self._calls[value] = self._doing(parts(value))
+                    known_as = self._calls[value] = self._doing(names.words(value))
                 if known_as is not None:
                     return known_as
         return self
 
-    def _doing(self, said: list[str]) -> Tool:
+    def _doing(self, said: Sequence[str]) -> Tool:
         made = self._copy()
         made._anything = False
         made.verbs = _verbs(said) or tuple(map(stem, said[:1]))
@@ -215,11 +216,11 @@ def _opens(verb: str) -> frozenset[str]:
 
 @lru_cache(KEPT)
 def _is_selector(name: str) -> bool:
-    named = parts(name)
+    named = names.words(name)
     return bool(named) and is_listed(named[-1], "selectors")
 
 
-def _verbs(named: list[str]) -> tuple[str, ...]:
+def _verbs(named: Sequence[str]) -> tuple[str, ...]:
     """The verbs of a name."""
     sure = [stem(word) for word in named if _is_sure(word)]
     return tuple(sure if sure else [stem(word) for word in named if Mark.BASE in known(word).marks])
@@ -232,7 +233,7 @@ def _is_sure(word: str) -> bool:
     return Mark.READS in marks or (Mark.ONLY_VERB in marks and Mark.BASE in known(word).marks)
 
 
-def _reads(named: list[str], traits: frozenset[str]) -> bool:
+def _reads(named: Sequence[str], traits: frozenset[str]) -> bool:
     if "destructive" in traits:
         return False
     if "read_only" in traits:
@@ -287,7 +288,7 @@ def _selectors(schema: Any) -> Iterator[str]:
 
 
 def _is_verb(text: str) -> bool:
-    said = parts(text)
+    said = names.words(text)
     return bool(said) and Mark.BASE in known(said[0]).marks
 
 

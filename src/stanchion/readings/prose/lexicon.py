@@ -18,7 +18,6 @@ SHORTEST: Final = 3
 LONG: Final = 5
 """Longer words have one `l` at their end: cancelled, cancel."""
 WORDS: Final = regex(r"[^\W\d_]+(?:'[a-z]+)?|\d+")
-PARTS: Final = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 NONE: Final[frozenset[str]] = frozenset()
 
 
@@ -89,11 +88,6 @@ def _without_e(word: str) -> str:
 def words(text: str) -> list[str]:
     """The words of a text, in lower case."""
     return WORDS.findall(text.lower())
-
-
-def parts(name: str) -> list[str]:
-    """The words that a name is made of, in lower case."""
-    return [part.lower() for part in PARTS.findall(name)]
 
 
 @cache

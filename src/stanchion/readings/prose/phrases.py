@@ -54,9 +54,9 @@ CHANGES: Final = (
     r"\b(?:new|changed|updated|corrected|revised|henceforth|now|no longer|instead)\b|\bfrom now on\b|\bas of\b"
     r"|\bgoing forward\b|\beffective\b|\bfrom (?:january|february|march|april|may|june|july|august|september|october"
     r"|november|december)\b",
-    r"\bneue?[rsnm]?\b|\bab sofort\b|ge(?:ä|ae)ndert|\bnouve(?:au|l|lle|aux)\b|d(?:é|e)sormais|\bnuev[oa]s?\b|a partir de"
-    r"|\bnuov[oai]\b|d'ora in poi|\bnov[oa]s?\b|\bnieuwe?\b|\bvoortaan\b|\bnow[ayeą]\b|\bod teraz\b|нов(?:ый|ая|ое|ые|ого)"
-    r"|\byeni\b|\bartık\b|变更|變更|新的|改为|新しい|変更|새로운|변경|الجديد",
+    r"\bneue?[rsnm]?\b|\bab sofort\b|ge(?:ä|ae)ndert|\bnouve(?:au|l|lle|aux)\b|d(?:é|e)sormais|\bnuev[oa]s?\b"
+    r"|a partir de|\bnuov[oai]\b|d'ora in poi|\bnov[oa]s?\b|\bnieuwe?\b|\bvoortaan\b|\bnow[aye]\b|\bod teraz\b"
+    r"|нов(?:ый|ая|ое|ые|ого)|\byeni\b|\bartık\b|变更|變更|新的|改为|新しい|変更|새로운|변경|الجديد",
 )
 """By these a sentence announces that something is otherwise from now on: whoever keeps it is to change it."""
 

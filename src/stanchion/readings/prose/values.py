@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
@@ -98,79 +97,69 @@ def spaced(text: str) -> list[Value]:
     return found
 
 
-def of_token(token: str) -> Iterator[Value]:
+def of_token(token: str) -> list[Value]:
     """The values of one token."""
     if token.isalnum() or token.replace(".", "", 1).isdigit():
-        yield from _plain(token)
-        return
+        return _plain(token)
     if "://" in token or "www." in token.partition("@")[0].lower():
         links = LINK.findall(token)
         if links:
-            for link in links:
-                yield from link_values(link)
-                yield from _mails(link.partition("://")[2].partition("/")[2])
-            return
-    mails = list(_mails(token))
+            return [value for link in links for value in _linked(link)]
+    mails = _mails(token)
     if mails:
-        yield from mails
-        return
+        return mails
     if "." in token and is_host(token):
-        yield from link_values(token)
-        return
+        return link_values(token)
     if "/" in token or "\\" in token:
-        yield from _path(token)
-        return
+        return _path(token)
     if "=" in token or ":" in token:
         if DATE.fullmatch(token):
-            return
-        for piece in token.replace("=", ":").split(":"):
-            inner = bare(piece)
-            if inner:
-                yield from of_token(inner)
-        return
-    yield from _plain(token)
+            return []
+        pieces = [inner for piece in token.replace("=", ":").split(":") if (inner := bare(piece))]
+        return [value for inner in pieces for value in of_token(inner)]
+    return _plain(token)
 
 
-def _mails(text: str) -> Iterator[Value]:
-    if "@" in text:
-        for mail in MAIL.findall(text):
-            yield Value("mail", mail.lower().strip("."))
+def _linked(link: str) -> list[Value]:
+    """The values of a link, and the addresses of people in it."""
+    return link_values(link) + _mails(link.partition("://")[2].partition("/")[2])
 
 
-def _plain(token: str) -> Iterator[Value]:
+def _mails(text: str) -> list[Value]:
+    return [Value("mail", mail.lower().strip(".")) for mail in MAIL.findall(text)] if "@" in text else []
+
+
+def _plain(token: str) -> list[Value]:
     if "." in token and FILE.search(token):
-        yield Value("path", token.lower())
-        return
+        return [Value("path", token.lower())]
     amount = AMOUNT.fullmatch(token)
     if amount is not None:
-        yield from _number(amount)
-    elif any(map(str.isdigit, token)):
+        return _number(amount[1], amount[2])
+    if any(map(str.isdigit, token)):
         code = squash(token)
         if len(code) >= LEAST and not DATE.fullmatch(token) and not code.isalpha():
-            yield Value("code", code)
+            return [Value("code", code)]
     elif "_" in token.strip("_"):
-        yield Value("code", squash(token))
+        return [Value("code", squash(token))]
+    return []
 
 
-def _number(found: re.Match[str]) -> Iterator[Value]:
-    whole, rest = found[1].replace(",", ""), (found[2] or "").rstrip("0").rstrip(".")
-    yield Value("num", whole + rest)
-    if len(whole) >= LONG_CODE and not rest and "," not in found[1]:
-        yield Value("code", whole)
-        if len(whole) > NATIONAL:
-            yield Value("code", whole[-NATIONAL:])
+def _number(digits: str, fraction: str | None) -> list[Value]:
+    whole, rest = digits.replace(",", ""), fraction.rstrip("0").rstrip(".") if fraction else ""
+    if len(whole) >= LONG_CODE and not rest and "," not in digits:
+        found = [Value("num", whole), Value("code", whole)]
+        return [*found, Value("code", whole[-NATIONAL:])] if len(whole) > NATIONAL else found
+    return [Value("num", whole + rest)]
 
 
-def _path(token: str) -> Iterator[Value]:
-    if DATE.fullmatch(token):
-        return
+def _path(token: str) -> list[Value]:
     path = token.replace("\\", "/").lower().strip("/")
-    if not path:
-        return
-    yield Value("path", path)
+    if not path or DATE.fullmatch(token):
+        return []
     last = path.rpartition("/")[2]
     if last != path and FILE.search(last):
-        yield Value("path", last)
+        return [Value("path", path), Value("path", last)]
+    return [Value("path", path)]
 
 
 def is_host(token: str) -> bool:
@@ -186,13 +175,12 @@ def is_host(token: str) -> bool:
     return is_listed(end, "ends") or (len(end) == 2 and not host[:1].isupper())
 
 
-def link_values(text: str) -> Iterator[Value]:
+def link_values(text: str) -> list[Value]:
     """The host of a link, and the link without scheme, query and fragment where it has a path."""
     host, path = split_link(text)
-    if host:
-        yield Value("host", host)
-        if path:
-            yield Value("link", f"{host}/{path}")
+    if not host:
+        return []
+    return [Value("host", host), Value("link", f"{host}/{path}")] if path else [Value("host", host)]
 
 
 def split_link(text: str) -> tuple[str, str]:
