@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import is_kind
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.asking import Sentence, asked, labelled, wanted
+from stanchion.readings.prose.asking import Sentence, asked, is_value, labelled, wanted
 from stanchion.readings.prose.fields import fields
 from stanchion.readings.prose.lexicon import NONE, stem, stems_of, words
 from stanchion.readings.prose.phrases import CHANGED_BY
@@ -201,6 +201,9 @@ class Source:
             self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:
             self.wholes.append(digest(text))
+        if is_value(text):
+            self._data(record, number, text)
+            return False
         if len(text) <= LABEL and not carried:
             found = _asked(text, False, self.entrusted)
         else:

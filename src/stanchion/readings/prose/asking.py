@@ -235,7 +235,7 @@ def only_reads(sentence: str) -> bool | None:
 def asked(text: str, carried: bool = False, entrusted: bool = False) -> Asked:
     """What a text asks for; `carried` says that what stands before it speaks to a machine, `entrusted` that the agent's
     work was handed to it, so that it may."""
-    if " " not in text and text.isascii():
+    if is_value(text):
         return Asked([], [text])
     together = blocks(text)
     pieces = [piece for block in together for piece in block]
@@ -243,6 +243,11 @@ def asked(text: str, carried: bool = False, entrusted: bool = False) -> Asked:
     if not any(each.asks for each in found):
         return Asked([], pieces)
     return _joined(found, _reaches(together))
+
+
+def is_value(text: str) -> bool:
+    """Whether a text is too short of words to ask for anything."""
+    return " " not in text and text.isascii()
 
 
 def _reaches(together: list[list[str]]) -> list[int]:
