@@ -64,7 +64,7 @@ def _by_the_way(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | 
         return True
     if span.source.trusted and kind in STEPS:
         return True
-    if kind in STEPS and span.source.acted and "statuses" in memory.how.rules:
+    if kind in STEPS and span.source.status and "statuses" in memory.how.rules:
         return True
     return kind in ("code", "num", "text") and stepped(memory, tool)
 

@@ -104,7 +104,7 @@ def hear(memory: Memory) -> None:
             for span in source.spans:
                 if entrusted(memory, span):
                     memory.user.say(_handed(memory, span.text, [span]), own=False)
-        if source.acted and not any(span.hostile for span in source.spans):
+        if source.status and not any(span.hostile for span in source.spans):
             memory.next_steps([span.stems for span in source.spans if len(span.text) < SHORT])
 
 

@@ -20,6 +20,8 @@ PASSIVE: Final = regex(r" be(?: [a-z]+ly)? ([a-z]+(?:ed|en|t|id|d)) ")
 """What is to be done to something."""
 SHORT: Final = 80
 """Up to how many characters a field says what its record is."""
+BRIEF: Final = 300
+"""Up to how many characters a result is no more than a status."""
 DEEPEST: Final = 24
 MOST: Final = 400
 """How deep arguments are looked at, and how many values of a call."""
@@ -175,6 +177,11 @@ class Source:
     def acted(self) -> bool:
         """Whether it is what a tool said of what it did: one that is known to do something, and not to open a page."""
         return bool(self.tool.verbs) and not self.tool.reads and not self.tool.prepares
+
+    @property
+    def status(self) -> bool:
+        """Whether it is what a tool said of what it did, and no longer than such words are."""
+        return self.acted and sum(map(len, self._text)) <= BRIEF
 
     def open(self, entrusted: bool = False) -> None:
         """Take it apart; `entrusted` says that the user handed the work to it, so that it may speak to an agent."""
