@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from stanchion.audit.again import inputs_of, moment_of
+from stanchion.audit.meant import Meant
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
@@ -24,6 +25,8 @@ from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.stores.protocol import Store
 from stanchion.testing import FakeClock, shield_for
+from stanchion.views.stored import RecordCell, cells
+from stanchion.views.unerased import kept_in
 from tests.guards.test_queue import stores
 from tests.operators import ANN, KNOWN
 from tests.runtime.test_provenance import Hides
@@ -332,6 +335,24 @@ def test_what_is_learnt_without_the_store_is_written_later(make: Make, monkeypat
     store.dead = False
     run.result("read_file", {"path": "e.txt"}, "Nothing.")
     assert origin(shield(make).run(id="r").check("send_money", PAY))["full"]
+
+
+def test_people_are_shown_how_much_was_noted_and_where_a_text_is_left(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notebook, "PAGE", 1)
+    store = make()
+    run = shield(make).run(id="r")
+    read_bill(run)
+    run.prompt("Please thank Ana.")
+    shown = {cell.name: cell for cell in cells(store, "notes", 0) if isinstance(cell, RecordCell)}
+    assert [(name, cell.says, cell.value) for name, cell in shown.items()] == [
+        ("notes / r", "1 note of what was read and said", None),
+        ("notes / r / 1", "1 note of what was read and said", None),
+        ("notes / r / 2", "1 note of what was read and said", None),
+    ]
+    assert [left.place for left in kept_in(store, Meant(containing=EVIL))] == ["notes / r / 2"]
+    assert [left.place for left in kept_in(store, Meant(containing="thank Ana"))] == ["notes / r"]
 
 
 @on_every_store

@@ -22,6 +22,8 @@ from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
 from stanchion.runtime.answers.note import LARGEST, UNREADABLE, Note, notes_of, packed, page_of, unpacked
 
+NOTES: Final = "notes"
+"""What the keys of pages begin with, behind the tenant."""
 PAGE: Final = 16 * 1024
 """From how many bytes on a page is closed before the next note."""
 MOST: Final = 16 * 1024 * 1024
@@ -83,7 +85,7 @@ class Notebook:
     def __init__(self, tenant: str, run: str) -> None:
         self.tenant: Final = tenant
         self._run = run
-        self._name = key(tenant, "notes", run)
+        self._name = key(tenant, NOTES, run)
         self._lock = Lock()
         self._known = Opened()
         self._pages, self._taken = 0, 0
@@ -96,7 +98,7 @@ class Notebook:
 
     def page(self, number: int) -> str:
         """The key of a closed page."""
-        return key(self.tenant, "notes", self._run, str(number))
+        return key(self.tenant, NOTES, self._run, str(number))
 
     def look(self, to_write: bool) -> tuple[Opened, list[Expect]]:
         """The open page as it is known, and what a batch expects: that this is so, or, of a page that is not written,
@@ -177,7 +179,7 @@ class Notebook:
             self._known, self._told_gaps = Opened(fresh.number, before.closed, self._taken, before.size, True), True
             return
         self._known = before._replace(version=fresh.number)  # also where it cannot be read
-        self._known = Opened(fresh.number, *msgspec.convert(fresh.value, tuple[int, int, int, bool, tuple[bytes, ...]]))
+        self._known = _opened(fresh.number, fresh.value)
         lacking = range(self._pages + 1, self._known.closed + 1) if self._known.first > self._taken else ()
         self._lacks = tuple([self.page(number) for number in lacking])
         if not lacking:
@@ -252,3 +254,16 @@ class Entry:
             return
         self._take(self._note)
         self._notebook.owe(self._data)
+
+
+def notes_in(page: Any) -> list[Any]:
+    """The notes of an open or a closed page as plain data, for people; none where they cannot be read."""
+    try:
+        notes = notes_of(page)[1] if isinstance(page, bytes) else _opened(0, page).notes
+        return [msgspec.to_builtins(unpacked(data)) for data in notes]
+    except UNREADABLE:
+        return []
+
+
+def _opened(version: int, value: Any) -> Opened:
+    return Opened(version, *msgspec.convert(value, tuple[int, int, int, bool, tuple[bytes, ...]]))
