@@ -251,6 +251,29 @@ def test_one_trip_before_an_action_and_one_after(make: Make) -> None:
     assert store.trips - before == 2
 
 
+@pytest.mark.parametrize("pack", ["strict", "mcp", "finance"])
+def test_notes_ride_on_trips_that_are_made_anyway(pack: str, make: Make) -> None:
+    def trips(share: bool) -> list[int]:
+        store = Counting(make())
+        rules = {"name": "packed", "extends": pack, "guards": [{"id": "flow", "share": share}]}
+        own = Shield.load(rules, store=store, clock=FakeClock())
+        assert own.policy.recalls is not None
+        assert own.policy.recalls.share is share
+        run, found = own.run(id=f"r-{share}"), []
+        for number in range(3):
+            run.prompt(f"Please read {number}.txt.")
+            found.append(store.trips)
+            assert run.check("read_file", {"path": f"{number}.txt"}).proceeds
+            found.append(store.trips)
+            run.result("read_file", {"path": f"{number}.txt"}, "nothing")
+            found.append(store.trips)
+        return found
+
+    made = shield(make).run(id="first")
+    assert made.check("read_file", {"path": "a.txt"}).proceeds, "the store is known from here on"
+    assert trips(True) == trips(False)
+
+
 def test_what_has_no_room_is_said_to_be_missing(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notebook, "MOST", 600)
     first = shield(make).run(id="r")
