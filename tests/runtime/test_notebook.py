@@ -19,7 +19,7 @@ from stanchion.kernel.lookups import Answered
 from stanchion.kernel.replay import replay
 from stanchion.kernel.state import Batch, Reply, StoreLost, When, key
 from stanchion.runtime.answers import notebook
-from stanchion.runtime.answers.note import unpacked
+from stanchion.runtime.answers.note import Note, packed, unpacked
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -154,6 +154,35 @@ def test_what_was_redacted_is_in_no_note(make: Make) -> None:
     kept = str(store.read(key("default", "notes", "r")))
     assert "Dear assistant" in kept
     assert EVIL not in kept
+
+
+def test_secrets_are_in_no_note(make: Make) -> None:
+    store = make()
+    run = shield(make).run(id="r")
+    run.prompt("My password is hunter2hunter2. Please read the bill.")
+    run.result("read_file", {"path": "a.txt", "password": "tr0ub4dor"}, {"api_key": "k3y-0f-mine", "total": 98.7})
+    kept = str(store.read(key("default", "notes", "r")))
+    assert "read the bill" in kept
+    assert not [secret for secret in ("hunter2hunter2", "tr0ub4dor", "k3y-0f-mine") if secret in kept]
+
+
+def test_what_guards_keep_out_of_records_is_in_no_note_and_known_here(make: Make) -> None:
+    store = make()
+    rules = {"name": "hijacks", "guards": [{"use": "secrets"}, {"use": "flow"}]}
+    run = Shield.load(rules, store=store, clock=FakeClock()).run(id="r")
+    login = {"command": "PGPASSWORD=h8Kq2ZvT9xWm psql -h db.example.org -c 'select 1'"}
+    decision = run.check("bash", login)
+    assert (decision.code, decision.proceeds) == ("secrets.login", True)
+    kept = str(store.read(key("default", "notes", "r")))
+    assert "psql" in kept
+    assert "h8Kq2ZvT9xWm" not in kept
+
+
+@pytest.mark.parametrize("odd", [10**30, "half \ud800 of a pair", {"n": -(10**25)}, {1, 2}], ids=repr)
+def test_what_cannot_be_packed_is_packed_as_text(odd: Any) -> None:
+    note = unpacked(packed(Note("got", odd, "read_file", (), {"odd": odd})))
+    assert note.tool == "read_file"
+    assert note.content
 
 
 def test_long_runs_close_pages_and_a_new_process_reads_all_of_them(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ import msgspec
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
-from stanchion.runtime.answers.note import LARGEST, UNREADABLE, Note, notes_of, packed, page_of, unpacked
+from stanchion.runtime.answers.note import LARGEST, UNREADABLE, Note, Written, notes_of, packed, page_of, unpacked
 
 NOTES: Final = "notes"
 """What the keys of pages begin with, behind the tenant."""
@@ -58,7 +58,7 @@ class Opened(NamedTuple):
         return self[1:]
 
 
-Write = Callable[[tuple[Finding, ...]], Note | None]
+Write = Callable[[tuple[Finding, ...]], Written | None]
 """Writes the note of an event with these findings."""
 
 
@@ -208,7 +208,19 @@ class Notebook:
 class Entry:
     """What one decision reads in the notebook, and adds to it. It rides on the decision's batch."""
 
-    __slots__ = ("_base", "_data", "_draft", "_note", "_notebook", "_take", "_terms", "_tries", "_write", "done")
+    __slots__ = (
+        "_base",
+        "_data",
+        "_draft",
+        "_kept",
+        "_note",
+        "_notebook",
+        "_take",
+        "_terms",
+        "_tries",
+        "_write",
+        "done",
+    )
 
     def __init__(self, notebook: Notebook, write: Write, take: Take, terms: Terms) -> None:
         self._notebook = notebook
@@ -218,6 +230,7 @@ class Entry:
         self._tries = 0
         self._base = Opened()
         self._note: Note | None = None
+        self._kept: Note | None = None
         self._data = b""
         self._draft: Draft | None = None
         self.done = False
@@ -231,11 +244,11 @@ class Entry:
 
     def puts(self, findings: tuple[Finding, ...]) -> tuple[Put, ...]:
         """The open page with what is learnt, if the decision goes ahead."""
-        note, self._draft = self._write(findings), None
-        if note is not None and note != self._note:
-            self._data = packed(note)
-        self._note = note
-        if note is None or self._notebook.unreadable or self._tries > self._terms.tries:
+        written, self._draft = self._write(findings), None
+        if written is not None and written.kept != self._kept:
+            self._data = packed(written.kept)
+        self._note, self._kept = (None, None) if written is None else written
+        if written is None or self._notebook.unreadable or self._tries > self._terms.tries:
             return ()
         self._draft = self._notebook.draft(self._base, self._data)
         return tuple([(name, value, self._terms.when, 0, 0) for name, value in self._draft.puts])
