@@ -19,7 +19,7 @@ class Carried(Protocol):
         """How they are known to be, asked before each try; something, so that the trip is made."""
 
     def puts(self, findings: tuple[Finding, ...], /) -> tuple[Put, ...]:
-        """What becomes of them, by all that was found before the store is asked."""
+        """What becomes of them, by all that was found before the store is asked, in shadow mode as well."""
 
     def moved(self, reply: Reply, /) -> AbstractSet[str]:
         """Take over what has changed; gives the keys of those that did. What was recalled is asked for again then."""

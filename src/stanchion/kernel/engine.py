@@ -237,7 +237,7 @@ def _batch(case: Case, entry: Entry | None) -> Batch:
     if entry is not None:
         puts += entry.puts
     if moment.carried is not None:
-        puts += moment.carried.puts(tuple([finding for _, finding in case.found if not finding.shadow]))
+        puts += moment.carried.puts(tuple([finding for _, finding in case.found]))
     return Batch(
         case.first.id,
         case.first.run.tenant,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stanchion.audit.redaction import masked
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event, Failure, HandoffDone, Prompt, ToolCall, ToolResult
-from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.findings import Finding
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
@@ -42,17 +43,35 @@ class Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
     approved: bool = False
 
 
-def note_of(event: Event, findings: tuple[Finding, ...], child: bool, approved: bool) -> Note | None:
+class Written(NamedTuple):
+    """A note as this process learns it, and as it is kept: without what guards keep out of records."""
+
+    learnt: Note
+    kept: Note
+
+
+def note_of(event: Event, findings: tuple[Finding, ...], child: bool, approved: bool) -> Written | None:
     """What is to be learnt from an event that goes ahead with these findings; nothing where it tells nothing.
 
     `child` says that it is a child run's, which is told what to do by an agent.
     """
     if event.stage not in LEARNT:
         return None
+    real = tuple([finding for finding in findings if not finding.shadow])
+    patches = tuple([patch for finding in real for patch in finding.patches])
+    hidden = tuple([patch for finding in findings for patch in (*finding.patches, *finding.hides)])
     try:
-        content: Any = "" if unread(findings) else _patched(content_of(event), findings)
+        content: Any = "" if unread(real) else apply(content_of(event), patches) if patches else content_of(event)
+        learnt = _note(event, content, child, approved)
+        if learnt is None or hidden == patches or content == "":
+            return None if learnt is None else Written(learnt, learnt)
+        kept = _note(event, apply(content_of(event), hidden), child, approved)
     except PatchError:
         return None
+    return None if kept is None else Written(learnt, kept)
+
+
+def _note(event: Event, content: Any, child: bool, approved: bool) -> Note | None:
     match event:
         case Prompt(trusted=True):
             return None if child else Note(SAID, content)
@@ -68,11 +87,6 @@ def note_of(event: Event, findings: tuple[Finding, ...], child: bool, approved: 
             return None
 
 
-def _patched(content: Any, findings: tuple[Finding, ...]) -> Any:
-    patches: tuple[Patch, ...] = tuple([patch for finding in findings for patch in finding.patches])
-    return apply(content, patches) if patches else content
-
-
 _encode: Final = msgspec.msgpack.Encoder(enc_hook=str).encode
 _decode: Final = msgspec.msgpack.Decoder(Note).decode
 _encode_page: Final = msgspec.msgpack.Encoder().encode
@@ -83,11 +97,15 @@ UNREADABLE: Final = (msgspec.MsgspecError, zlib.error, ValueError, TypeError)
 
 
 def packed(note: Note) -> bytes:
-    """A note as it is kept. What cannot be written as it is, such as a number of many digits, is written as text."""
+    """A note as it is kept: secrets are masked, as in the trail. What cannot be written as it is, such as a number of
+    many digits, is written as text."""
+    content, args = masked(note.content), masked(note.args)
+    if content is not note.content or args is not note.args:
+        note = msgspec.structs.replace(note, content=content, args=args)
     try:
         return _encode(note)
     except (OverflowError, UnicodeEncodeError, TypeError, ValueError, RecursionError):
-        plain = msgspec.structs.replace(note, content=_plain(note.content), args=_plain(note.args))
+        plain = msgspec.structs.replace(note, content=_plain(content), args=_plain(args))
         return _encode(plain)
 
 

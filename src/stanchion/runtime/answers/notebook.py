@@ -20,8 +20,10 @@ import msgspec
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
-from stanchion.runtime.answers.note import LARGEST, UNREADABLE, Note, notes_of, packed, page_of, unpacked
+from stanchion.runtime.answers.note import LARGEST, UNREADABLE, Note, Written, notes_of, packed, page_of, unpacked
 
+NOTES: Final = "notes"
+"""What the keys of pages begin with, behind the tenant."""
 PAGE: Final = 16 * 1024
 """From how many bytes on a page is closed before the next note."""
 MOST: Final = 16 * 1024 * 1024
@@ -56,7 +58,7 @@ class Opened(NamedTuple):
         return self[1:]
 
 
-Write = Callable[[tuple[Finding, ...]], Note | None]
+Write = Callable[[tuple[Finding, ...]], Written | None]
 """Writes the note of an event with these findings."""
 
 
@@ -83,7 +85,7 @@ class Notebook:
     def __init__(self, tenant: str, run: str) -> None:
         self.tenant: Final = tenant
         self._run = run
-        self._name = key(tenant, "notes", run)
+        self._name = key(tenant, NOTES, run)
         self._lock = Lock()
         self._known = Opened()
         self._pages, self._taken = 0, 0
@@ -96,7 +98,7 @@ class Notebook:
 
     def page(self, number: int) -> str:
         """The key of a closed page."""
-        return key(self.tenant, "notes", self._run, str(number))
+        return key(self.tenant, NOTES, self._run, str(number))
 
     def look(self, to_write: bool) -> tuple[Opened, list[Expect]]:
         """The open page as it is known, and what a batch expects: that this is so, or, of a page that is not written,
@@ -177,7 +179,7 @@ class Notebook:
             self._known, self._told_gaps = Opened(fresh.number, before.closed, self._taken, before.size, True), True
             return
         self._known = before._replace(version=fresh.number)  # also where it cannot be read
-        self._known = Opened(fresh.number, *msgspec.convert(fresh.value, tuple[int, int, int, bool, tuple[bytes, ...]]))
+        self._known = _opened(fresh.number, fresh.value)
         lacking = range(self._pages + 1, self._known.closed + 1) if self._known.first > self._taken else ()
         self._lacks = tuple([self.page(number) for number in lacking])
         if not lacking:
@@ -206,7 +208,19 @@ class Notebook:
 class Entry:
     """What one decision reads in the notebook, and adds to it. It rides on the decision's batch."""
 
-    __slots__ = ("_base", "_data", "_draft", "_note", "_notebook", "_take", "_terms", "_tries", "_write", "done")
+    __slots__ = (
+        "_base",
+        "_data",
+        "_draft",
+        "_kept",
+        "_note",
+        "_notebook",
+        "_take",
+        "_terms",
+        "_tries",
+        "_write",
+        "done",
+    )
 
     def __init__(self, notebook: Notebook, write: Write, take: Take, terms: Terms) -> None:
         self._notebook = notebook
@@ -216,6 +230,7 @@ class Entry:
         self._tries = 0
         self._base = Opened()
         self._note: Note | None = None
+        self._kept: Note | None = None
         self._data = b""
         self._draft: Draft | None = None
         self.done = False
@@ -229,11 +244,11 @@ class Entry:
 
     def puts(self, findings: tuple[Finding, ...]) -> tuple[Put, ...]:
         """The open page with what is learnt, if the decision goes ahead."""
-        note, self._draft = self._write(findings), None
-        if note is not None and note != self._note:
-            self._data = packed(note)
-        self._note = note
-        if note is None or self._notebook.unreadable or self._tries > self._terms.tries:
+        written, self._draft = self._write(findings), None
+        if written is not None and written.kept != self._kept:
+            self._data = packed(written.kept)
+        self._note, self._kept = (None, None) if written is None else written
+        if written is None or self._notebook.unreadable or self._tries > self._terms.tries:
             return ()
         self._draft = self._notebook.draft(self._base, self._data)
         return tuple([(name, value, self._terms.when, 0, 0) for name, value in self._draft.puts])
@@ -252,3 +267,16 @@ class Entry:
             return
         self._take(self._note)
         self._notebook.owe(self._data)
+
+
+def notes_in(page: Any) -> list[Any]:
+    """The notes of an open or a closed page as plain data, for people; none where they cannot be read."""
+    try:
+        notes = notes_of(page)[1] if isinstance(page, bytes) else _opened(0, page).notes
+        return [msgspec.to_builtins(unpacked(data)) for data in notes]
+    except UNREADABLE:
+        return []
+
+
+def _opened(version: int, value: Any) -> Opened:
+    return Opened(version, *msgspec.convert(value, tuple[int, int, int, bool, tuple[bytes, ...]]))

@@ -63,11 +63,12 @@ class Provenance:
             return
         if event.stage not in LEARNT or not (decision.proceeds or isinstance(event, Failure)):
             return
-        note = note_of(event, decision.findings, child, bool(moment.granted) and guard.remember)
-        if note is not None:
-            self._take(guard, event.run.tenant, note)
+        found = (*decision.findings, *decision.shadow)
+        written = note_of(event, found, child, bool(moment.granted) and guard.remember)
+        if written is not None:
+            self._take(guard, event.run.tenant, written.learnt)
             if entry is not None and self._notebook is not None:
-                self._notebook.owe(packed(note))
+                self._notebook.owe(packed(written.kept))
 
     def _take(self, guard: Recalls, tenant: str, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""
