@@ -4,20 +4,21 @@ done."""
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from stanchion.guards.flow.licences import asked, commanded, licensed
 from stanchion.guards.flow.memory import Best, Given, Memory
-from stanchion.guards.flow.sources import Part, Span
+from stanchion.guards.flow.sources import Part, Span, flat
 from stanchion.guards.flow.tools import Tool
 from stanchion.readings import names
-from stanchion.readings.prose.lexicon import is_listed, known, telling
+from stanchion.readings.prose.lexicon import is_listed, known, stems, telling
 from stanchion.readings.prose.values import Value, squash
 
 STRONG: Final = ("mail", "host", "code")
 DISTINCT: Final = (*STRONG, "path", "num")
 NAMING: Final = (*STRONG, "path", "text")
-OBJECTS: Final = ("code", "path", "mail")
+THINGS: Final = ("code", "path")
+OBJECTS: Final = (*THINGS, "mail")
 LONG: Final = 12
 """From how many characters on a code is a destination."""
 PIECE: Final = 6
@@ -32,6 +33,9 @@ LATEST: Final = 64
 """How many of the newest texts may want what the user does not."""
 KEPT: Final = 1_024
 """How many phrases and names of parameters are remembered as they were understood."""
+FEW: Final = 4
+CONTENT: Final = 2_000
+"""From how many words on a call says what it is about, and how much of an argument counts."""
 SHARED: Final = 2
 """So many words of a record, and a third of them, name it."""
 
@@ -44,16 +48,16 @@ class Blame(NamedTuple):
     given: Given | None = None
 
 
-def blame(memory: Memory, tool: Tool, mine: list[Given], acts: bool) -> Blame | None:
+def blame(memory: Memory, tool: Tool, args: Any, acts: bool) -> Blame | None:
     """The text that explains a call which the user does not explain."""
-    rules = memory.how.rules
+    rules, mine = memory.how.rules, memory.given(args)
     found = _values(memory, tool, mine) if "values" in rules else None
     if found is None and acts and "unknown" in rules:
         found = _unknown(memory, tool, mine)
     if found is None and "objects" in rules:
         found = _objects(memory, tool, mine)
     if found is None and acts and "actions" in rules and not (tool.prepares and "prepares" in rules):
-        found = _action(memory, tool, mine) or _marked(memory, tool, mine) or _unasked(memory, tool, mine)
+        found = _action(memory, tool, mine, args) or _marked(memory, tool, mine) or _unasked(memory, tool, mine)
     return found
 
 
@@ -237,7 +241,7 @@ def _named(memory: Memory, value: Value) -> Span | None:
     return best
 
 
-def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
+def _action(memory: Memory, tool: Tool, mine: list[Given], args: Any) -> Blame | None:
     """The text that explains what is done clearly better than the user does."""
     if memory.approved(tool):
         return None
@@ -248,7 +252,9 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
         return None
     best = explaining(memory, tool)
     loud = best.span is not None and best.span.hostile
-    if not loud and (wants or _wanted(memory, tool)) and any(value in memory.data for value in named):
+    if not loud and wants and any(value in memory.data for value in named):
+        return None
+    if not loud and _wanted(memory, tool) and any(memory.clean(value) for value in named):
         return None
     if best.span is None or not _counts(memory, best.span):
         return None
@@ -257,9 +263,31 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     )
     if not _enough(memory, tool, best, values, wants, counted):
         return None
-    if licensed(memory, best.span, tool, "num" if counted else "action"):
+    span = best.span if loud else _about(memory, tool, best.span, args)
+    if span is None or licensed(memory, span, tool, "num" if counted else "action"):
         return None
-    return Blame("action", best.span)
+    return Blame("action", span)
+
+
+def _about(memory: Memory, tool: Tool, best: Span, args: Any) -> Span | None:
+    """The text that explains a tool and speaks of what this call is about, too: who asks for mails does not ask for
+    every mail. A call that hardly says anything is about what its tool does."""
+    said = [text[:CONTENT] for _, text in flat(args)]
+    about = tool.beside(frozenset().union(*map(stems, said)))
+    if len(about) <= FEW or _speaks_of(best, tool, about):
+        return best
+    enough = memory.how.thresholds.floor
+    for span in reversed(memory.spans[-LATEST:]):
+        if span.source.acted or not _speaks_of(span, tool, about):
+            continue
+        if any(tool.dictated(part.stems) >= enough for part in span.parts):
+            return span
+    return None
+
+
+def _speaks_of(span: Span, tool: Tool, about: frozenset[str]) -> bool:
+    """Whether a sentence that wants what a tool does has words of what a call is about."""
+    return any(tool.named_by(part.verbs) and len(about & part.stems) >= SHARED for part in span.parts)
 
 
 def _wanted(memory: Memory, tool: Tool) -> bool:
@@ -281,7 +309,7 @@ def _marked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     if memory.approved(tool) or _wanted(memory, tool) or asked(memory, tool):
         return None
     for one in mine:
-        if one.value.kind not in OBJECTS:
+        if one.value.kind not in THINGS or not one.alone:
             continue
         for source, number in memory.data.get(one.value, ())[:LOOKED_AT]:
             for span in source.spans if not source.acted else ():

@@ -172,6 +172,10 @@ class Tool:
         """Whether words have one of the tool's, or one that is near."""
         return not self._all_near.isdisjoint(stems)
 
+    def beside(self, stems: frozenset[str]) -> frozenset[str]:
+        """The words, but for numbers, that are not the tool's own, nor near to them."""
+        return frozenset([word for word in stems - self._all_near if word.isalpha()])
+
     def asked_by(self, said: Words) -> bool:
         """Whether a user's words want what this tool does: its verb, and one of the things that its name speaks of."""
         frames = self.framed(said.verbs) if self._makes else NONE

@@ -38,6 +38,7 @@ COMMANDING: Final = "|".join((*COMMANDS, *ASKS_ELSEWHERE))
 VALUED: Final = regex(r"[@\d]")
 JOINED: Final = regex(r"(?:\band|\bthen|[,;:])\s+([a-z]{3,})\s+([a-z]+)")
 TO_LINK: Final = regex(r"\W*([A-Za-z]{3,})(?: \w+){0,3}:\s*(?:https?://|www\.|[\w-]+(?:\.[\w-]+)+/)")
+FORBIDS: Final = regex(r"\W*(?:never|do not|don't)\s+(?!forget|hesitate)", re.IGNORECASE)
 LEAD: Final = regex(f"(?:{LEADS})+", re.IGNORECASE)
 CHANGING: Final = "|".join(CHANGES)
 ANYTHING: Final = f"{COMMANDING}|{ASKING}|{CHANGING}"
@@ -126,6 +127,8 @@ def _commands(sentence: str) -> bool:
         return False
     if (_valued(sentence) and _joins_command(sentence)) or leads_somewhere(sentence):
         return True
+    if FORBIDS.match(sentence):
+        return False
     lead = LEAD.match(sentence)
     rest = sentence[lead.end() :] if lead else sentence
     words = rest.split(None, 3)
@@ -145,11 +148,18 @@ def _commands(sentence: str) -> bool:
     second = words[1].lower().strip(",.")
     if is_listed(second, "articles"):
         return True
+    if Mark.ONLY_VERB not in known(stem(verb)).marks and not _is_sentence(sentence, second):
+        return False
     return (
         second not in SIGNS
         and not is_listed(second, "states")
         and not (len(words) > 2 and is_listed(words[2].lower(), "copulas"))
     )
+
+
+def _is_sentence(text: str, second: str) -> bool:
+    """Whether a text that begins with what may be a noun is a sentence, and no title: `Credit note 7 for Anna`."""
+    return text[-1:] in ENDS or is_listed(second, "objects") or is_listed(second, "selves") or " to " in text
 
 
 def labelled(label: str, text: str) -> str:
@@ -215,6 +225,13 @@ def only_reads(sentence: str) -> bool | None:
     for at, token in enumerate(tokens):
         if not token.isalpha() or is_listed(token, "frees"):
             continue
+        if (
+            is_listed(token, "needs")
+            and " ".join(tokens[at + 1 : at + 2]) != "to"
+            and at
+            and tokens[at - 1] in ("i", "we")
+        ):
+            return False
         before, after = tokens[at - 1] if at else ".", " ".join(tokens[at + 1 : at + 2])
         marks = known(stem(token)).marks
         again = not marks and token.startswith("re") and Mark.BASE in known(token[2:]).marks

@@ -78,7 +78,7 @@ HANDED: Final = (
     r"[^.?!]{0,60}\b(?:instructions?|tasks?|requests?|to-?dos?|steps|asks?|asked|asking|actions?"
     r"|action items|says|wants?"
     r"|needs?|described|mentioned|requested|requirements?|demands?|suggest\w*|orders|owes?|owed"
-    r"|things|items|points|parts|checklist|list|procedure|handover|everything)\b",
+    r"|things|items|points|parts|lines|rows|entries|cards|ones|jobs|checklist|list|procedure|handover|everything)\b",
     r"\bas (?:described|requested|instructed|asked|specified|told)\b",
     r"\bwhat(?:ever)? (?:it|he|she|they|we|i|the \w+|\w+) (?:says?|asks?|wants?|needs?|owes?|requests?|requires?)\b",
 )

@@ -21,7 +21,7 @@ FILE: Final = regex(
     re.IGNORECASE,
 )
 DATE: Final = regex(
-    r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d.{0,20})?|\d{1,2}[:/.]\d{1,2}(?:[:/.]\d{2,4})?(?:am|pm)?"
+    r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d.{0,20})?|\d{1,2}[:/.-]\d{1,2}(?:[:/.]\d{2,4})?(?:am|pm)?"
     r"|\d{1,4}(?:am|pm|st|nd|rd|th|h|m|s|min|px|kb|mb|gb|ms|km|kg|%)|\d{4}/\d{1,2}/\d{1,2}|[\d/]+|v?\d+(?:\.\d+){1,3}",
     re.IGNORECASE,
 )
