@@ -332,7 +332,7 @@ REFUSING: Final = (
     _M(
         "a refusal is entered and not kept", REFUSALS, "expects=entry.expects, puts=entry.puts", "expects=entry.expects"
     ),
-    _M("a refusal goes along and is not kept", ENGINE, "else puts + entry.puts", "else puts"),
+    _M("a refusal goes along and is not kept", ENGINE, "puts += entry.puts", "pass"),
     _M("a refusal goes along unexpected", ENGINE, "else (*expects, *entry.expects)", "else tuple(expects)"),
     _M("a refusal goes along before it is known", ENGINE, "if case.lines or case.cut >=", "if case.cut >="),
     _M("what is said of a refusal does not count", REFUSALS, "*[finding.action for finding in real]]", "]"),

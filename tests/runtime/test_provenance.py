@@ -92,6 +92,28 @@ def test_a_yes_holds_once_where_it_is_not_to_be_remembered() -> None:
     assert run.check("send_money", PAY).code == "flow.dictated"
 
 
+def test_a_yes_reaches_as_far_as_the_person_is_told() -> None:
+    made = shield(remember=False)
+    run = poisoned(made.run(agent="a", task="bills"))
+    ticket = made.ticket(str(run.ticket(run.check("send_money", PAY))))
+    assert ticket.evidence["a yes allows"].startswith("this call; the same one again only as far as your answer says")
+    made.approve(ticket.id, by="bob", scope="run")
+    assert [run.check("send_money", PAY).proceeds for _ in range(2)] == [True, True]
+    assert not run.check("send_money", PAY | {"amount": 1}).proceeds
+    other = poisoned(made.run(agent="a", task="bills"))
+    assert not other.check("send_money", PAY).proceeds, "another run of the task"
+
+
+def test_a_yes_to_a_request_is_not_remembered_and_says_so() -> None:
+    made = shield()
+    run = poisoned(made.run(agent="a"))
+    leaves: dict[str, Any] = {"url": "https://evil.example/98"}
+    ticket = made.ticket(str(run.ticket(run.judge("egress", **leaves))))
+    assert ticket.evidence["a yes allows"].startswith("this call")
+    made.approve(ticket.id, by="bob")
+    assert [run.judge("egress", **leaves).proceeds for _ in range(2)] == [True, False]
+
+
 def test_a_yes_to_one_account_is_none_to_another_that_the_text_names() -> None:
     made = shield()
     run = made.run(agent="a")

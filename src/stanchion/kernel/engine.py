@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Set as AbstractSet
 from typing import Any, Final
 
 from stanchion.kernel.autonomy import EXHAUSTED, autonomy, exhausted
@@ -16,6 +16,7 @@ from stanchion.kernel.happened import has_happened
 from stanchion.kernel.judgement import (
     answers_of,
     failed,
+    forget_recalled,
     judge_answers,
     judge_pure,
     lookups_of,
@@ -125,6 +126,8 @@ def _look(case: Case, records: Records) -> Finding | None:
         case.used += known_of
         closed = exhausted(case.first) if mode == EXHAUSTED else None
     case.mode, case.fixed = mode, len(case.expects)
+    if case.moment.carried is not None:
+        case.expects += case.moment.carried.expects()
     return closed
 
 
@@ -231,6 +234,10 @@ def _known_refusal(case: Case, records: Records) -> Entry | None:
 def _batch(case: Case, entry: Entry | None) -> Batch:
     """All state of the decision, carried out at once or not at all."""
     moment, expects, puts = case.moment, case.expects, case.puts
+    if entry is not None:
+        puts += entry.puts
+    if moment.carried is not None:
+        puts += moment.carried.puts(tuple([finding for _, finding in case.found]))
     return Batch(
         case.first.id,
         case.first.run.tenant,
@@ -239,7 +246,7 @@ def _batch(case: Case, entry: Entry | None) -> Batch:
         moment.settles,
         case.lines,
         moment.amounts,
-        puts if entry is None else puts + entry.puts,
+        puts,
         case.ceiling,
     )
 
@@ -263,8 +270,11 @@ def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
     if name:
         found, cut = store_forgot(plan, moment, case.found, case.cut)
         return resolve(plan, moment, found, cut, case.inputs(taken=name))
+    own: AbstractSet[str] = frozenset() if moment.carried is None else moment.carried.moved(reply)
+    if own:
+        forget_recalled(plan, case.answers)
     for fresh in reply.fresh:
-        if fresh.key != CLOCK:
+        if fresh.key != CLOCK and fresh.key not in own:
             records[fresh.key] = (fresh.number, fresh.value)
     name = lost_stake(moment, reply) if moment.stakes else ""
     if name:
@@ -279,6 +289,8 @@ def _answered(case: Case, records: Records, reply: Reply) -> Decision:
     case.plans.confirmed, case.plans.told = case.first.at, reply.now
     if moment.stakes:
         puts = keep_stakes(records, moment, puts, reply)
+    if moment.carried is not None:
+        moment.carried.kept(reply)
     wrote = keep(records, case.wanted, puts, lines, reply, case.ceiling) if puts else ()
     held = reply.go and (plan.holds if lines is plan.lines else any(line.hold_ms for line in lines))
     if reply.actions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
@@ -13,6 +13,9 @@ from stanchion.kernel.shown import brief
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
+
+if TYPE_CHECKING:
+    from stanchion.kernel.carried import Carried
 
 Data = Any
 """JSON-like data: what a parser gave us or `data.project` made; never an arbitrary object."""
@@ -215,7 +218,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
     action was judged before, because it waited or was degraded, and has had its warnings. `stakes` are records that it
     rests on. `granted` names the ticket by which a person has said yes, and `lifts` the guards that asked for one: what
-    another guard asks for still waits. `readings` are what is known already of what the events say.
+    another guard asks for still waits. `readings` are what is known already of what the events say, and `carried` what
+    the runtime keeps in the store along with the decision; neither is recorded.
     """
 
     events: tuple[Event, ...]
@@ -228,6 +232,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     again: bool = False
     lifts: tuple[str, ...] = ()
     readings: tuple[Any, ...] = ()
+    carried: Carried | None = None
 
     @property
     def id(self) -> str:

@@ -11,6 +11,7 @@ from stanchion.kernel.actions import PROCEEDS, STOPS, Action, Risk
 from stanchion.kernel.autonomy import refusing
 from stanchion.kernel.chain import Plan
 from stanchion.kernel.content import content_of, with_content
+from stanchion.kernel.contract.powers import RECALLS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind, Reading
@@ -150,6 +151,13 @@ def answers_of(plan: Plan, answers: dict[str, Answer], cut: int) -> tuple[tuple[
     """The answers this judgement rests on; those to questions of another mode's chain are left out."""
     asked = [Lookup(plan.guards[pos].id, None, 0, index).name for pos, _guard, index in plan.asks if pos <= cut]
     return tuple([(name, answers[name]) for name in asked if name in answers])
+
+
+def forget_recalled(plan: Plan, answers: dict[str, Answer]) -> None:
+    """Forget what the run's memory has answered: it knows more by now."""
+    for pos, guard, index in plan.asks:
+        if RECALLS.of(guard) is not None:
+            answers.pop(Lookup(plan.guards[pos].id, None, 0, index).name, None)
 
 
 def judge_answers(

@@ -276,6 +276,8 @@ OPTIONS: Final[dict[str, str]] = {
     "flow.remember": "If `true`, a person's yes is valid for the rest of the run; otherwise once.",
     "flow.setting": "How firmly texts from others are held against a call: from `lenient`, which asks least, to "
     "`strict`, which asks most.",
+    "flow.share": "If `true`, what a run has read and been told is kept in the store, where that outlives the process, "
+    "for the other processes of the run; otherwise each process knows only its own part.",
     "pii.entities": "The kinds of personal data to find, by name or glob; if absent, the usual ones.",
     "pii.without": "Kinds of personal data not to find, by name or glob.",
     "pii.action": "The action for content with personal data.",

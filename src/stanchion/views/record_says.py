@@ -17,6 +17,7 @@ from stanchion.guards.queue import Line as Waiting
 from stanchion.kernel.epoch import Epoch
 from stanchion.kernel.state import ANCHOR
 from stanchion.policy.sequences.guard import Past
+from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.calling.ledger import Effect
 from stanchion.runtime.calling.pins import pins_of
 from stanchion.runtime.deciding.allowances import allowances_of
@@ -50,6 +51,11 @@ def _loops(value: Any, _now: int) -> str:
         return ""
     seen = metrics(value)
     return f"{counted(seen.total_checks, 'call')} seen, {seen.loops_detected:,} of them in loops"
+
+
+def _notes(value: Any, _now: int) -> str:
+    missing = "" if isinstance(value, bytes) or not value[3] else ", some are missing"
+    return f"{counted(len(notes_in(value)), 'note')} of what was read and said{missing}"
 
 
 def _queue(value: Any, now: int) -> str:
@@ -106,6 +112,7 @@ def _topped_up(value: Any, _now: int) -> str:
 
 
 KINDS: Final[dict[str, Says]] = {
+    NOTES: _notes,
     "allowed": lambda value, _: counted(len(allowances_of(value)), "allowance"),
     "asking": lambda value, _: f"tickets of {', '.join(value)}",
     "breaker": _breaker,

@@ -12,6 +12,7 @@ from stanchion.kernel.gates import Ending, Standing
 from stanchion.kernel.registers import outcomes, streak
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
 from stanchion.kernel.units import Unit
+from stanchion.runtime.answers.notebook import NOTES
 from stanchion.stores.protocol import Store
 from stanchion.stores.seen import Seen, Took
 from stanchion.views.amounts import MEASURES
@@ -78,7 +79,8 @@ class OutcomesCell(_Cell, frozen=True, kw_only=True, tag="outcomes"):
 
 
 class RecordCell(_Cell, frozen=True, kw_only=True, tag="record"):
-    """A record: its version, its value as it is kept, and what it says in a few words."""
+    """A record: its version, its value as it is kept, and what it says in a few words. Of what a run has read, only how
+    much it is."""
 
     version: int
     value: Any
@@ -190,6 +192,8 @@ def _cell(seen: Seen, now: int) -> CellView:
             return RunCell(**base, run=name.parts[1], code=ending.code, why=ending.why)
     except msgspec.ValidationError:
         pass
+    if name.parts[0] == NOTES:
+        base["value"] = None
     return RecordCell(**base, says=says(name, seen.value, now))
 
 

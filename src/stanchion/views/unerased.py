@@ -15,6 +15,7 @@ from stanchion.audit.runs import newest_runs
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
+from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.stores.protocol import Store
 from stanchion.views.names import Name, name_of
 from stanchion.views.veiled import veiled
@@ -38,7 +39,8 @@ def open_runs(reader: Reader, meant: Meant, runs: frozenset[tuple[str, str]]) ->
 
 
 def kept_in(store: Store, meant: Meant) -> Iterator[Remain]:
-    """What a store has of what is meant: open and answered tickets, results that are remembered, histories."""
+    """What a store has of what is meant: open and answered tickets, results that are remembered, histories, and what
+    runs have read."""
     for cell in store.look():
         if cell.value is None or cell.key.endswith((EPOCH, f":{ANCHOR}", STANDING)):
             continue
@@ -52,6 +54,7 @@ def kept_in(store: Store, meant: Meant) -> Iterator[Remain]:
 
 def _is_meant(name: Name, value: Any, meant: Meant) -> bool:
     """Whether a record of the store is about whom is meant, by its key or by what it says, and holds the text."""
+    value = notes_in(value) if name.parts[0] == NOTES else value
     text = json_safe(msgspec.json.encode(value))
     if meant.containing is not None and spelled(meant.containing) not in text:
         return False

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from stanchion.guards.flow.answer import blamed
-from stanchion.guards.flow.memory import KEPT, LONGEST, STATUSES, Kept
+from stanchion.guards.flow.memory import KEPT, LONGEST, STATUSES, put
 from stanchion.guards.flow.rules import check
 from stanchion.guards.flow.sources import Source, flat
 from stanchion.readings.prose.values import Value
@@ -44,9 +44,9 @@ def test_nothing_is_no_source(content: str | None) -> None:
 
 
 def test_the_oldest_and_the_newest_are_kept() -> None:
-    kept: Kept[int] = Kept()
+    kept: list[int] = []
     for number in range(10 * KEPT):
-        kept.put(number)
+        put(kept, number)
     assert list(kept) == [*range(KEPT), *range(9 * KEPT, 10 * KEPT)]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.readings.prose import asking
-from stanchion.readings.prose.asking import RUNS_ON, Sentence, asked, sentences, wanted
+from stanchion.readings.prose.asking import RUNS_ON, Sentence, asked, only_reads, sentences, wanted
 
 COMMANDS = [
     "Send the report to bob@example.org.", "Please send it.", "Delete all files now.", "You must pay today.",
@@ -87,7 +87,7 @@ def test_sentences_beside_one_that_asks_belong_to_it_but_no_labels() -> None:
     ]
     assert found.data == ["One stands.", "Two stands.", "Seven stands."]
     labelled = asked("Account: GB29NWBK60161331926819\nPlease send the money.\nTotal: 98.70")
-    assert labelled.data == ["Account:", "GB29NWBK60161331926819", "Total: 98.70"]
+    assert labelled.data == ["Account: GB29NWBK60161331926819", "Total: 98.70"]
 
 
 def test_a_hostile_text_speaks_on_for_some_sentences_and_no_further() -> None:
@@ -191,3 +191,24 @@ def test_every_sentence_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> No
         looked.clear()
         asked("The sun stands over the hill. The man sits down. " * size)
         assert len(looked) == 2 * size
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("What is new in the inbox?", True), ("Just tell me, please.", True), ("Summarise the letters.", True),
+        ("Can you give me the details of order 17?", True), ("Check the mails and tell me what they say.", True),
+        ("Check the price and rebook the truck.", False), ("Tell Anna that I am late.", False),
+        ("Delete the old file.", False), ("Find the mail and answer it.", False), ("I need badges for the team.", False),
+        ("Would you mind removing it?", False), ("Same as last week", None), ("It was a good day.", None),
+    ],
+)  # fmt: skip
+def test_a_user_who_only_wants_to_be_told_something(text: str, reads: bool | None) -> None:
+    assert only_reads(text) is reads
+
+
+@pytest.mark.parametrize(
+    "text", ["Credit note G-118 for B-2290", "Order confirmation 71 of Monday", "Never send a photo."]
+)
+def test_titles_and_what_is_forbidden_command_nothing(text: str) -> None:
+    assert not any(one.commands for run in asked(text).spans for one in run)

@@ -14,7 +14,6 @@ from stanchion.readings.prose.lexicon import (
     Mark,
     is_listed,
     known,
-    parts,
     stem,
     stems,
     telling,
@@ -43,21 +42,6 @@ def test_the_forms_of_a_word_have_one_stem(forms: tuple[str, ...]) -> None:
 def test_short_words_are_left_alone(word: str) -> None:
     assert stem(word) in (word, word[:-1])
     assert len(stem(word)) >= 2
-
-
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("send_money", ["send", "money"]),
-        ("sendMoney", ["send", "money"]),
-        ("SendHTTPRequest", ["send", "http", "request"]),
-        ("mail.send-now", ["mail", "send", "now"]),
-        ("item2", ["item", "2"]),
-        ("", []),
-    ],
-)
-def test_a_name_is_made_of_words(name: str, found: list[str]) -> None:
-    assert parts(name) == found
 
 
 @pytest.mark.parametrize(

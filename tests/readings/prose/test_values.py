@@ -7,7 +7,7 @@ import string
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.readings.prose.values import Value, is_host, query_of, split_link, squash, values
+from stanchion.readings.prose.values import Value, is_host, split_link, squash, values
 
 IBAN = "gb29nwbk60161331926819"
 
@@ -96,11 +96,6 @@ def test_a_file_or_the_end_of_a_sentence_is_no_host(text: str) -> None:
 )
 def test_a_link_is_split(link: str, host: str, path: str) -> None:
     assert split_link(link) == (host, path)
-
-
-def test_what_a_link_carries_is_decoded() -> None:
-    assert query_of("https://example.org/?q=a%20b&c=d#frag") == "q=a b&c=d"
-    assert query_of("https://example.org/") == ""
 
 
 LABELS = st.text(string.ascii_lowercase, min_size=2, max_size=12)

@@ -21,9 +21,8 @@ def leaving(memory: Memory, url: str, payload: Any) -> Answer | None:
     """A request may not go where only a text sends it, nor carry away what was read."""
     request = _request()
     found = check(memory, request, {"url": url, "payload": payload})
-    if found is not None:
-        return blamed(memory, found)
-    return links(memory, request, {"url": url})
+    said = blamed(memory, found) if found is not None else links(memory, request, {"url": url})
+    return None if said is None else {**said, "request": True}
 
 
 @cache

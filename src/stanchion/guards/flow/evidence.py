@@ -3,20 +3,22 @@ done."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from stanchion.guards.flow.licences import asked, commanded, licensed
 from stanchion.guards.flow.memory import Best, Given, Memory
-from stanchion.guards.flow.sources import Span
+from stanchion.guards.flow.sources import Part, Span, flat
 from stanchion.guards.flow.tools import Tool
-from stanchion.guards.flow.user import is_kind
-from stanchion.readings.prose.lexicon import is_listed, known, parts, telling
+from stanchion.readings import names
+from stanchion.readings.prose.lexicon import is_listed, known, stems, telling
 from stanchion.readings.prose.values import Value, squash
 
 STRONG: Final = ("mail", "host", "code")
 DISTINCT: Final = (*STRONG, "path", "num")
 NAMING: Final = (*STRONG, "path", "text")
-OBJECTS: Final = ("code", "path", "mail")
+THINGS: Final = ("code", "path")
+OBJECTS: Final = (*THINGS, "mail")
 LONG: Final = 12
 """From how many characters on a code is a destination."""
 PIECE: Final = 6
@@ -27,6 +29,13 @@ COPIED: Final = 4
 """From how many words on a phrase is a copy."""
 LOOKED_AT: Final = 12
 """How many places of a value are looked at for what it stands for."""
+LATEST: Final = 64
+"""How many of the newest texts may want what the user does not."""
+KEPT: Final = 1_024
+"""How many phrases and names of parameters are remembered as they were understood."""
+FEW: Final = 4
+CONTENT: Final = 2_000
+"""From how many words on a call says what it is about, and how much of an argument counts."""
 SHARED: Final = 2
 """So many words of a record, and a third of them, name it."""
 
@@ -39,16 +48,16 @@ class Blame(NamedTuple):
     given: Given | None = None
 
 
-def blame(memory: Memory, tool: Tool, mine: list[Given], acts: bool) -> Blame | None:
+def blame(memory: Memory, tool: Tool, args: Any, acts: bool) -> Blame | None:
     """The text that explains a call which the user does not explain."""
-    rules = memory.how.rules
+    rules, mine = memory.how.rules, memory.given(args)
     found = _values(memory, tool, mine) if "values" in rules else None
     if found is None and acts and "unknown" in rules:
         found = _unknown(memory, tool, mine)
     if found is None and "objects" in rules:
         found = _objects(memory, tool, mine)
     if found is None and acts and "actions" in rules and not (tool.prepares and "prepares" in rules):
-        found = _action(memory, tool, mine)
+        found = _action(memory, tool, mine, args) or _marked(memory, tool, mine) or _unasked(memory, tool, mine)
     return found
 
 
@@ -71,9 +80,10 @@ def _counts(memory: Memory, span: Span) -> bool:
     return span.hostile or memory.user.spoke
 
 
+@lru_cache(KEPT)
 def is_id(name: str) -> bool:
     """Whether a parameter names one thing by its number."""
-    said = parts(name)
+    said = names.words(name)
     return bool(said) and is_listed(said[-1], "numbers")
 
 
@@ -160,18 +170,24 @@ def _saying(memory: Memory, tool: Tool, value: Value) -> list[Span]:
         if stemmed:
             found: list[Span] = memory.by_stem.get(stemmed) or []
             rarest = found if rarest is None or len(found) < len(rarest) else rarest
-    return [span for span in rarest or () if span.holds(value)]
+    phrase = f" {value.text} "
+    return [span for span in rarest or () if phrase in span.normal]
 
 
 def _names_something(tool: Tool, text: str) -> bool:
     """Whether words name something in particular, and are not those of the tool itself."""
-    said = [word for word in text.split() if telling(word)]
-    if len(text) < SHORTEST or not said or all(word in tool.own for word in said):
-        return False
-    if len(said) > 1:
-        return True
+    said = _naming(text)
+    return bool(said) and not tool.own.issuperset(said)
+
+
+@lru_cache(KEPT)
+def _naming(text: str) -> tuple[str, ...]:
+    """The telling words of a phrase; none where it names nothing in particular."""
+    said = tuple([word for word in text.split() if telling(word)])
+    if len(text) < SHORTEST or len(said) > 1 or not said:
+        return said if len(text) >= SHORTEST else ()
     about = known(telling(said[0]))
-    return not said[0].isdigit() and not about.wide and not about.marks
+    return said if not said[0].isdigit() and not about.wide and not about.marks else ()
 
 
 def _unknown(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
@@ -206,11 +222,10 @@ def _named(memory: Memory, value: Value) -> Span | None:
         record = source.records.get(number)
         if record is None:
             continue
-        telling_words = [word for word in record.ident if not is_kind(word)]
-        if not memory.user.all.stems.isdisjoint(telling_words):
+        if not memory.user.all.stems.isdisjoint(record.telling):
             return None
         counts: dict[int, int] = {}
-        for word in telling_words:
+        for word in record.telling:
             for span in memory.by_stem.get(word, ()):
                 counts[span.number] = counts.get(span.number, 0) + 1
         for at, count in counts.items():
@@ -226,17 +241,20 @@ def _named(memory: Memory, value: Value) -> Span | None:
     return best
 
 
-def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
+def _action(memory: Memory, tool: Tool, mine: list[Given], args: Any) -> Blame | None:
     """The text that explains what is done clearly better than the user does."""
     if memory.approved(tool):
         return None
     values = {one.value for one in mine}
     wants = asked(memory, tool)
     named = [value for value in values if value.kind in NAMING]
-    if wants and any(memory.ours(value) for value in named):
+    if (wants and any(memory.ours(value) for value in named)) or _said(memory, tool, named):
         return None
     best = explaining(memory, tool)
-    if wants and any(value in memory.data for value in named) and not (best.span is not None and best.span.hostile):
+    loud = best.span is not None and best.span.hostile
+    if not loud and wants and any(value in memory.data for value in named):
+        return None
+    if not loud and _wanted(memory, tool) and any(memory.clean(value) for value in named):
         return None
     if best.span is None or not _counts(memory, best.span):
         return None
@@ -245,9 +263,80 @@ def _action(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
     )
     if not _enough(memory, tool, best, values, wants, counted):
         return None
-    if licensed(memory, best.span, tool, "num" if counted else "action"):
+    span = best.span if loud else _about(memory, tool, best.span, args)
+    if span is None or licensed(memory, span, tool, "num" if counted else "action"):
         return None
-    return Blame("action", best.span)
+    return Blame("action", span)
+
+
+def _about(memory: Memory, tool: Tool, best: Span, args: Any) -> Span | None:
+    """The text that explains a tool and speaks of what this call is about, too: who asks for mails does not ask for
+    every mail. A call that hardly says anything is about what its tool does."""
+    said = [text[:CONTENT] for _, text in flat(args)]
+    about = tool.beside(frozenset().union(*map(stems, said)))
+    if len(about) <= FEW or _speaks_of(best, tool, about):
+        return best
+    enough = memory.how.thresholds.floor
+    for span in reversed(memory.spans[-LATEST:]):
+        if span.source.acted or not _speaks_of(span, tool, about):
+            continue
+        if any(tool.dictated(part.stems) >= enough for part in span.parts):
+            return span
+    return None
+
+
+def _speaks_of(span: Span, tool: Tool, about: frozenset[str]) -> bool:
+    """Whether a sentence that wants what a tool does has words of what a call is about."""
+    return any(tool.named_by(part.verbs) and len(about & part.stems) >= SHARED for part in span.parts)
+
+
+def _wanted(memory: Memory, tool: Tool) -> bool:
+    """Whether the user has the verb of a tool, or one that is related."""
+    return any(tool.does(request.verbs) for request in memory.user.requests)
+
+
+def _said(memory: Memory, tool: Tool, named: list[Value]) -> bool:
+    """Whether one request has both the verb of a tool and what the call names."""
+    return any(
+        tool.does(request.verbs) and any(value in request.values or value.text in request.lower for value in named)
+        for request in memory.user.requests
+    )
+
+
+def _marked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
+    """The text in the record of what a call is about that commands what is done to it, where the user asks for nothing
+    of the kind: `to be deleted`."""
+    if memory.approved(tool) or _wanted(memory, tool) or asked(memory, tool):
+        return None
+    for one in mine:
+        if one.value.kind not in THINGS or not one.alone:
+            continue
+        for source, number in memory.data.get(one.value, ())[:LOOKED_AT]:
+            for span in source.spans if not source.acted else ():
+                if span.record == number and _counts(memory, span) and _commands(span, tool):
+                    return None if licensed(memory, span, tool, "action") else Blame("action", span)
+    return None
+
+
+def _unasked(memory: Memory, tool: Tool, mine: list[Given]) -> Blame | None:
+    """The text that commands something with a word or a value of a call, where the user only wants to be told
+    something: nothing is to be done then."""
+    if not memory.user.only_reads or not tool.verbs or memory.approved(tool) or asked(memory, tool):
+        return None
+    for span in reversed(memory.spans[-LATEST:]):
+        if span.source.acted or not any(part.commands and _shares(part, tool, mine) for part in span.parts):
+            continue
+        if not licensed(memory, span, tool, "action"):
+            return Blame("action", span)
+    return None
+
+
+def _shares(part: Part, tool: Tool, mine: list[Given]) -> bool:
+    return tool.shares(part.stems) or any(part.holds(one.value) for one in mine)
+
+
+def _commands(span: Span, tool: Tool) -> bool:
+    return any(part.commands and tool.named_by(part.verbs) for part in span.parts)
 
 
 def _enough(memory: Memory, tool: Tool, best: Best, values: set[Value], wants: bool, counted: bool) -> bool:

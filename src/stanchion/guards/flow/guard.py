@@ -49,6 +49,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     answer: ActionName = "redact"
     remember: bool = True
     setting: Setting = "firm"
+    share: bool = True
 
     @cached_property
     def how(self) -> How:
@@ -151,7 +152,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
 
     def shown(self, value: Any) -> dict[str, str]:
         """What a person has to know to decide about an event: the value, where it was read, what is to confirm."""
-        return told(value) if isinstance(value, dict) else {}
+        return told(value, self.remember) if isinstance(value, dict) else {}
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

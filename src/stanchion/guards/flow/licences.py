@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards.flow.memory import Given, Memory
-from stanchion.guards.flow.pointing import BY_KIND, BY_NAME, entrusted, points, stepped
+from stanchion.guards.flow.pointing import BY_KIND, BY_NAME, entrusted, is_account, named, points, stepped
 from stanchion.guards.flow.sources import Span, flat
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import WEB, is_kind
@@ -26,7 +26,17 @@ def licensed(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | Non
     and only one that the user points at."""
     if span.hostile:
         return False
-    if _by_the_way(memory, span, tool, kind, one) or entrusted(memory, span):
+    if _by_the_way(memory, span, tool, kind, one):
+        return True
+    if one is not None and tool.acts and is_account(one.value) and not (memory.user.pays or memory.user.changes):
+        return False
+    if any(part.announces for part in span.parts):
+        if one is not None and not memory.user.changes and span.announces(one.value):
+            return False
+        commands = any(part.commands and (one is None or part.holds(one.value)) for part in span.parts)
+        if memory.user.changes and named(memory, span) and not commands:
+            return True
+    if entrusted(memory, span):
         return True
     sure = points(memory, span)
     if sure < BY_KIND or "asked" not in memory.how.rules:
@@ -54,14 +64,14 @@ def _by_the_way(memory: Memory, span: Span, tool: Tool, kind: str, one: Given | 
         return True
     if span.source.trusted and kind in STEPS:
         return True
-    if kind in STEPS and span.source.acted and "statuses" in memory.how.rules:
+    if kind in STEPS and span.source.status and "statuses" in memory.how.rules:
         return True
     return kind in ("code", "num", "text") and stepped(memory, tool)
 
 
 def asked(memory: Memory, tool: Tool, span: Span | None = None) -> bool:
     """Whether the user asked for what a tool does, or with the same verb for what a text asks for."""
-    if any(tool.asked_by(request) for request in memory.user.requests) or stepped(memory, tool):
+    if memory.asked(tool) or stepped(memory, tool):
         return True
     return span is not None and any(_aligned(memory, span, tool, request.verbs) for request in memory.user.requests)
 

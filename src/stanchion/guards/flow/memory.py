@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeVar
 
 from stanchion.guards.flow.settings import How
 from stanchion.guards.flow.sources import Source, Span, digest, flat
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import User
-from stanchion.readings.prose.lexicon import words as words_of
-from stanchion.readings.prose.values import DATE, Value, squash, values
+from stanchion.readings.prose.tokens import tokens, values_in, words_in
+from stanchion.readings.prose.values import DATE, Value, bare, of_token, squash, values
 
 T = TypeVar("T")
 
@@ -22,11 +23,14 @@ LONGEST: Final = 1024 * 1024
 MOST_VALUES: Final = 100_000
 """How many values that were used or approved are remembered."""
 KEPT: Final = 24
-"""How many places of a value or a word are remembered from the start; as many of the newest."""
+MOST_KEPT: Final = 2 * KEPT
+"""How many places of a value or a word are remembered from the start, and with as many of the newest."""
 STATUSES: Final = 6
 """How many of the last things that acting tools said are steps to go on with."""
 WHOLE: Final = 60
 """From how many characters on an argument that is the whole of a field refers to it."""
+CALLS: Final = 1_024
+"""How many short arguments are remembered as they were understood."""
 FEW_WORDS: Final = 8
 SHORT: Final = 200
 """Up to how many words and characters an argument is a value as a whole."""
@@ -39,14 +43,11 @@ class Spot(NamedTuple):
     record: int
 
 
-class Kept(list[T], Generic[T]):
-    """The oldest and the newest of something."""
-
-    def put(self, one: T) -> None:
-        """Add one; what is neither among the oldest nor the newest is forgotten."""
-        if len(self) >= 2 * KEPT:
-            del self[KEPT]
-        self.append(one)
+def put(kept: list[T], one: T) -> None:
+    """Add one to the oldest and the newest of something; what is neither is forgotten."""
+    if len(kept) >= MOST_KEPT:
+        del kept[KEPT]
+    kept.append(one)
 
 
 class Given(NamedTuple):
@@ -86,14 +87,15 @@ class Memory:
         self.user = User()
         self.sources: list[Source] = []
         self.spans: list[Span] = []
-        self.hostile: Kept[Span] = Kept()
-        self.by_value: dict[Value, Kept[Span]] = defaultdict(Kept)
-        self.by_stem: dict[str, Kept[Span]] = defaultdict(Kept)
-        self.data: dict[Value, Kept[Spot]] = defaultdict(Kept)
+        self.hostile: list[Span] = []
+        self.by_value: dict[Value, list[Span]] = defaultdict(list)
+        self.by_stem: dict[str, list[Span]] = defaultdict(list)
+        self.data: dict[Value, list[Spot]] = defaultdict(list)
         self.best: dict[Tool, Best] = defaultdict(Best)
         self.statuses: list[frozenset[str]] = []
         self.full = False
         self._settled: set[Value] = set()
+        self._asked: dict[Tool, tuple[int, bool]] = {}
         self._approved: set[tuple[str, Value]] = set()
         self._wholes: set[bytes] = set()
         self._links: set[str] = set()
@@ -154,19 +156,20 @@ class Memory:
             source.because = self._explains(self, source.tool, source.args)
         source.open(self._handed_to(source))
         self._taken.append(source)
+        spots = {record: Spot(source, record) for record in source.records}
         for value, record in source.data:
-            self.data[value].put(Spot(source, record))
+            put(self.data[value], spots[record])
         self._wholes.update(source.wholes)
         self._links.update(source.links)
         for span in source.spans:
             span.number = len(self.spans)
             self.spans.append(span)
             if span.hostile:
-                self.hostile.put(span)
+                put(self.hostile, span)
             for value in span.values:
-                self.by_value[value].put(span)
+                put(self.by_value[value], span)
             for stemmed in span.stems:
-                self.by_stem[stemmed].put(span)
+                put(self.by_stem[stemmed], span)
 
     def _handed_to(self, source: Source) -> bool:
         """Whether the user handed work to a source by the very value that it was read by."""
@@ -202,9 +205,16 @@ class Memory:
         found: list[Given] = []
         for name, text in flat(args):
             if len(text) <= WHOLE or " " not in text or digest(text) not in self._wholes:
-                alone = " " not in text.strip()
-                found += [Given(name, value, alone, len(text) > SHORT) for value in _values(text)]
+                found += _known(name, text) if len(text) <= SHORT and len(name) <= SHORT else _given(name, text)
         return found
+
+    def asked(self, tool: Tool) -> bool:
+        """Whether the user asked for what a tool does; looked at once, until the user says more."""
+        version, asked = self._asked.get(tool, UNASKED)
+        if version != self.user.version:
+            asked = any(tool.asked_by(request) for request in self.user.requests)
+            self._asked[tool] = (self.user.version, asked)
+        return asked
 
     def ours(self, value: Value) -> bool:
         """Whether a value is the user's, or was used by a call that no text explains."""
@@ -215,16 +225,29 @@ class Memory:
         return any(place.source.because is None for place in self.data.get(value, ()))
 
 
+UNASKED: Final = (-1, False)
 ANY: Final = Value("", "")
 """Stands for a call whatever its values are."""
 
 
 def _values(text: str) -> list[Value]:
     """The values of an argument: what is distinctive in it, and the whole of a short one that has nothing stronger."""
-    found = values(text)
-    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or DATE.fullmatch(text.strip()):
+    if text.replace(".", "", 1).isdigit():
+        return of_token(bare(text))
+    read = tokens(text)
+    found = values_in(text, read)
+    if len(text) > SHORT or text.count(" ") >= FEW_WORDS or any(value.kind != "num" for value in found):
         return found
-    plain = " ".join(words_of(text))
-    if len(plain) > 2 and not plain.replace(" ", "").isdigit() and all(value.kind == "num" for value in found):
+    plain = " ".join(words_in(read))
+    if len(plain) > 2 and not plain.replace(" ", "").isdigit() and not DATE.fullmatch(text.strip()):
         found.append(Value("text", plain))
     return found
+
+
+def _given(name: str, text: str) -> tuple[Given, ...]:
+    alone = " " not in text.strip()
+    return tuple([Given(name, value, alone, len(text) > SHORT) for value in _values(text)])
+
+
+_known = lru_cache(CALLS)(_given)
+"""A call that goes ahead is looked at a second time."""

@@ -8,7 +8,7 @@ from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.sources import Span, flat
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import Words, is_kind
-from stanchion.readings.prose.values import values
+from stanchion.readings.prose.values import Value, values
 
 BY_VALUE: Final = 3.0
 """By a value of its own: the path, the address, the sender."""
@@ -28,6 +28,9 @@ LONGEST: Final = 8_192
 """How much of a text that work was handed to counts as the user's words."""
 LITTLE: Final = 0.2
 """How well what a tool said has to explain the step that comes next."""
+ACCOUNT: Final = 14
+DIGITS: Final = 8
+"""How long the number of an account is, and how many of it are digits."""
 COMPARED: Final = 64
 """With how many of the newest texts one is compared."""
 
@@ -40,19 +43,25 @@ def points(memory: Memory, span: Span, who: Words | None = None) -> float:
     by = memory.user.all if who is None else who
     record = source.records.get(span.record)
     ident = source.ident | record.ident if record is not None else source.ident
-    named = [word for word in ident & by.stems if not is_kind(word)]
-    more = min(MOST_MORE, MORE * len(named))
+    words = [word for word in ident & by.stems if not is_kind(word)]
+    more = min(MOST_MORE, MORE * len(words))
     if (record is not None and not record.values.isdisjoint(by.values)) or _opened(span, by):
         return BY_VALUE + more
     kinds = source.tool.kinds
     if kinds.isdisjoint(by.kinds):
         return 0.0
-    if named:
+    if words:
         return BY_NAME + more
     for request in memory.user.requests:
         if not kinds.isdisjoint(request.kinds) and any(not is_kind(word) for word in request.stems & span.stems):
             return BY_TOPIC
     return BY_KIND
+
+
+def named(memory: Memory, span: Span) -> bool:
+    """Whether the user names whom or what the record of a text is of."""
+    record = span.source.records.get(span.record)
+    return record is not None and any(not is_kind(word) for word in record.ident & memory.user.all.stems)
 
 
 def _opened(span: Span, by: Words) -> bool:
@@ -90,17 +99,32 @@ def hear(memory: Memory) -> None:
         if source.because is not None:
             continue
         if source.entrusted and not any(span.hostile for span in source.spans):
-            memory.user.say(source.text(LONGEST), own=False)
+            memory.user.say(_handed(memory, source.text(LONGEST), source.spans), own=False)
         elif memory.user.handed:
             for span in source.spans:
                 if entrusted(memory, span):
-                    memory.user.say(span.text, own=False)
-        if source.acted and not any(span.hostile for span in source.spans):
+                    memory.user.say(_handed(memory, span.text, [span]), own=False)
+        if source.status and not any(span.hostile for span in source.spans):
             memory.next_steps([span.stems for span in source.spans if len(span.text) < SHORT])
+
+
+def _handed(memory: Memory, text: str, spans: list[Span]) -> str:
+    """A text without where it says that money goes, or that somebody is reached from now on, unless the user speaks of
+    that: whoever hands work over does not hand over the purse."""
+    user = memory.user
+    for part in [part for span in spans for part in span.parts]:
+        if not user.changes and (part.announces or (not user.pays and any(map(is_account, part.values)))):
+            text = text.replace(part.text, " ")
+    return text
+
+
+def is_account(value: Value) -> bool:
+    """Whether a value may say where money goes."""
+    return value.kind == "code" and len(value.text) >= ACCOUNT and sum(map(str.isdigit, value.text)) >= DIGITS
 
 
 def stepped(memory: Memory, tool: Tool) -> bool:
     """Whether a tool that acted has said that this comes next."""
-    if "statuses" not in memory.how.rules:
+    if not memory.statuses or "statuses" not in memory.how.rules:
         return False
     return any(tool.does(said) and tool.explained(said) >= LITTLE for said in memory.statuses)

@@ -23,14 +23,14 @@ def check(memory: Memory, tool: Tool, args: Any) -> Blame | None:
     if not memory.spans:
         return None
     hear(memory)
-    return blame(memory, tool, memory.given(args), True)
+    return blame(memory, tool, args, True)
 
 
 def explains(memory: Memory, tool: Tool, args: Any) -> Span | None:
     """The text that explains a call which went ahead."""
     hear(memory)
     tool = tool.called(args)
-    found = blame(memory, tool, memory.given(args), tool.acts)
+    found = blame(memory, tool, args, tool.acts)
     return found.span if found is not None else None
 
 

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from stanchion.guards.flow.tools import Tool
+from stanchion.guards.flow.user import is_kind
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.asking import Sentence, asked, wanted
+from stanchion.readings.prose.asking import Sentence, asked, is_value, labelled, wanted
 from stanchion.readings.prose.fields import fields
-from stanchion.readings.prose.lexicon import stem, stems_of, words
+from stanchion.readings.prose.lexicon import NONE, stem, stems_of, words
+from stanchion.readings.prose.phrases import CHANGED_BY
+from stanchion.readings.prose.tokens import NO_VALUES, stems_and_values, stems_in, tokens, values_in, words_in
 from stanchion.readings.prose.values import LINK, Value, squash, values
 
 PASSIVE: Final = regex(r" be(?: [a-z]+ly)? ([a-z]+(?:ed|en|t|id|d)) ")
 """What is to be done to something."""
 SHORT: Final = 80
 """Up to how many characters a field says what its record is."""
+BRIEF: Final = 300
+"""Up to how many characters a result is no more than a status."""
 DEEPEST: Final = 24
 MOST: Final = 400
 """How deep arguments are looked at, and how many values of a call."""
+KEPT: Final = 4_096
+LABEL: Final = 40
+"""How many fields are remembered as they were understood, and how long they may be."""
 WHOLE: Final = (60, 4_000)
 """How long a field is of which a whole copy is a reference."""
 
@@ -26,32 +35,47 @@ WHOLE: Final = (60, 4_000)
 class Record:
     """One record of a result: the words and values of its short fields."""
 
-    __slots__ = ("ident", "values")
+    __slots__ = ("_telling", "ident", "values")
 
     def __init__(self) -> None:
         self.ident: set[str] = set()
         self.values: set[Value] = set()
+        self._telling: tuple[str, ...] | None = None
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """Its words that do not only name a kind of text; asked for once it is whole."""
+        if self._telling is None:
+            self._telling = tuple([word for word in self.ident if not is_kind(word)])
+        return self._telling
 
 
 class Part:
-    """A sentence of a span: its stems and values, and whether it commands something."""
+    """A sentence of a span: its stems and values, whether it commands something, whether it announces a change."""
 
-    __slots__ = ("_verbs", "asks", "commands", "normal", "stems", "text", "values")
+    __slots__ = ("_normal", "_verbs", "announces", "asks", "commands", "stems", "text", "values")
 
     def __init__(self, sentence: Sentence) -> None:
-        said = words(sentence.text)
-        self.text, self.asks, self.commands = sentence.text, sentence.asks, sentence.commands
+        self.text, self.asks, self.commands, _, self.announces = sentence
         self._verbs: frozenset[str] | None = None
-        self.stems = stems_of(said)
-        self.values = frozenset(values(sentence.text))
-        self.normal = f" {' '.join(said)} "
+        self._normal = ""
+        self.stems, self.values = stems_and_values(self.text)
+        if self.announces:
+            self.stems |= CHANGED_BY
+
+    @property
+    def normal(self) -> str:
+        """Its words, in order."""
+        if not self._normal:
+            self._normal = f" {' '.join(words(self.text))} "
+        return self._normal
 
     @property
     def verbs(self) -> frozenset[str]:
         """The stems that stand where a verb wants something, those of what is to be done to something included."""
         if self._verbs is None:
             passive = [stem(word) for word in PASSIVE.findall(self.normal)]
-            self._verbs = wanted(self.text) | frozenset(passive)
+            self._verbs = wanted(self.text).union(passive, CHANGED_BY if self.announces else ())
         return self._verbs
 
     def holds(self, value: Value) -> bool:
@@ -63,7 +87,8 @@ class Span:
     """A run of sentences in one field that asks for something."""
 
     __slots__ = (
-        "_squashed", "field", "hostile", "normal", "number", "parts", "record", "source", "stems", "text", "values",
+        "_normal", "_squashed", "field", "hostile", "number", "parts", "record", "source", "stems", "text",
+        "values",
     )  # fmt: skip
 
     def __init__(self, sentences: list[Sentence], field: str, record: int, source: Source, hostile: bool) -> None:
@@ -73,12 +98,19 @@ class Span:
         self.parts = [Part(each) for each in sentences]
         if len(self.parts) == 1:
             (only,) = self.parts
-            self.stems, self.values, self.normal = only.stems, only.values, only.normal
+            self.stems, self.values = only.stems, only.values
         else:
-            self.stems = frozenset().union(*[part.stems for part in self.parts])
-            self.values = frozenset().union(*[part.values for part in self.parts])
-            self.normal = "".join([part.normal for part in self.parts]).replace("  ", " ")
-        self._squashed = ""
+            self.stems = NONE.union(*[part.stems for part in self.parts])
+            self.values = NO_VALUES.union(*[part.values for part in self.parts])
+        self._squashed = self._normal = ""
+
+    @property
+    def normal(self) -> str:
+        """Its words, in order."""
+        if not self._normal:
+            joined = "".join([part.normal for part in self.parts])
+            self._normal = joined if len(self.parts) == 1 else joined.replace("  ", " ")
+        return self._normal
 
     @property
     def squashed(self) -> str:
@@ -90,6 +122,10 @@ class Span:
     def holds(self, value: Value) -> bool:
         """Whether a value stands here."""
         return value in self.values or (value.kind in ("text", "num") and f" {value.text} " in self.normal)
+
+    def announces(self, value: Value) -> bool:
+        """Whether a sentence announces that somebody is reached or paid by a value from now on."""
+        return any(part.announces and part.holds(value) for part in self.parts)
 
 
 class Source:
@@ -142,27 +178,43 @@ class Source:
         """Whether it is what a tool said of what it did: one that is known to do something, and not to open a page."""
         return bool(self.tool.verbs) and not self.tool.reads and not self.tool.prepares
 
+    @property
+    def status(self) -> bool:
+        """Whether it is what a tool said of what it did, and no longer than such words are."""
+        return self.acted and sum(map(len, self._text)) <= BRIEF
+
     def open(self, entrusted: bool = False) -> None:
         """Take it apart; `entrusted` says that the user handed the work to it, so that it may speak to an agent."""
         self.entrusted = entrusted
         for _, text in flat(self.args):
             self.ident |= stems_of(words(text))
         last, speaks = -1, False
-        for field in fields(self.content):
-            record = self.records.setdefault(field.record, Record())
-            carried = speaks and field.record == last and field.loose and (not field.name or " " in field.name)
-            speaks = self._take(record, field.record, field.name, field.text, carried)
-            last = field.record
+        for number, name, text, loose in fields(self.content):
+            record = self.records.get(number)
+            if record is None:
+                record = self.records[number] = Record()
+            carried = speaks and number == last and loose and (not name or " " in name)
+            whole = labelled(name, text) if loose and name else text
+            speaks = self._take(record, number, name, whole, carried)
+            last = number
         self.content = None
 
     def _take(self, record: Record, number: int, name: str, text: str, carried: bool) -> bool:
         """Take one field; says whether it speaks to a machine."""
         self._text.append(text)
+        if not text:
+            return False
         if "://" in text or "www." in text:
             self.links += [squash(link.partition("://")[2] or link) for link in LINK.findall(text)]
         if WHOLE[0] < len(text) < WHOLE[1]:
             self.wholes.append(digest(text))
-        found = asked(text, carried, self.entrusted)
+        if is_value(text):
+            self._data(record, number, text)
+            return False
+        if len(text) <= LABEL and not carried:
+            found = _asked(text, False, self.entrusted)
+        else:
+            found = asked(text, carried, self.entrusted)
         for each in found.data:
             self._data(record, number, each)
         hot = False
@@ -175,15 +227,34 @@ class Source:
         return hot
 
     def _data(self, record: Record, number: int, text: str) -> None:
-        found = values(text)
-        self.data += [(value, number) for value in found]
-        if len(text) <= SHORT:
-            said = words(text)
-            record.ident |= stems_of(said)
-            record.values.update(found)
-            plain = " ".join(said)
-            if len(plain) > 2:
-                self.data.append((Value("text", plain), number))
+        if len(text) > SHORT:
+            self.data += [(value, number) for value in values(text)]
+            return
+        stems, own, placed = _known(text) if len(text) <= LABEL else _facts(text)
+        record.ident |= stems
+        if own:
+            record.values.update(own)
+        self.data += [(value, number) for value in placed]
+
+
+class Facts(NamedTuple):
+    """What a short text says as data: its stems, its values, and those with the whole of it as one."""
+
+    stems: frozenset[str]
+    values: tuple[Value, ...]
+    placed: tuple[Value, ...]
+
+
+def _facts(text: str) -> Facts:
+    read = tokens(text)
+    found = tuple(values_in(text, read))
+    plain = " ".join(words_in(read))
+    return Facts(stems_in(read), found, (*found, Value("text", plain)) if len(plain) > 2 else found)
+
+
+_known = lru_cache(KEPT)(_facts)
+_asked = lru_cache(KEPT)(asked)
+"""The shortest fields of records are often the same: what they say and ask for is found once."""
 
 
 def digest(text: str) -> bytes:
@@ -199,6 +270,8 @@ def flat(args: Any) -> list[tuple[str, str]]:
             if type(value) is str:
                 if value and not value.isspace():
                     found.append((name, value))
+            elif type(value) is int or type(value) is float:
+                found.append((str(name), str(value)))
             elif value is not None and value is not True and value is not False:
                 _flatten(value, str(name), found, 1)
     else:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from stanchion.guards.flow.user import Words, kinds_of
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.lexicon import NONE, Mark, is_listed, known, parts, stem, telling, words
+from stanchion.readings import names
+from stanchion.readings.prose.lexicon import NONE, Mark, is_listed, known, stem, telling, words
 from stanchion.readings.prose.values import values
 
 FIRST: Final = regex(r"(?<=[.!?])\s|\n")
@@ -17,6 +20,8 @@ OF_NAME: Final = 2.0
 OF_TEXT: Final = 1.0
 MOST_WORDS: Final = 24
 """How many words of a description tell what a tool does."""
+KEPT: Final = 8_192
+"""How many words are remembered with what they open or select."""
 LONGEST_VERB: Final = 40
 MOST_CALLS: Final = 64
 """How long an argument may be that says what is done, and how many of them are remembered for a tool."""
@@ -34,11 +39,13 @@ class Tool:
     """
 
     __slots__ = (
+        "_all_near",
         "_anything",
         "_calls",
         "_does",
         "_makes",
         "_near",
+        "_verbs_near",
         "_wide",
         "choices",
         "frames",
@@ -56,7 +63,7 @@ class Tool:
 
     def __init__(self, name: str, about: Any = "", schema: Any = None, traits: Iterable[str] = ()) -> None:
         self.name = name
-        named = parts(name)
+        named = names.words(name)
         said = words(_first_sentence(about))[:MOST_WORDS]
         self.verbs = _verbs(named) if _verbs(named) else _verbs(said[:1])
         traits = frozenset(traits)
@@ -102,12 +109,12 @@ class Tool:
             if type(value) is str and (name in self.selectors or _is_selector(name)) and len(value) <= LONGEST_VERB:
                 known_as = self._calls.get(value)
                 if known_as is None and len(self._calls) < MOST_CALLS:
-                    known_as = self._calls[value] = self._doing(parts(value))
+                    known_as = self._calls[value] = self._doing(names.words(value))
                 if known_as is not None:
                     return known_as
         return self
 
-    def _doing(self, said: list[str]) -> Tool:
+    def _doing(self, said: Sequence[str]) -> Tool:
         made = self._copy()
         made._anything = False
         made.verbs = _verbs(said) or tuple(map(stem, said[:1]))
@@ -128,7 +135,9 @@ class Tool:
     def relate(self) -> None:
         """Look up what its words are related to."""
         self._near = {word: known(word).near for word in self.weights}
+        self._all_near = frozenset(self.weights).union(*self._near.values())
         self._wide = {word: known(word).wide for word in self.weights}
+        self._verbs_near = frozenset(self.verbs).union(*[known(verb).near for verb in self.verbs])
         self._makes = any(
             mark == Mark.MAKES or mark[0] == Mark.MEANT for verb in self.verbs for mark in known(verb).marks
         )
@@ -147,7 +156,7 @@ class Tool:
     def dictated(self, stems: frozenset[str]) -> float:
         """How well words that others wrote explain a call: only near relations count, and half without the verb."""
         got, verb = 0.0, False
-        for word, weight in self.weights.items():
+        for word, weight in self.weights.items() if not self._all_near.isdisjoint(stems) else ():
             if word in stems:
                 got += weight
             elif not self._near[word].isdisjoint(stems):
@@ -158,6 +167,14 @@ class Tool:
         if not verb and self._makes and self.framed(stems):
             got, verb = got + NEAR * max([self.weights.get(each, 0.0) for each in self.verbs], default=0.0), True
         return got / self.total * (1.0 if verb else NO_VERB)
+
+    def shares(self, stems: frozenset[str]) -> bool:
+        """Whether words have one of the tool's, or one that is near."""
+        return not self._all_near.isdisjoint(stems)
+
+    def beside(self, stems: frozenset[str]) -> frozenset[str]:
+        """The words, but for numbers, that are not the tool's own, nor near to them."""
+        return frozenset([word for word in stems - self._all_near if word.isalpha()])
 
     def asked_by(self, said: Words) -> bool:
         """Whether a user's words want what this tool does: its verb, and one of the things that its name speaks of."""
@@ -170,7 +187,7 @@ class Tool:
         """The frames of everyday requests that verbs open and that mean this tool."""
         if not self.frames:
             return NONE
-        return self.frames & {mark[1:] for verb in verbs for mark in known(verb).marks if mark[0] == Mark.SAID}
+        return self.frames.intersection(chain.from_iterable(map(_opens, verbs)))
 
     def _has(self, thing: str, stems: frozenset[str], frames: frozenset[str]) -> bool:
         """Whether words speak of a thing, or a frame means it without naming it."""
@@ -180,7 +197,7 @@ class Tool:
 
     def named_by(self, stems: frozenset[str]) -> bool:
         """Whether words have the tool's very verb, one that is near, or one of everyday requests that means it."""
-        if any(verb in stems or not known(verb).near.isdisjoint(stems) for verb in self.verbs):
+        if not self._verbs_near.isdisjoint(stems):
             return True
         if self._anything and not stems.isdisjoint(self.things):
             return True
@@ -195,12 +212,19 @@ class Tool:
         return text in self.choices
 
 
+@lru_cache(KEPT)
+def _opens(verb: str) -> frozenset[str]:
+    """The frames that a verb opens."""
+    return frozenset([mark[1:] for mark in known(verb).marks if mark[0] == Mark.SAID])
+
+
+@lru_cache(KEPT)
 def _is_selector(name: str) -> bool:
-    named = parts(name)
+    named = names.words(name)
     return bool(named) and is_listed(named[-1], "selectors")
 
 
-def _verbs(named: list[str]) -> tuple[str, ...]:
+def _verbs(named: Sequence[str]) -> tuple[str, ...]:
     """The verbs of a name."""
     sure = [stem(word) for word in named if _is_sure(word)]
     return tuple(sure if sure else [stem(word) for word in named if Mark.BASE in known(word).marks])
@@ -213,7 +237,7 @@ def _is_sure(word: str) -> bool:
     return Mark.READS in marks or (Mark.ONLY_VERB in marks and Mark.BASE in known(word).marks)
 
 
-def _reads(named: list[str], traits: frozenset[str]) -> bool:
+def _reads(named: Sequence[str], traits: frozenset[str]) -> bool:
     if "destructive" in traits:
         return False
     if "read_only" in traits:
@@ -268,7 +292,7 @@ def _selectors(schema: Any) -> Iterator[str]:
 
 
 def _is_verb(text: str) -> bool:
-    said = parts(text)
+    said = names.words(text)
     return bool(said) and Mark.BASE in known(said[0]).marks
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.asking import sentences, wanted
+from stanchion.readings.prose.asking import changes, only_reads, sentences, wanted
 from stanchion.readings.prose.lexicon import Mark, known, stems, words
 from stanchion.readings.prose.phrases import HANDED, QUESTIONS
 from stanchion.readings.prose.values import Value, squash, values
@@ -16,9 +16,12 @@ HANDS: Final = regex("|".join(HANDED), re.IGNORECASE)
 ASKS_BACK: Final = regex(QUESTIONS, re.IGNORECASE)
 QUOTED: Final = regex(r"(?<!\w)['\"‘“]([^'\"’”\n]{2,60})['\"’”](?!\w)")
 MOST: Final = 2_000
-"""How many sentences are remembered."""
+KEPT: Final = 4_096
+"""How many sentences are remembered, and of how many values whether they are in them."""
 WEB: Final = f"{Mark.TEXT}2"
 """The kind of what is on the web."""
+PAYS: Final = frozenset({f"{Mark.SAID}0", f"{Mark.MEANT}0"})
+"""The frame of everyday requests that move money."""
 PIECE: Final = 4
 """From how many letters and digits on a value may be a part of the user's words."""
 
@@ -77,11 +80,22 @@ class User:
         self.normal = " "
         self.squashed = ""
         self._shown: list[str] = []
+        self.changes = False
+        """Whether something is said to be otherwise than before."""
+        self.pays = False
+        """Whether money is spoken of."""
+        self._looks: bool | None = None
+        self._has: dict[Value, bool] = {}
 
     @property
     def spoke(self) -> bool:
         """Whether anything was said."""
         return bool(self.requests)
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether all that was said wants nothing but to be told something."""
+        return self._looks is True and not self.handed
 
     def shown(self, most: int) -> list[str]:
         """The first things that were said."""
@@ -97,9 +111,14 @@ class User:
         if not own:
             return
         self._shown += said
+        self.changes = self.changes or changes(text)
+        self.pays = self.pays or any(PAYS & known(word).marks for word in stems(text))
         before = ""
         for each in said:
-            if HANDS.search(each) and not ASKS_BACK.search(each):
+            looks = only_reads(each)
+            if looks is not None and self._looks is not False:
+                self._looks = looks
+            if not looks and HANDS.search(each) and not ASKS_BACK.search(each):
                 self.handed.append(pointing(f"{before} {each}"))
             before = each
 
@@ -111,11 +130,20 @@ class User:
             self.all.kinds | found.kinds,
             f"{self.all.lower}\n{found.lower}",
         )
+        self._has.clear()
         self.normal = f"{self.normal}| {' '.join(words(text))} "
         self.squashed = f"{self.squashed}|{squash(text)}"
 
     def has(self, value: Value) -> bool:
         """Whether a value is the user's own."""
+        known = self._has.get(value)
+        if known is None:
+            if len(self._has) >= KEPT:
+                self._has.clear()
+            known = self._has[value] = self._says(value)
+        return known
+
+    def _says(self, value: Value) -> bool:
         if value in self.all.values:
             return True
         if value.kind in ("text", "num"):

@@ -42,9 +42,15 @@ def finding(event: Event, said: Answer, action: Action) -> Finding:
     return Finding(action, f"flow.{rule}", args, patches=patches)
 
 
-def told(said: Answer) -> dict[str, str]:
+FOR_THE_RUN: Final = "this tool to use these values for the rest of the run"
+ONCE: Final = "this call; the same one again only as far as your answer says: in this run, in this task, for a time"
+OF_ANSWERS: Final = frozenset({"answer", "answer_link"})
+"""Rules for what a model says last. A yes to a call of a tool is remembered; one to an answer or a request is not."""
+
+
+def told(said: Answer, remember: bool) -> dict[str, str]:
     """What a person is shown: the value, where it was read, what stands there, what was asked for, what to confirm, and
-    what a yes allows."""
+    what a yes allows. `remember` says whether a yes is remembered for the run."""
     shown: dict[str, str] = {}
     if "value" in said:
         shown[f"value of {said['parameter']}" if "parameter" in said else "value"] = str(said["value"])
@@ -60,7 +66,8 @@ def told(said: Answer) -> dict[str, str]:
     if said.get("full"):
         shown["memory"] = "not all that was read is remembered: origins may be missing"
     shown["confirm"] = CONFIRM.get(said["rule"], "that this is right")
-    shown["a yes allows"] = "this tool to use these values for the rest of the run"
+    is_call = said["rule"] not in OF_ANSWERS and not said.get("request")
+    shown["a yes allows"] = FOR_THE_RUN if remember and is_call else ONCE
     return shown
 
 

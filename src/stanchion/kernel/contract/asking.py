@@ -43,6 +43,10 @@ class Recalls(Protocol):
     def remember(self) -> bool:
         """Whether what a person approved counts for the rest of the run."""
 
+    @property
+    def share(self) -> bool:
+        """Whether what a run learns is kept in the store, for its other processes."""
+
     def tool(self, tenant: str, name: str, traits: tuple[str, ...] = (), /) -> Any:
         """A tool as it is understood."""
 

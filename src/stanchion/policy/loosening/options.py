@@ -138,6 +138,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("action", "answer"), ACTION),
         "remember": OFF,
         "setting": ("lenient", "balanced", "firm", "strict"),
+        "share": ON,
     },
     "pii": {
         **dict.fromkeys(("action", "at"), BY_STAGE),

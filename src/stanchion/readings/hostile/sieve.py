@@ -110,6 +110,17 @@ def compiled(pattern: str) -> Any:
     return re2.compile(pattern, _options())
 
 
+def together(*patterns: str) -> Any:
+    """Patterns of this package as one automaton, which says by their numbers which of them a text has."""
+    import re2
+
+    made = re2.Set.SearchSet(_options())
+    for pattern in patterns:
+        made.Add(pattern)
+    made.Compile()
+    return made
+
+
 def _uncounted(found: re.Match[str]) -> str:
     return "*" if found.group(1) == "0" else "+"
 
@@ -126,13 +137,7 @@ def sieves() -> tuple[Sieve, ...]:
 
 
 def _sieve(entries: list[Entry]) -> Sieve:
-    import re2
-
-    together = re2.Set.SearchSet(_options())
-    for entry in entries:
-        together.Add(COUNTED.sub(_uncounted, entry.pattern))
-    together.Compile()
-    return Sieve(together, tuple(entries))
+    return Sieve(together(*[COUNTED.sub(_uncounted, entry.pattern) for entry in entries]), tuple(entries))
 
 
 def sifted(text: str) -> list[Entry]:

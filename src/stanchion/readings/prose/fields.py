@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -71,25 +71,40 @@ def _literal(text: str) -> Any:
         return None
 
 
-def _walk(data: Any) -> Iterator[Field]:
-    return islice(_inner(data, "", 0, 0, count(1)), MOST)
+def _walk(data: Any) -> list[Field]:
+    found: list[Field] = []
+    _inner(data, "", 0, 0, count(1), found)
+    return found[:MOST]
 
 
-def _inner(value: Any, name: str, record: int, depth: int, numbers: Iterator[int]) -> Iterator[Field]:
+def _inner(value: Any, name: str, record: int, depth: int, numbers: Iterator[int], found: list[Field]) -> None:
     if isinstance(value, dict):
-        mine = next(numbers)
-        if name and depth < DEEPEST:
-            yield Field(mine, "name", name)
-        for key, each in value.items() if depth < DEEPEST else ():
-            said = str(key)
-            if " " in said and not isinstance(each, dict):
-                yield Field(mine, "name", said)
-            yield from _inner(each, said, mine, depth + 1, numbers)
+        _record(value, name, depth, numbers, found)
     elif isinstance(value, list | tuple):
         for each in value if depth < DEEPEST else ():
-            yield from _inner(each, name if not isinstance(each, dict) else "", record, depth + 1, numbers)
+            if len(found) >= MOST:
+                return
+            _inner(each, name if not isinstance(each, dict) else "", record, depth + 1, numbers, found)
     elif value is not None:
-        yield Field(record, name, value if isinstance(value, str) else str(value))
+        found.append(Field(record, name, value if isinstance(value, str) else str(value)))
+
+
+def _record(value: dict[Any, Any], name: str, depth: int, numbers: Iterator[int], found: list[Field]) -> None:
+    mine = next(numbers)
+    if depth >= DEEPEST:
+        return
+    if name:
+        found.append(Field(mine, "name", name))
+    for key, each in value.items():
+        if len(found) >= MOST:
+            return
+        said = str(key)
+        if " " in said and not isinstance(each, dict):
+            found.append(Field(mine, "name", said))
+        if type(each) is str:
+            found.append(Field(mine, said, each))
+        else:
+            _inner(each, said, mine, depth + 1, numbers, found)
 
 
 def _torn(text: str) -> Iterator[Field]:

@@ -18,7 +18,6 @@ SHORTEST: Final = 3
 LONG: Final = 5
 """Longer words have one `l` at their end: cancelled, cancel."""
 WORDS: Final = regex(r"[^\W\d_]+(?:'[a-z]+)?|\d+")
-PARTS: Final = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 NONE: Final[frozenset[str]] = frozenset()
 
 
@@ -91,11 +90,6 @@ def words(text: str) -> list[str]:
     return WORDS.findall(text.lower())
 
 
-def parts(name: str) -> list[str]:
-    """The words that a name is made of, in lower case."""
-    return [part.lower() for part in PARTS.findall(name)]
-
-
 @cache
 def _table() -> dict[str, str]:
     body = get_data(__package__, FILE)
@@ -129,8 +123,13 @@ def is_listed(word: str, name: str) -> bool:
 @lru_cache(KEPT)
 def telling(word: str) -> str:
     """The stem of a word, empty for one that says nothing of what a text is about."""
-    stemmed = stem(word)
-    return "" if Mark.GENERIC in known(word).marks or Mark.GENERIC in known(stemmed).marks else stemmed
+    stemmed = word if word.isdigit() else stem(word)
+    return "" if _is_generic(word) or _is_generic(stemmed) else stemmed
+
+
+def _is_generic(word: str) -> bool:
+    """Whether a word says nothing; one that nobody knows is not even remembered."""
+    return word in _table() and Mark.GENERIC in known(word).marks
 
 
 def stems(text: str) -> frozenset[str]:

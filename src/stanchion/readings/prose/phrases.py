@@ -50,6 +50,19 @@ ASKS_ELSEWHERE: Final = (
 A word has no edge at a letter beyond ASCII: phrases are looked for in bytes.
 """
 
+CHANGES: Final = (
+    r"\b(?:new|changed|updated|corrected|revised|henceforth|now|no longer|instead)\b|\bfrom now on\b|\bas of\b"
+    r"|\bgoing forward\b|\beffective\b|\bfrom (?:january|february|march|april|may|june|july|august|september|october"
+    r"|november|december)\b",
+    r"\bneue?[rsnm]?\b|\bab sofort\b|ge(?:ä|ae)ndert|\bnouve(?:au|l|lle|aux)\b|d(?:é|e)sormais|\bnuev[oa]s?\b"
+    r"|a partir de|\bnuov[oai]\b|d'ora in poi|\bnov[oa]s?\b|\bnieuwe?\b|\bvoortaan\b|\bnow[aye]\b|\bod teraz\b"
+    r"|нов(?:ый|ая|ое|ые|ого)|\byeni\b|\bartık\b|变更|變更|新的|改为|新しい|変更|새로운|변경|الجديد",
+)
+"""By these a sentence announces that something is otherwise from now on: whoever keeps it is to change it."""
+
+CHANGED_BY: Final = frozenset({"updat", "chang", "set", "edit", "modify"})
+"""The stems of verbs by which it is changed."""
+
 LEADS: Final = (
     r"[\W\d_]+|\w{1,30}_(?=[A-Za-z][a-z]+\s)|(?:also|then|and|now|first|firstly|second|secondly|next|finally|lastly|instead|afterwards?|so|but|just|todo|note"
     r"|important|urgent|immediately|quickly|always|never|do not|don't|to go on|additionally|moreover|step \d+|or"
@@ -65,7 +78,7 @@ HANDED: Final = (
     r"[^.?!]{0,60}\b(?:instructions?|tasks?|requests?|to-?dos?|steps|asks?|asked|asking|actions?"
     r"|action items|says|wants?"
     r"|needs?|described|mentioned|requested|requirements?|demands?|suggest\w*|orders|owes?|owed"
-    r"|things|items|points|parts|checklist|list|procedure|handover|everything)\b",
+    r"|things|items|points|parts|lines|rows|entries|cards|ones|jobs|checklist|list|procedure|handover|everything)\b",
     r"\bas (?:described|requested|instructed|asked|specified|told)\b",
     r"\bwhat(?:ever)? (?:it|he|she|they|we|i|the \w+|\w+) (?:says?|asks?|wants?|needs?|owes?|requests?|requires?)\b",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
@@ -22,16 +21,25 @@ FILE: Final = regex(
     re.IGNORECASE,
 )
 DATE: Final = regex(
-    r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d.{0,20})?|\d{1,2}[:/.]\d{1,2}(?:[:/.]\d{2,4})?(?:am|pm)?"
+    r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d.{0,20})?|\d{1,2}[:/.-]\d{1,2}(?:[:/.]\d{2,4})?(?:am|pm)?"
     r"|\d{1,4}(?:am|pm|st|nd|rd|th|h|m|s|min|px|kb|mb|gb|ms|km|kg|%)|\d{4}/\d{1,2}/\d{1,2}|[\d/]+|v?\d+(?:\.\d+){1,3}",
     re.IGNORECASE,
 )
 AMOUNT: Final = regex(r"[$€£¥]?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?:[$€£¥]|usd|eur|gbp)?", re.IGNORECASE)
 SPACED: Final = regex(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{2,4}){2,8}(?:[ -]\d)?\b|\+?\d{1,4}(?:[ .-]\d{2,5}){2,6}\b")
-MAY_BE_SPACED: Final = regex(r"\d[ .-]\d|[A-Z]\d\d[ -]")
+MAY_BE_SPACED: Final = regex(r"\d(?:[ .-]\d|(?<=[A-Z]\d)\d[ -])")
+SPELT: Final = regex(r"\s?[(\[{<]\s?at\s?[)\]}>]\s?|(?<=\w) at (?=[\w-]+ dot \w)", re.IGNORECASE)
+SPELT_DOT: Final = regex(r"\s?[(\[{<]\s?dot\s?[)\]}>]\s?|(?<=\w) dot (?=\w)", re.IGNORECASE)
+"""Addresses that are spelt out."""
+NATIONAL: Final = 9
+"""How many digits of a phone are the same whether it is dialled from abroad or not."""
+MAY_HAVE: Final = regex(r"[0-9@/\\_]|\.\S| dot \w")
+"""What no value of plain letters is without."""
 ODD: Final = regex(r"[\W_]+")
+SIGNS: Final = bytes([code for code in range(128) if not chr(code).isalnum()])
+SMALL: Final = bytes(range(256)).lower()
+"""The signs among plain characters, and how those are written small."""
 AROUND: Final = ".,;:!?\"'()[]{}<>|*`“”‘’«»…"
-MARKS: Final = frozenset("@/_.:-#\\=+$€£¥&")
 LEAST: Final = 3
 LONG_CODE: Final = 5
 """From how many digits on a bare number is a code."""
@@ -46,95 +54,112 @@ class Value(NamedTuple):
 
 def squash(text: str) -> str:
     """Only the letters and digits of a text, in lower case."""
+    if text.isascii():
+        return text.encode().translate(SMALL, SIGNS).decode()
     return ODD.sub("", text).lower()
 
 
 def values(text: str) -> list[Value]:
     """The distinctive values of a text, in their order."""
+    if text.isascii() and not MAY_HAVE.search(text):
+        return []
     found: list[Value] = []
     for token in text.split():
-        if not token.isalpha():
-            bare = token.strip(AROUND)
-            if bare and not bare.isalpha():
-                found += _of(bare)
+        inner = bare(token)
+        if inner:
+            found += of_token(inner)
+    found += spaced(text)
+    return found
+
+
+def bare(token: str) -> str:
+    """A token without the signs around it; empty where only letters are left, which are no value."""
+    if token.isalpha():
+        return ""
+    inner = token.strip(AROUND)
+    return "" if inner.isalpha() else inner
+
+
+def spaced(text: str) -> list[Value]:
+    """The codes of a text that are written with blanks, and the addresses that are spelt out."""
+    found: list[Value] = []
+    if "at" in text and SPELT.search(text):
+        found += _mails(SPELT_DOT.sub(".", SPELT.sub("@", text)))
     if MAY_BE_SPACED.search(text):
         for piece in SPACED.findall(text):
             code = squash(piece)
             if len(code) >= 8 and not DATE.fullmatch(piece):
                 found.append(Value("code", code))
+                if code.isdigit() and len(code) > NATIONAL:
+                    found.append(Value("code", code[-NATIONAL:]))
                 if piece[-2] in " -":
                     found.append(Value("code", code[:-1]))
     return found
 
 
-def _of(token: str) -> Iterator[Value]:
+def of_token(token: str) -> list[Value]:
     """The values of one token."""
+    if token.isalnum() or token.replace(".", "", 1).isdigit():
+        return _plain(token)
     if "://" in token or "www." in token.partition("@")[0].lower():
         links = LINK.findall(token)
         if links:
-            for link in links:
-                yield from link_values(link)
-                yield from _mails(link.partition("://")[2].partition("/")[2])
-            return
-    mails = list(_mails(token))
+            return [value for link in links for value in _linked(link)]
+    mails = _mails(token)
     if mails:
-        yield from mails
-        return
+        return mails
     if "." in token and is_host(token):
-        yield from link_values(token)
-        return
+        return link_values(token)
     if "/" in token or "\\" in token:
-        yield from _path(token)
-        return
+        return _path(token)
     if "=" in token or ":" in token:
         if DATE.fullmatch(token):
-            return
-        for piece in token.replace("=", ":").split(":"):
-            bare = piece.strip(AROUND)
-            if bare and not bare.isalpha():
-                yield from _of(bare)
-        return
-    yield from _plain(token)
+            return []
+        pieces = [inner for piece in token.replace("=", ":").split(":") if (inner := bare(piece))]
+        return [value for inner in pieces for value in of_token(inner)]
+    return _plain(token)
 
 
-def _mails(text: str) -> Iterator[Value]:
-    if "@" in text:
-        for mail in MAIL.findall(text):
-            yield Value("mail", mail.lower().strip("."))
+def _linked(link: str) -> list[Value]:
+    """The values of a link, and the addresses of people in it."""
+    return link_values(link) + _mails(link.partition("://")[2].partition("/")[2])
 
 
-def _plain(token: str) -> Iterator[Value]:
-    if FILE.search(token):
-        yield Value("path", token.lower())
-        return
+def _mails(text: str) -> list[Value]:
+    return [Value("mail", mail.lower().strip(".")) for mail in MAIL.findall(text)] if "@" in text else []
+
+
+def _plain(token: str) -> list[Value]:
+    if "." in token and FILE.search(token):
+        return [Value("path", token.lower())]
     amount = AMOUNT.fullmatch(token)
     if amount is not None:
-        yield from _number(amount)
-    elif any(char.isdigit() for char in token):
+        return _number(amount[1], amount[2])
+    if any(map(str.isdigit, token)):
         code = squash(token)
         if len(code) >= LEAST and not DATE.fullmatch(token) and not code.isalpha():
-            yield Value("code", code)
+            return [Value("code", code)]
     elif "_" in token.strip("_"):
-        yield Value("code", squash(token))
+        return [Value("code", squash(token))]
+    return []
 
 
-def _number(found: re.Match[str]) -> Iterator[Value]:
-    whole, rest = found[1].replace(",", ""), (found[2] or "").rstrip("0").rstrip(".")
-    yield Value("num", whole + rest)
-    if len(whole) >= LONG_CODE and not rest and "," not in found[1]:
-        yield Value("code", whole)
+def _number(digits: str, fraction: str | None) -> list[Value]:
+    whole, rest = digits.replace(",", ""), fraction.rstrip("0").rstrip(".") if fraction else ""
+    if len(whole) >= LONG_CODE and not rest and "," not in digits:
+        found = [Value("num", whole), Value("code", whole)]
+        return [*found, Value("code", whole[-NATIONAL:])] if len(whole) > NATIONAL else found
+    return [Value("num", whole + rest)]
 
 
-def _path(token: str) -> Iterator[Value]:
-    if DATE.fullmatch(token):
-        return
+def _path(token: str) -> list[Value]:
     path = token.replace("\\", "/").lower().strip("/")
-    if not path:
-        return
-    yield Value("path", path)
+    if not path or DATE.fullmatch(token):
+        return []
     last = path.rpartition("/")[2]
     if last != path and FILE.search(last):
-        yield Value("path", last)
+        return [Value("path", path), Value("path", last)]
+    return [Value("path", path)]
 
 
 def is_host(token: str) -> bool:
@@ -150,13 +175,12 @@ def is_host(token: str) -> bool:
     return is_listed(end, "ends") or (len(end) == 2 and not host[:1].isupper())
 
 
-def link_values(text: str) -> Iterator[Value]:
+def link_values(text: str) -> list[Value]:
     """The host of a link, and the link without scheme, query and fragment where it has a path."""
     host, path = split_link(text)
-    if host:
-        yield Value("host", host)
-        if path:
-            yield Value("link", f"{host}/{path}")
+    if not host:
+        return []
+    return [Value("host", host), Value("link", f"{host}/{path}")] if path else [Value("host", host)]
 
 
 def split_link(text: str) -> tuple[str, str]:
@@ -167,8 +191,3 @@ def split_link(text: str) -> tuple[str, str]:
     host, _, path = plain.partition("/")
     host = host.partition("?")[0].rpartition("@")[2].partition(":")[0].strip(".").removeprefix("www.")
     return host, path.partition("?")[0].strip("/")
-
-
-def query_of(text: str) -> str:
-    """What a link carries behind its path."""
-    return unquote(text.partition("?")[2].partition("#")[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.guards.flow.answer import blamed
@@ -10,68 +11,90 @@ from stanchion.guards.flow.last_words import said
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.rules import check, explains
 from stanchion.guards.flow.tools import Tool
-from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Egress, Failure, HandoffDone, ModelReply, Moment, Prompt, ToolCall, ToolResult
+from stanchion.kernel.engine import TRIES
+from stanchion.kernel.events import Egress, Event, Failure, ModelReply, Moment, RunInfo, ToolCall
 from stanchion.kernel.lookups import Recall
-from stanchion.kernel.patches import PatchError
-from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import When
 from stanchion.locks import Lock
+from stanchion.runtime.answers.note import LEARNT, SAID, TOLD, WENT, Note, note_of, packed
+from stanchion.runtime.answers.notebook import Entry, Notebook, Terms
+from stanchion.stores.protocol import ends_here
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.asking import Recalls
 
-LEARNT: Final = frozenset({Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE})
+FEW: Final = 2
+MANY: Final = TRIES - 2
+"""In how many tries a note is written: of that many in all, two are left to read what others have written."""
 TRUST: Final = ("user", "trusted", "web")
-READ: Final = ("read_only",)
-"""What other agents say is read, and never the status of something that was done."""
+
+
+class Unreadable(Exception):
+    """What other processes of the run have noted cannot be read: nobody can say what the run has read."""
 
 
 class Provenance:
-    """The memory of a run and of its children, for several threads."""
+    """The memory of a run and of its children, for several threads; with a notebook, also for several processes."""
 
-    def __init__(self) -> None:
+    def __init__(self, notebook: Notebook | None = None) -> None:
         self._memory = Memory(explains)
         self._lock = Lock()
+        self._notebook = notebook
+
+    def entry(self, moment: Moment, guard: Recalls, child: bool) -> Entry | None:
+        """What the decision about an event carries to the store and back, where other processes may ask."""
+        event, notebook = moment.events[0], self._notebook
+        if notebook is None or not guard.share or event.run.tenant != notebook.tenant or not _concerns(event):
+            return None
+        approved = bool(moment.granted) and guard.remember
+        write = partial(note_of, event, child=child, approved=approved)
+        take = partial(self._take, guard, notebook.tenant)
+        return Entry(notebook, write, take, _terms(event, approved))
 
     def learn(self, moment: Moment, decision: Decision, guard: Recalls, child: bool) -> None:
         """Learn from an event that was judged: the user's words, what was read, what goes ahead, what was approved.
 
         `child` says that it is a child run's, which is told what to do by an agent.
         """
-        event: Any = moment.events[0]
+        event, entry = moment.events[0], moment.carried
+        if isinstance(entry, Entry) and entry.done:
+            return
         if event.stage not in LEARNT or not (decision.proceeds or isinstance(event, Failure)):
             return
-        try:
-            content: Any = "" if unread(decision.findings) else decision.patched(content_of(event))
-        except PatchError:
-            return
-        with self._lock:
-            self._memory.how = guard.how
-            match event:
-                case Prompt():
-                    self._hear(event, content, child)
-                case ToolCall():
-                    tool = guard.tool(event.run.tenant, event.tool, event.traits)
-                    self._memory.went(tool, content)
-                    if moment.granted and guard.remember:
-                        self._memory.approve(tool, content)
-                case ToolResult() | Failure():
-                    tool = guard.tool(event.run.tenant, event.tool, event.traits)
-                    self._memory.read(tool, event.args, content, _trust(event.traits))
-                case HandoffDone():
-                    self._memory.read(Tool("handoff", traits=READ), {}, content)
+        found = (*decision.findings, *decision.shadow)
+        written = note_of(event, found, child, bool(moment.granted) and guard.remember)
+        if written is not None:
+            self._take(guard, event.run.tenant, written.learnt)
+            if entry is not None and self._notebook is not None:
+                self._notebook.owe(packed(written.kept))
 
-    def _hear(self, event: Prompt, text: str, child: bool) -> None:
-        if event.trusted and not child:
-            self._memory.say(text)
-        elif not event.trusted:
-            self._memory.read(Tool(event.source if event.source else "prompt", traits=READ), {}, text)
+    def _take(self, guard: Recalls, tenant: str, note: Note | None) -> None:
+        """Take a note in; nothing is one that is missing."""
+        with self._lock:
+            memory = self._memory
+            memory.how = guard.how
+            if note is None:
+                memory.full = True
+            elif note.kind == SAID:
+                memory.say(note.content)
+            elif note.kind == WENT:
+                tool = guard.tool(tenant, note.tool, note.traits)
+                memory.went(tool, note.args)
+                if note.approved:
+                    memory.approve(tool, note.args)
+            elif note.kind == TOLD:
+                memory.read(Tool(note.tool, traits=note.traits), {}, note.content)
+            else:
+                tool = guard.tool(tenant, note.tool, note.traits)
+                memory.read(tool, note.args, note.content, _trust(note.traits))
 
     def answer(self, question: Recall) -> Any:
         """What stands against an event, as plain data; nothing where nothing does."""
         event, guard = question.event, question.guard
+        if self._notebook is not None and self._notebook.unreadable:
+            raise Unreadable
         with self._lock:
             self._memory.how = guard.how
             match event:
@@ -87,5 +110,28 @@ class Provenance:
                     return None
 
 
+def remembering(run: RunInfo, store: Any) -> Provenance:
+    """The memory of a run. Where its store outlives the process, others of the run or of its children may have written
+    there, or may read it."""
+    if ends_here(store):
+        return Provenance()
+    return Provenance(Notebook(run.tenant, run.parents[-1] if run.parents else run.id))
+
+
 def _trust(traits: tuple[str, ...]) -> str:
     return next((trait for trait in traits if trait in TRUST), "untrusted")
+
+
+def _terms(event: Event, approved: bool) -> Terms:
+    """What was read is to be known before the agent acts on it, and so is a yes. That a call went ahead only spares
+    questions."""
+    if event.stage not in LEARNT:
+        return Terms(When.LOOK, 0)
+    if event.stage is Stage.TOOL_CALL and not approved:
+        return Terms(When.PROCEED, FEW)
+    return Terms(When.JUDGED if isinstance(event, Failure) else When.PROCEED, MANY)
+
+
+def _concerns(event: Event) -> bool:
+    """Whether an event is learnt from, or asked about."""
+    return event.stage in LEARNT or event.stage is Stage.EGRESS or (isinstance(event, ModelReply) and event.final)

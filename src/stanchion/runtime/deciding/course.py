@@ -74,6 +74,8 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
             begun_ns = perf_counter_ns()
             plans = desk.plans if course.judged_by is None else course.judged_by
             moment = desk.fitted(course.moment(desk, plans), plans)
+            if shield.policy.recalls is not None:
+                moment = desk.carrying(moment)
             event = moment.events[0]
             course.enter(desk, moment)
             if shield.memory is not None and shield.memory.is_due(event.at):

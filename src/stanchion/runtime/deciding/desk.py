@@ -368,10 +368,18 @@ class Desk:
     def remembers(self) -> Provenance | None:
         """The memory of where values come from; `None` where no guard of the policy asks for it."""
         if self.provenance is None and self.shield.policy.recalls is not None:
-            from stanchion.runtime.answers.provenance import Provenance
+            from stanchion.runtime.answers.provenance import remembering
 
-            self.provenance = Provenance()
+            with self.counting:
+                if self.provenance is None:
+                    self.provenance = remembering(self.info, self.store)
         return self.provenance
+
+    def carrying(self, moment: Moment) -> Moment:
+        """A moment whose decision carries to the store and back what the run's processes learn."""
+        memory, guard = self.remembers(), self.shield.policy.recalls
+        entry = None if memory is None or guard is None else memory.entry(moment, guard, child=bool(self.info.parents))
+        return moment if entry is None else msgspec.structs.replace(moment, carried=entry)
 
     def learn(self, moment: Moment, decision: Decision) -> None:
         """Remember what an event that was judged tells of where values come from."""

@@ -1,0 +1,282 @@
+"""A run's notebook: what its processes learn, in order, in the store that they share.
+
+The last notes stand in one record, the open page; its version is how often something was written. A page that is full
+is closed: it becomes a record of its own, compressed, and is not written again. A process expects the open page as it
+knows it, in the batch of every decision that asks the memory or adds to it. Where another one has written, the batch is
+stale, as it is where any record has changed, and the answer brings the open page. Whoever lacks closed pages asks for
+all of them at once in the next try.
+
+What was read while a decision is made is new enough to answer from: only who writes has to know the last version. Where
+many write at once, a note is owed after a few tries, and goes with the next batch of its process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set as AbstractSet
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
+from stanchion.locks import Lock
+from stanchion.runtime.answers.note import LARGEST, UNREADABLE, Note, Written, notes_of, packed, page_of, unpacked
+
+NOTES: Final = "notes"
+"""What the keys of pages begin with, behind the tenant."""
+PAGE: Final = 16 * 1024
+"""From how many bytes on a page is closed before the next note."""
+MOST: Final = 16 * 1024 * 1024
+"""How many bytes of notes a run keeps, before they are compressed."""
+
+MOST_OWED: Final = 256
+"""How many notes a process owes at the most."""
+
+Take = Callable[[Note | None], None]
+"""Takes a note in; nothing is one that is missing."""
+
+
+class Opened(NamedTuple):
+    """The open page. `closed` pages stand before it, `first` is the number of its first note, `size` counts the bytes
+    of all notes; `gaps` says that some note is missing."""
+
+    version: int = 0
+    closed: int = 0
+    first: int = 0
+    size: int = 0
+    gaps: bool = False
+    notes: tuple[bytes, ...] = ()
+
+    @property
+    def end(self) -> int:
+        """The number of the next note."""
+        return self.first + len(self.notes)
+
+    @property
+    def value(self) -> Any:
+        """As it is kept."""
+        return self[1:]
+
+
+Write = Callable[[tuple[Finding, ...]], Written | None]
+"""Writes the note of an event with these findings."""
+
+
+class Terms(NamedTuple):
+    """When a note is written, and in how many tries before it is owed; 0 for an event that nothing is learnt from."""
+
+    when: When
+    tries: int
+
+
+class Draft(NamedTuple):
+    """The open page as it is to become, what has to be written for it, the notes that were owed before, and whether the
+    new one has room."""
+
+    opened: Opened
+    puts: tuple[tuple[str, Any], ...]
+    owed: tuple[bytes, ...]
+    has_room: bool
+
+
+class Notebook:
+    """What one process knows of the notes of a run and its children. For several threads."""
+
+    def __init__(self, tenant: str, run: str) -> None:
+        self.tenant: Final = tenant
+        self._run = run
+        self._name = key(tenant, NOTES, run)
+        self._lock = Lock()
+        self._known = Opened()
+        self._pages, self._taken = 0, 0
+        self._lacks: tuple[str, ...] = ()
+        self._owed: list[bytes] = []
+        self._gap = False
+        self._told_gaps = False
+        self.unreadable = False
+        """Whether what is in the store could not be read: then nobody can say what the run has read."""
+
+    def page(self, number: int) -> str:
+        """The key of a closed page."""
+        return key(self.tenant, NOTES, self._run, str(number))
+
+    def look(self, to_write: bool) -> tuple[Opened, list[Expect]]:
+        """The open page as it is known, and what a batch expects: that this is so, or, of a page that is not written,
+        that it is no older; and, of pages that are lacking, what cannot be, so that the answer brings them."""
+        with self._lock:
+            known = self._known
+            upto = known.version + 1 if to_write else FOREVER
+            return known, [(self._name, known.version, upto), *[(name, 0, 0) for name in self._lacks]]
+
+    def owe(self, data: bytes) -> None:
+        """Something was learnt that is not in the store: it goes with a later note."""
+        with self._lock:
+            if len(self._owed) < MOST_OWED:
+                self._owed.append(data)
+            else:
+                self._gap = True
+
+    def draft(self, known: Opened, data: bytes) -> Draft:
+        """The open page with a note more, behind those that are owed. One that has no room leaves a gap; where that is
+        known already, nothing is written."""
+        with self._lock:
+            owed = tuple(self._owed)
+        opened, closed = known._replace(gaps=known.gaps or self._gap), []
+        for each in (*owed, data):
+            if len(each) > LARGEST or opened.size + len(each) > MOST:
+                opened = opened._replace(gaps=True)
+                continue
+            if sum(map(len, opened.notes)) >= PAGE:
+                page = page_of(opened.first, opened.notes)
+                opened = opened._replace(closed=opened.closed + 1, first=opened.end, notes=())
+                closed.append((self.page(opened.closed), page))
+            opened = opened._replace(size=opened.size + len(each), notes=(*opened.notes, each))
+        if opened == known:
+            return Draft(known, (), owed, False)
+        opened = opened._replace(version=known.version + 1)
+        return Draft(opened, (*closed, (self._name, opened.value)), owed, opened.notes[-1:] == (data,))
+
+    def wrote(self, draft: Draft, note: Note, take: Take) -> None:
+        """The store has taken a note of this process. Where another thread has read it there already, it is known."""
+        opened = draft.opened
+        with self._lock:
+            if opened.version > self._known.version:
+                self._known, self._told_gaps = opened, opened.gaps
+                self._pages, self._taken = opened.closed, opened.end
+                take(note)
+            elif not draft.has_room:
+                take(note)
+            self._owed = [data for data in self._owed if data not in draft.owed]
+            self._gap = False
+
+    def read(self, fresh: tuple[Fresh, ...], take: Take) -> AbstractSet[str]:
+        """Take in what others have written; gives the keys of the records that are the notebook's own."""
+        with self._lock:
+            found = {one.key: one for one in fresh if one.key == self._name or one.key in self._lacks}
+            if found:
+                try:
+                    self._read(found, take)
+                except UNREADABLE:
+                    self.unreadable, self._lacks = True, ()
+            return found.keys()
+
+    def _read(self, found: dict[str, Fresh], take: Take) -> None:
+        if self._lacks and found.keys() >= set(self._lacks):
+            self._read_closed([found[name].value for name in self._lacks], take)
+        if self._name in found:
+            self._open(found[self._name])
+        if not self._lacks:
+            self._take_from(self._known.first, self._known.notes, take)
+            if self._known.gaps and not self._told_gaps:
+                self._told_gaps = True
+                take(None)
+
+    def _open(self, fresh: Fresh) -> None:
+        """Know the open page as it is now. One that was forgotten begins anew, behind what is known here: this process
+        lacks nothing, and others will."""
+        before = self._known
+        if fresh.value is None:
+            self._known, self._told_gaps = Opened(fresh.number, before.closed, self._taken, before.size, True), True
+            return
+        self._known = before._replace(version=fresh.number)  # also where it cannot be read
+        self._known = _opened(fresh.number, fresh.value)
+        lacking = range(self._pages + 1, self._known.closed + 1) if self._known.first > self._taken else ()
+        self._lacks = tuple([self.page(number) for number in lacking])
+        if not lacking:
+            self._pages = self._known.closed
+
+    def _read_closed(self, pages: list[Any], take: Take) -> None:
+        for page in pages:
+            if page is None:
+                take(None)
+                continue
+            self._take_from(*notes_of(page), take)
+        self._lacks, self._pages = (), self._known.closed
+        if self._taken < self._known.first:
+            take(None)
+            self._taken = self._known.first
+
+    def _take_from(self, first: int, notes: tuple[bytes, ...] | list[bytes], take: Take) -> None:
+        for data in notes[max(0, self._taken - first) :]:
+            if data in self._owed:
+                self._owed.remove(data)  # this process wrote it, and knows it
+            else:
+                take(unpacked(data))
+        self._taken = max(self._taken, first + len(notes))
+
+
+class Entry:
+    """What one decision reads in the notebook, and adds to it. It rides on the decision's batch."""
+
+    __slots__ = (
+        "_base",
+        "_data",
+        "_draft",
+        "_kept",
+        "_note",
+        "_notebook",
+        "_take",
+        "_terms",
+        "_tries",
+        "_write",
+        "done",
+    )
+
+    def __init__(self, notebook: Notebook, write: Write, take: Take, terms: Terms) -> None:
+        self._notebook = notebook
+        self._write = write
+        self._take = take
+        self._terms = terms
+        self._tries = 0
+        self._base = Opened()
+        self._note: Note | None = None
+        self._kept: Note | None = None
+        self._data = b""
+        self._draft: Draft | None = None
+        self.done = False
+        """Whether the store has answered: then all is learnt that is to be learnt."""
+
+    def expects(self) -> list[Expect]:
+        """The open page as it is known. The first time it has to be the last one: something may be new."""
+        self._tries += 1
+        self._base, expects = self._notebook.look(self._tries == 1 or self._tries <= self._terms.tries)
+        return expects
+
+    def puts(self, findings: tuple[Finding, ...]) -> tuple[Put, ...]:
+        """The open page with what is learnt, if the decision goes ahead."""
+        written, self._draft = self._write(findings), None
+        if written is not None and written.kept != self._kept:
+            self._data = packed(written.kept)
+        self._note, self._kept = (None, None) if written is None else written
+        if written is None or self._notebook.unreadable or self._tries > self._terms.tries:
+            return ()
+        self._draft = self._notebook.draft(self._base, self._data)
+        return tuple([(name, value, self._terms.when, 0, 0) for name, value in self._draft.puts])
+
+    def moved(self, reply: Reply) -> AbstractSet[str]:
+        """Take in what others have written."""
+        return self._notebook.read(reply.fresh, self._take)
+
+    def kept(self, reply: Reply) -> None:
+        """Learn what goes ahead now. What others were faster to write is owed."""
+        self.done = True
+        if self._note is None or not (reply.go or self._terms.when == When.JUDGED):
+            return
+        if self._draft is not None:
+            self._notebook.wrote(self._draft, self._note, self._take)
+            return
+        self._take(self._note)
+        self._notebook.owe(self._data)
+
+
+def notes_in(page: Any) -> list[Any]:
+    """The notes of an open or a closed page as plain data, for people; none where they cannot be read."""
+    try:
+        notes = notes_of(page)[1] if isinstance(page, bytes) else _opened(0, page).notes
+        return [msgspec.to_builtins(unpacked(data)) for data in notes]
+    except UNREADABLE:
+        return []
+
+
+def _opened(version: int, value: Any) -> Opened:
+    return Opened(version, *msgspec.convert(value, tuple[int, int, int, bool, tuple[bytes, ...]]))
