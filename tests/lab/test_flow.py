@@ -224,7 +224,7 @@ def test_mistakes_are_named(
     assert says in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["fields-1", "fields-2"])
+@pytest.mark.parametrize("name", ["fields-1", "fields-2", "fields-3", "fields-4"])
 def test_sets_by_fresh_eyes_are_whole_and_stay_packed(name: str) -> None:
     (source,) = sources([f"eyes:{name}"])
     traces, tools = list(source.traces()), source.tools()
@@ -236,5 +236,5 @@ def test_sets_by_fresh_eyes_are_whole_and_stay_packed(name: str) -> None:
 
 
 def test_a_set_that_nobody_wrote_is_refused_with_those_there_are() -> None:
-    with pytest.raises(NoRows, match="there is no set `eyes:fields-9`: there are eyes:fields-1, eyes:fields-2"):
+    with pytest.raises(NoRows, match="there is no set `eyes:fields-9`: there are eyes:fields-1, eyes:fields-2, "):
         sources(["eyes:fields-9"])

@@ -199,7 +199,7 @@ def test_every_sentence_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> No
         ("What is new in the inbox?", True), ("Just tell me, please.", True), ("Summarise the letters.", True),
         ("Can you give me the details of order 17?", True), ("Check the mails and tell me what they say.", True),
         ("Check the price and rebook the truck.", False), ("Tell Anna that I am late.", False),
-        ("Delete the old file.", False), ("Find the mail and answer it.", False), ("I need badges for the team.", False),
+        ("Delete the old file.", False), ("Find the mail and answer it.", False), ("I need a new badge.", False),
         ("Would you mind removing it?", False), ("Same as last week", None), ("It was a good day.", None),
     ],
 )  # fmt: skip

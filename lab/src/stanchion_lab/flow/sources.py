@@ -18,7 +18,7 @@ DOJO: Final = "agentdojo:"
 """How a source begins that is a suite of AgentDojo."""
 EYES: Final = "eyes:"
 """How a source begins that fresh eyes wrote, who knew the format of traces and nothing of the guard."""
-FIELDS: Final = ("fields-1", "fields-2")
+FIELDS: Final = ("fields-1", "fields-2", "fields-3", "fields-4")
 
 
 class Source(msgspec.Struct, frozen=True):
