@@ -236,11 +236,13 @@ and whether any gate has something to say."""
 
 class Plans:
     """The plans of one run under one policy, and what it knows of the gates: `confirmed` at that time of the host,
-    which was `told` that time of the store. `polite` ones let others go first where they race."""
+    which was `told` that time of the store. `polite` ones let others go first where they race. With a `clock`, which
+    gives nanoseconds, decisions say how long each guard took."""
 
     __slots__ = (
         "_plans",
         "can",
+        "clock",
         "confirmed",
         "gates",
         "limited",
@@ -261,8 +263,10 @@ class Plans:
         can: tuple[Action, ...] = EVERY_ACTION,
         max_age_ms: int = MAX_AGE_MS,
         polite: bool = False,
+        clock: Callable[[], int] | None = None,
     ) -> None:
         self.polite = polite
+        self.clock = clock
         self.policy = policy
         self.run = run
         self.can = can
