@@ -11,7 +11,7 @@ from stanchion.policy.schema import GUARDS, Placement, id_of, use_of
 
 PATH = "docs/reference/packs.md"
 
-ORDER: Final = ("default", "strict", "coding-agent", "database", "finance", "mcp", "shadow-start")
+ORDER: Final = ("default", "strict", "coding-agent", "database", "finance", "mcp", "agent-33", "shadow-start")
 
 INTRODUCTION: Final = """\
 # Packs
@@ -40,6 +40,7 @@ REASONS: Final = {
     "database": "rows are texts and numbers; what is neither is no answer to a query",
     "finance": "a payment rests on what was read, never on a picture of it",
     "mcp": "servers of other people send nothing that only the model can read",
+    "agent-33": "what no guardrail can look at has not been checked",
     "shadow-start": "as `strict`, and nothing is changed",
 }
 
