@@ -11,7 +11,6 @@ from stanchion import Action, Refused
 from stanchion.guards.time_limit import SLACK_MS, TimeLimit
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.state import FOREVER, Batch, Reply, When, key
-from stanchion.readings import read
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, LostStore, ScriptedTool, read_table, run_case, shield_for
