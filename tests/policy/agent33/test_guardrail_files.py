@@ -218,3 +218,21 @@ def test_budgets_of_two_tasks_differ(tmp_path: Path) -> None:
     assert large.check("write", {}, tokens=79).action == Action.ALLOW
     assert small.check("write", {}, tokens=22).action == Action.BLOCK
     assert large.check("write", {}, tokens=22).action == Action.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("category", "priority"), [("safety", 10), ("compliance", 20), ("budget", 30), ("scope", 40), ("quality", 50)]
+)
+def test_a_guardrail_stands_where_its_category_does(category: str, priority: int) -> None:
+    rule = {"id": f"{category}-050", "name": "no_deploy", "check": "event.tool != 'deploy'", "action_on_fail": "warn"}
+    placed = load_policy({f"{category}_guardrails": [rule]}).placed(rule["id"])
+    assert placed is not None
+    assert (placed.priority, placed.category.name.lower()) == (priority, category)
+
+
+def test_a_custom_guardrail_may_have_the_priority_100() -> None:
+    """The template says more than 100, the notes say 100 and more: the notes count."""
+    said = yaml.safe_load(changed("custom_guardrail", "priority: 110", "priority: 100"))
+    placed = load_policy(said).placed("custom-scope-001")
+    assert placed is not None
+    assert placed.priority == 100
