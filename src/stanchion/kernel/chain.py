@@ -96,12 +96,13 @@ class Plan:
         self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...], lifts: tuple[str, ...] = ()
     ) -> None:
         self.policy = policy.hash
-        self.shadow = policy.shadow
         self.warnings, self.count_marks = policy.warnings, policy.count_marks
         self.run = events[0].run
         chains = tuple([policy.guards(event.stage, event.tool, event.run, mode) for event in events])
         self.lineup = lineup = policy.lineups.of(chains, tuple([event.stage for event in events]), can, mode)
         self.guards, self.event_of, self.end = lineup.guards, lineup.event_of, lineup.end
+        # A chain with a guard that is always active does not only watch, whatever its policy says.
+        self.shadow = policy.shadow and all(placed.shadow for placed in lineup.guards)
         self.passes, self.redacts, self.tallied, self.cells = (
             lineup.passes, lineup.redacts, lineup.tallied, lineup.cells,
         )  # fmt: skip

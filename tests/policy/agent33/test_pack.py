@@ -8,10 +8,12 @@ from typing import Any, Final
 import pytest
 
 from stanchion import Action, PolicyError
+from stanchion.kernel.state import StoreLost
 from stanchion.policy.differences import effect_of
 from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, NAME_OF
 from stanchion.policy.load import load_policy
-from stanchion.testing import shield_for
+from stanchion.testing import FakeClock, shield_for
+from tests.runtime.failing import FailingStore, from_on
 
 SPEC: Final = Path(__file__).parent / "spec"
 
@@ -64,6 +66,16 @@ def test_a_built_in_guardrail_refuses_in_shadow_mode_too(guardrail: str, mode: s
     assert decision.action == Action.BLOCK
     assert decision.determining is not None
     assert decision.determining.guard == guardrail
+
+
+def test_a_built_in_guardrail_fails_closed_in_shadow_mode_too() -> None:
+    """A policy that only watches goes on without its store; one with a budget that is always active does not."""
+    clock = FakeClock()
+    lost = FailingStore(clock, from_on(1, StoreLost("it is gone")))
+    watching = {"name": "watching", "mode": "shadow", "guards": [{"use": "step_limit", "max_steps": 9}]}
+    assert shield_for(watching, clock=clock, store=lost).run("coder").check("bash", {"command": "ls"}).proceeds
+    run = shield_for({**PLACES, "mode": "shadow"}, clock=clock, store=lost).run("coder", task="fix")
+    assert run.check("bash", {"command": "ls"}).code == "kernel.store_lost"
 
 
 def test_other_guardrails_only_watch_in_shadow_mode() -> None:
