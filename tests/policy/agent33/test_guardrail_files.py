@@ -236,3 +236,11 @@ def test_a_custom_guardrail_may_have_the_priority_100() -> None:
     placed = load_policy(said).placed("custom-scope-001")
     assert placed is not None
     assert placed.priority == 100
+
+
+def test_a_built_in_budget_refuses_at_its_end_whatever_a_file_leaves_out() -> None:
+    said = yaml.safe_load(block("builtin_token_budget"))
+    del said["builtin_token_budget"]["thresholds"]
+    placed = load_policy(said).placed("builtin-001")
+    assert placed is not None
+    assert placed.guard.action == "block"

@@ -10,7 +10,7 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.policy.document import Document, Node, Step, shown
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.formats.agent33.checks import CHECKS, NAME_OF, Marks
+from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, NAME_OF, Marks, milder
 from stanchion.policy.formats.agent33.prose import condition, named_check
 from stanchion.policy.formats.agent33.schema import ACTIONS, CATEGORIES, GuardrailFile
 from stanchion.policy.nearest import hint
@@ -26,6 +26,10 @@ PERCENT: Final = regex(r"([0-9.]+)\s?%(?: (?:consumed|elapsed))?")
 PRIORITIES: Final = {category: 10 * (at + 1) for at, category in enumerate(CATEGORIES)}
 """Where a guardrail stands that does not say it, by its category, as in the specification's example of a chain."""
 FIRST_CUSTOM: Final = 100
+CATEGORY_OF: Final = {"builtin-001": "budget", "builtin-002": "budget", "builtin-003": "scope", "builtin-004": "scope"}
+"""The categories of the built-in guardrails, whose ids do not say it."""
+NAMED_ACTIONS: Final = {"log": "allow"}
+"""What an action of the specification is called in a policy, where it is called otherwise."""
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -55,9 +59,7 @@ def standard(guardrail: str, at: Node) -> Definition:
     """A guardrail of the specification as it stands there, for a file that only names it."""
     name = NAME_OF[guardrail]
     check = CHECKS[name]
-    category = guardrail.partition("-")[0]
-    category = {"builtin-003": "scope", "builtin-004": "scope"}.get(guardrail, category)
-    category = "budget" if category == "builtin" else category
+    category = CATEGORY_OF.get(guardrail, guardrail.partition("-")[0])
     priority = PRIORITIES[category] if check.priority is None else check.priority
     return Definition(
         guardrail, at, category, priority, (next(iter(check.hooks)),), check.action, name, "", "true", check.marks
@@ -103,8 +105,9 @@ class Reading:
         hook = said.get("type")
         if check:
             self._fits(check, hook, action, said, path, (*path, *body, "action_on_fail"))
-        if said["id"].startswith("builtin-") and said.get("enabled") is False:
-            self._fault(f"`{said['id']}` is built in and always active: leave `enabled` out", *path, "enabled")
+        if len(self.faults) == before and said["id"] in BUILT_IN:
+            self._keeps(said, check, action, path)
+            marks = marks._replace(blocks=CHECKS[NAME_OF[said["id"]]].marks.blocks)
         if len(self.faults) > before:
             return None
         hooks = (hook,) if hook is not None else (next(iter(CHECKS[check].hooks)) if check else "pre_execution",)
@@ -114,7 +117,7 @@ class Reading:
             for name, step in {
                 "action": (*body, "action_on_fail"), "check": (*body, "check"), "priority": ("priority",),
                 "type": ("type",), "applies_to": ("condition", "applies_to"), "when": ("condition", "expression"),
-                "bypass": ("bypass",), "enabled": ("enabled",), "description": ("description",), "id": ("id",),
+                "bypass": ("bypass",), "enabled": ("enabled",), "id": ("id",),
             }.items()
         }  # fmt: skip
         return Definition(
@@ -140,11 +143,27 @@ class Reading:
         elif (of_id == "builtin") != str(path[0]).startswith("builtin"):
             message = f"`{said['id']}` does not belong under `{path[0]}`: only built-in guardrails have ids `builtin-…`"
             self._fault(message, *path, "id")
+        elif of_id == "builtin" and path[0] != f"builtin_{NAME_OF.get(said['id'], '')}":
+            wanted = CHECKS[str(path[0]).removeprefix("builtin_")].id
+            self._fault(f"`{said['id']}` does not belong under `{path[0]}`: write `{wanted}`", *path, "id")
         elif given and of_id not in (given, "builtin"):
             self._fault(f"`{said['id']}` is not an id of the category `{given}`: write `{given}-001`", *path, "id")
         if of_id == "builtin":
-            return standard(said["id"], self.document.root).category if said["id"] in NAME_OF else "scope"
+            return CATEGORY_OF.get(said["id"], "scope")
         return of_id
+
+    def _keeps(self, said: dict[str, Any], check: str, action: str, path: tuple[Step, ...]) -> None:
+        """Whether a built-in guardrail that is written out is still what the specification says: what is always active
+        may neither check something else nor lead to something milder."""
+        guardrail = said["id"]
+        usual = CHECKS[NAME_OF[guardrail]]
+        if said.get("enabled") is False:
+            self._fault(f"`{guardrail}` is built in and always active: leave `enabled` out", *path, "enabled")
+        if check != NAME_OF[guardrail]:
+            own = "give your own guardrail an id such as `custom-scope-001`"
+            self._fault(f"`{guardrail}` checks `{NAME_OF[guardrail]}` and nothing else: {own}", *path, "check")
+        if milder(usual.action, NAMED_ACTIONS.get(action, action)) != usual.action:
+            self._fault(f"`{guardrail}` does not only `{action}`: write `{usual.action}`", *path, "action_on_fail")
 
     def _word(self, text: str, path: tuple[Step, ...]) -> str:
         """An action, with a remark behind it or without."""

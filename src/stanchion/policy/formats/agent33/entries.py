@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from stanchion.policy.document import Location, Node
 from stanchion.policy.formats.agent33.checks import CHECKS
-from stanchion.policy.formats.agent33.definitions import Definition
+from stanchion.policy.formats.agent33.definitions import NAMED_ACTIONS, Definition
 
 STAGES: Final = {
     "pre_execution": "tool_call",
@@ -18,13 +18,10 @@ STAGES: Final = {
 }
 """Where each hook is."""
 
-ACTION_NAMES: Final = {"log": "allow"}
-"""What an action of the specification is called in a policy, where it is called otherwise."""
-
 
 def entries(guardrail: Definition) -> Iterator[Node]:
     """The entries of a guardrail: the first has its id, and the others are parts of it."""
-    action = ACTION_NAMES.get(guardrail.action, guardrail.action)
+    action = NAMED_ACTIONS.get(guardrail.action, guardrail.action)
     if not guardrail.check:
         yield _entry(guardrail, "rule", guardrail.id, _rule(guardrail, action))
         return
