@@ -120,3 +120,11 @@ def test_no_record_says_how_long_a_guard_took() -> None:
     from stanchion.audit.record import Entry
 
     assert "trace" not in Entry.__struct_fields__
+
+
+def test_a_decision_that_was_sent_has_its_chain() -> None:
+    """A broker decides in another process: what it says of the chain arrives with the decision."""
+    decision = shield_for(ASKED).run("a").check("go", {})
+    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(decision), type=Decision)
+    assert sent.chain_result() == decision.chain_result()
+    assert [detail[:2] for detail in sent.chain_result().details] == [("a", "warn")]
