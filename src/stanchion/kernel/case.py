@@ -71,10 +71,8 @@ class Case:
         self.took: dict[int, int] = {}
         """How long guards took, by their places, in nanoseconds, where that is measured."""
 
-    def trace(self) -> Trace | None:
-        """The chain and how long its guards took; `None` where that is not measured."""
-        if self.plans.clock is None:
-            return None
+    def trace(self) -> Trace:
+        """The chain and how long its guards took, where that is measured."""
         guards = self.plan.guards
         took = tuple([(guards[pos].id, ns) for pos, ns in self.took.items()])
         return Trace(self.plan.lineup.trace.chain, took)

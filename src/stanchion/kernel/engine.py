@@ -74,7 +74,9 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         _lay(case)
         # 6. No trip: nothing is left for the store, and what is known of the gates is recent.
         if not case.lines and not _has_to_send(case):
-            made = resolve(plan, moment, case.found, case.cut, case.inputs(), trace=case.trace())
+            made = resolve(
+                plan, moment, case.found, case.cut, case.inputs(), trace=None if plans.clock is None else case.trace()
+            )
             return (yield from _entered(case, records, made)) if plan.refusals and case.found else made
         # 7. One batch: a refusal that is certain already is entered along with it.
         entry = _known_refusal(case, records) if plan.refusals and not case.go else None
@@ -271,7 +273,8 @@ def _lost(case: Case, lost: StoreLost) -> Decision:
     found, cut = store_lost(plans, plan, case.first, case.found, case.cut, lost)
     crowd = (lost.others, lost.waited_ms) if isinstance(lost, Crowded) else None
     inputs = case.inputs(lost=lost.why, confirmed=(plans.confirmed, plans.told), crowd=crowd)
-    return resolve(plan, case.moment, found, cut, inputs, trace=case.trace())
+    trace = None if plans.clock is None else case.trace()
+    return resolve(plan, case.moment, found, cut, inputs, trace=trace)
 
 
 def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
@@ -310,7 +313,8 @@ def _answered(case: Case, records: Records, reply: Reply) -> Decision:
     inputs = Inputs(
         tuple(case.used), case.asked, reply, "", case.mode, case.now, case.stale, case.plans.limited
     )  # as `case.inputs` has it; this is on the way of every call
-    return resolve(plan, moment, found, cut, inputs, held, wrote, case.trace())
+    timed = case.plans.clock is not None  # asked here: this is on the way of every call
+    return resolve(plan, moment, found, cut, inputs, held, wrote, case.trace() if timed else None)
 
 
 def _entered(case: Case, records: Records, made: Decision) -> Generator[Need, Any, Decision]:
