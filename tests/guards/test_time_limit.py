@@ -11,7 +11,6 @@ from stanchion import Action, Refused
 from stanchion.guards.time_limit import SLACK_MS, TimeLimit
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.state import FOREVER, Batch, Reply, When, key
-from stanchion.readings import read
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, LostStore, ScriptedTool, read_table, run_case, shield_for
@@ -196,10 +195,10 @@ def test_children_are_kept_to_the_time_of_the_run_that_began_them() -> None:
 def test_a_ruling_says_how_long_it_is_true() -> None:
     limit = TimeLimit(max_s=10, warn_at=50)
     event = ToolCall(id="e", at=0, run=RunInfo("r"))
-    first = limit.judge(read(event), None, 1_000)
+    first = limit.ruling(event, None, 1_000)
     assert (first.finding, first.since, first.until) == (None, 1_000, 1_000 + SLACK_MS)
     began = {"began": 1_000, "written": 1_000}
-    spans = [limit.judge(read(event), began, now) for now in (0, 5_999, 6_000, 11_000, 11_001, 99_999)]
+    spans = [limit.ruling(event, began, now) for now in (0, 5_999, 6_000, 11_000, 11_001, 99_999)]
     assert [(one.since, one.until) for one in spans] == [
         (0, 6_000),
         (0, 6_000),
@@ -215,8 +214,8 @@ def test_the_beginning_is_written_again_once_a_day() -> None:
     limit = TimeLimit(max_s=10)
     event = ToolCall(id="e", at=0, run=RunInfo("r"))
     began = {"began": 1_000, "written": 1_000}
-    assert limit.judge(read(event), began, 86_400_999).put is None
-    assert limit.judge(read(event), began, 86_401_000).put == {"began": 1_000, "written": 86_401_000}
+    assert limit.ruling(event, began, 86_400_999).put is None
+    assert limit.ruling(event, began, 86_401_000).put == {"began": 1_000, "written": 86_401_000}
 
 
 def test_a_record_that_is_none_of_its_own_fails_closed() -> None:
@@ -232,9 +231,7 @@ def test_in_strict_mode_marks_come_earlier_and_the_limit_stays() -> None:
     assert (strict.warn_at, strict.escalate_at, strict.max_s) == (56, 72, 100)
     event = ToolCall(id="e", at=0, run=RunInfo("r"))
     began = {"began": 0, "written": 0}
-    said = [
-        limit.finding for limit in (strict.judge(read(event), began, now) for now in (55_999, 56_000, 72_000, 100_001))
-    ]
+    said = [limit.finding for limit in (strict.ruling(event, began, now) for now in (55_999, 56_000, 72_000, 100_001))]
     assert [None if one is None else one.action for one in said] == [
         None,
         Action.WARN,

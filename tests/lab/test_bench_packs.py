@@ -14,6 +14,7 @@ import pytest
 
 from stanchion.readings.scan.hyper import installed
 from stanchion_lab.bench.packs import hand
+from stanchion_lab.bench.packs.agent33 import agent33, by_hand
 from stanchion_lab.bench.packs.engines import CORE, HYPERSCAN, choose, engines, sought
 from stanchion_lab.bench.packs.frames import counted, frames
 from stanchion_lab.bench.packs.grown import grown
@@ -47,8 +48,16 @@ def ratios(section: Section) -> dict[str, float]:
 
 
 def test_packs_are_among_the_sections() -> None:
-    asked = ["packs: default", "packs: strict", "packs: coding-agent", "packs that grow", "packs: call events"]
-    assert titles("packs") == asked
+    packs = ["packs: default", "packs: strict", "packs: coding-agent", "packs: agent-33"]
+    assert titles("packs") == [*packs, "packs that grow", "packs: call events"]
+
+
+@pytest.mark.usefixtures("own_sessions")
+def test_guardrails_are_measured_beside_their_guards() -> None:
+    guards = {str(entry.get("id")): entry for entry in by_hand()["guards"]}
+    assert {"safety-001", "safety-001-sql", "builtin-001"} <= set(guards)
+    assert not any({"part_of", "always"} & set(entry) for entry in guards.values())
+    assert set(ratios(agent33(LITTLE))) == {"call: agent-33", "result: agent-33"}
 
 
 @pytest.mark.usefixtures("own_sessions")

@@ -11,7 +11,7 @@ from stanchion.policy.schema import GUARDS, Placement, id_of, use_of
 
 PATH = "docs/reference/packs.md"
 
-ORDER: Final = ("default", "strict", "coding-agent", "database", "finance", "mcp", "shadow-start")
+ORDER: Final = ("default", "strict", "coding-agent", "database", "finance", "mcp", "agent-33", "shadow-start")
 
 INTRODUCTION: Final = """\
 # Packs
@@ -40,6 +40,7 @@ REASONS: Final = {
     "database": "rows are texts and numbers; what is neither is no answer to a query",
     "finance": "a payment rests on what was read, never on a picture of it",
     "mcp": "servers of other people send nothing that only the model can read",
+    "agent-33": "what no guardrail can look at has not been checked",
     "shadow-start": "as `strict`, and nothing is changed",
 }
 
@@ -52,18 +53,18 @@ Commands whose label the table of [`shell`](../guards/shell.md) overrules are le
 agent that obeys every text. [The page of `flow`](../guards/flow.md#settings) has the figures over whole tasks, and [its
 design](../design/flow.md) what it cannot decide.
 
-| of these | default | strict | coding-agent | database | finance | mcp | shadow-start |
-|---|---|---|---|---|---|---|---|
-| dangerous commands stopped | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 0 |
-| everyday commands stopped | 0/200 | 2/200 | 0/200 | 0/200 | 0/200 | 1/200 | 0 |
-| changes by SQL stopped | 0/63 | 0/63 | 0/63 | 59/63 | 0/63 | 0/63 | 0 |
-| reads by SQL stopped | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
-| secrets hidden | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 0 |
-| texts without one disturbed | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 0 |
-| internal addresses refused | 76/76 | 76/76 | 62/76 | 76/76 | 76/76 | 76/76 | 0 |
-| public addresses refused | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
-| hijacks by one result stopped | 0/628 | 614/628 | 13/628 | 0/628 | 614/628 | 614/628 | 0 |
-| honest runs disturbed | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0 |
+| of these | default | strict | coding-agent | database | finance | mcp | agent-33 | shadow-start |
+|---|---|---|---|---|---|---|---|---|
+| dangerous commands stopped | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 198/200 | 0 |
+| everyday commands stopped | 0/200 | 2/200 | 0/200 | 0/200 | 0/200 | 1/200 | 0/200 | 0 |
+| changes by SQL stopped | 0/63 | 0/63 | 0/63 | 59/63 | 0/63 | 0/63 | 7/63 | 0 |
+| reads by SQL stopped | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
+| secrets hidden | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 199/200 | 0 |
+| texts without one disturbed | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 0 |
+| internal addresses refused | 76/76 | 76/76 | 62/76 | 76/76 | 76/76 | 76/76 | 0/76 | 0 |
+| public addresses refused | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
+| hijacks by one result stopped | 0/628 | 614/628 | 13/628 | 0/628 | 614/628 | 614/628 | 13/628 | 0 |
+| honest runs disturbed | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0 |
 
 By family, in `default`: of the dangerous commands all of 6 families, and InternalAllTheThings 12 of 14; of the secrets
 gitleaks 190 of 190, detect-secrets 7 of 8, secretlint 2 of 2; of texts without one gitleaks 1 of 99, secretlint 0 of

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-from typing import Annotated, Any, ClassVar, Final, Literal
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
 from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import Point, Standing
-from stanchion.kernel.events import Event
+from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import ACTIONS, PlainActionName
@@ -20,6 +20,9 @@ from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import FOREVER, When
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {
@@ -37,6 +40,9 @@ CODES: Final = declare(
 SLACK_MS: Final = 1_000
 """How far behind the store's clock the first action's own time may be; it then counts from that time."""
 
+KEPT: Final = 4_096
+"""How many limits of tasks are remembered."""
+
 KEPT_MS: Final = 86_400_000
 """How often the beginning is written down again: what nobody writes for a week is forgotten."""
 
@@ -45,7 +51,8 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     """Refuses what comes later than `max_s` seconds after the first action, and what would end later by its estimate.
 
     The first action that comes here begins the time, whether it goes ahead or not: trying is work, too. All limits of
-    a run share its beginning, all limits of a task share the task's.
+    a run share its beginning, all limits of a task share the task's. With `of_task` the time is what the policy gives
+    the run's task; a task that is given none has no limit.
     """
 
     name: ClassVar[str] = "time_limit"
@@ -54,20 +61,62 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "budget.time_s")})
 
-    max_s: Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)]
+    max_s: Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None = None
     per: Literal["run", "task"] = "run"
     estimate_s: Annotated[float, msgspec.Meta(ge=0, lt=10**9)] = 0.0
     warn_at: Percent | None = None
     escalate_at: Percent | None = None
     action: PlainActionName = "block"
     reach: Reach = "allowed"
+    of_task: bool = False
 
     def __post_init__(self) -> None:
-        if self.turns[-1][0] <= 0:
-            said = f"`estimate_s: {self.estimate_s:g}` never fits into `max_s: {self.max_s:g}`"
+        if self.of_task == (self.max_s is not None):
+            said = "`of_task` takes the time from the task, and `max_s` gives another: leave one of them out"
+            raise ValueError(said if self.of_task else "it has no limit: give `max_s`, or `of_task: true`")
+        if self.of_task and (self.per != "task" or self.estimate_s):
+            raise ValueError("`of_task` limits the time of a task: write `per: task`, and no `estimate_s`")
+        if not self.of_task and self.turns[-1][0] <= 0:
+            said = f"`estimate_s: {self.estimate_s:g}` never fits into `max_s: {self._limit_s:g}`"
             raise ValueError(f"{said}: give more time, or a smaller estimate")
         check_marks(self, ACTIONS[self.action], self.reach)
+
+    @property
+    def _limit_s(self) -> float:
+        """The time in seconds; that of a task is known only where its task is."""
+        return 0.0 if self.max_s is None else self.max_s
+
+    @cached_property
+    def _given(self) -> Callable[[str], Any]:
+        return lambda _task: None
+
+    def scoped(self, said: Said, /) -> TimeLimit:
+        """The same limit in that policy."""
+        return self._within(said.found("tasks", "budget", only_given=True)) if self.of_task else self
+
+    def _within(self, given: Callable[[str], Any]) -> TimeLimit:
+        made = msgspec.structs.replace(self)
+        made.__dict__["_given"] = given
+        return made
+
+    @cached_property
+    def _limited(self) -> Callable[[float], TimeLimit]:
+        """Gives the same limit with a time of its own, one for each time."""
+
+        @lru_cache(KEPT)
+        def limited(max_s: float) -> TimeLimit:
+            return msgspec.structs.replace(self, of_task=False, max_s=max_s)
+
+        return limited
+
+    def of(self, run: RunInfo) -> TimeLimit | None:
+        """The limit of a run: this one, or the one with the time of its task; `None` where that has none."""
+        if not self.of_task:
+            return self
+        given = self._given(run.task) if run.task else None
+        return None if given is None or given.time_s is None else self._limited(given.time_s)
 
     @cached_property
     def turns(self) -> tuple[tuple[int, Action], ...]:
@@ -80,7 +129,7 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
 
     def _turns(self, estimate: int) -> tuple[tuple[int, Action], ...]:
         """The same for an action that takes so long."""
-        limit = int(round(self.max_s * 1_000, 3))
+        limit = int(round(self._limit_s * 1_000, 3))
         last = limit - estimate if self.reach == "allowed" else limit - estimate - 1
         marks = [(mark(limit, at) - estimate, action) for action, at in marks_of(self).items()]
         return tuple(sorted([*marks, (last + 1, ACTIONS[self.action])]))
@@ -89,12 +138,17 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         """The beginning of the run or of its task."""
         return scope_key(event.run, self.per, "time")
 
-    def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling:
+    def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling | None:
         """Rule for the span of store time in which nothing turns; the store says whether it is in that span.
 
         An action takes as long as its host or this guard estimates, whichever is longer.
         """
         event = reading.event
+        limit = self.of(event.run)
+        return None if limit is None else limit.ruling(event, value, now)
+
+    def ruling(self, event: Event, value: Any, now: int) -> Ruling:
+        """The same by the limit of the event's run."""
         own = getattr(event, "duration_ms", 0)
         estimate = max(own, self._estimate_ms) if own else self._estimate_ms
         turns = self.turns if estimate == self._estimate_ms else self._turns(estimate)
@@ -116,7 +170,7 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         if not reached:
             return None
         action = reached[-1]
-        time = f"{self.max_s:,.10g} second{'' if self.max_s == 1 else 's'}"
+        time = f"{self._limit_s:,.10g} second{'' if self._limit_s == 1 else 's'}"
         counted = f", with {estimate_ms / 1_000:,.10g} for this one" if estimate_ms else ""
         if action in marks_of(self):
             share = f"{marks_of(self)[action]:g}"
@@ -125,7 +179,7 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
 
     def tightened(self, by: float) -> TimeLimit:
         """The same limit whose marks come earlier."""
-        return tightened(self, by)
+        return tightened(self, by)._within(self._given)
 
     @property
     def only_marks(self) -> bool:
@@ -138,7 +192,13 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
 
     def points(self, standing: Standing, /) -> Iterator[Point]:
         """A mark that has been reached when the time begins, or a millisecond later."""
-        if not standing.last or self.warn_at is None or standing.shadow or not standing.stages - UNTALLIED:
+        if (
+            self.of_task
+            or not standing.last
+            or self.warn_at is None
+            or standing.shadow
+            or not standing.stages - UNTALLIED
+        ):
             return
         turns = {action: at for at, action in self.turns}
         first = turns.pop(Action.WARN)

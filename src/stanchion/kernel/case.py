@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stanchion.kernel.actions import PROCEEDS, UNCHANGED
 from stanchion.kernel.chain import Plan, Plans, Slice, Watch
+from stanchion.kernel.chain_result import Trace
 from stanchion.kernel.decision import Inputs, Known
 from stanchion.kernel.events import Moment
 from stanchion.kernel.judgement import Found, read_of
@@ -19,7 +20,7 @@ class Case:
     __slots__ = (
         "answers", "asked", "before", "before_cut", "ceiling", "cut", "expects", "first", "fixed", "found", "go",
         "judged_by", "lines", "mode", "moment", "now", "plan", "plans", "puts", "readings", "since", "slices", "stale",
-        "standing", "until", "used", "wanted", "watch",
+        "standing", "took", "until", "used", "wanted", "watch",
     )  # fmt: skip
 
     before: Found
@@ -67,6 +68,14 @@ class Case:
         self.standing = False
         """Whether something stands that has a say: a gate that is not clear, or a budget that is used up."""
         self.wanted: Wanted = []
+        self.took: dict[int, int] = {}
+        """How long guards took, by their places, in nanoseconds, where that is measured."""
+
+    def trace(self) -> Trace:
+        """The chain and how long its guards took, where that is measured."""
+        guards = self.plan.guards
+        took = tuple([(guards[pos].id, ns) for pos, ns in self.took.items()])
+        return Trace(self.plan.lineup.trace.chain, took)
 
     def again(self) -> None:
         """Begin another try."""

@@ -96,12 +96,13 @@ class Plan:
         self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...], lifts: tuple[str, ...] = ()
     ) -> None:
         self.policy = policy.hash
-        self.shadow = policy.shadow
         self.warnings, self.count_marks = policy.warnings, policy.count_marks
         self.run = events[0].run
         chains = tuple([policy.guards(event.stage, event.tool, event.run, mode) for event in events])
         self.lineup = lineup = policy.lineups.of(chains, tuple([event.stage for event in events]), can, mode)
         self.guards, self.event_of, self.end = lineup.guards, lineup.event_of, lineup.end
+        # A chain with a guard that is always active does not only watch, whatever its policy says.
+        self.shadow = policy.shadow and all(placed.shadow for placed in lineup.guards)
         self.passes, self.redacts, self.tallied, self.cells = (
             lineup.passes, lineup.redacts, lineup.tallied, lineup.cells,
         )  # fmt: skip
@@ -236,11 +237,13 @@ and whether any gate has something to say."""
 
 class Plans:
     """The plans of one run under one policy, and what it knows of the gates: `confirmed` at that time of the host,
-    which was `told` that time of the store. `polite` ones let others go first where they race."""
+    which was `told` that time of the store. `polite` ones let others go first where they race. With a `clock`, which
+    gives nanoseconds, decisions say how long each guard took."""
 
     __slots__ = (
         "_plans",
         "can",
+        "clock",
         "confirmed",
         "gates",
         "limited",
@@ -261,8 +264,10 @@ class Plans:
         can: tuple[Action, ...] = EVERY_ACTION,
         max_age_ms: int = MAX_AGE_MS,
         polite: bool = False,
+        clock: Callable[[], int] | None = None,
     ) -> None:
         self.polite = polite
+        self.clock = clock
         self.policy = policy
         self.run = run
         self.can = can

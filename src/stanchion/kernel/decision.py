@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.actions import NAMES, PROCEEDS, STOPS, Action
+from stanchion.kernel.chain_result import ChainResult, Trace, chain_result
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.happened import WITHHELD
 from stanchion.kernel.lookups import Answer
@@ -81,7 +82,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
     `passed` names the guards that found nothing, of those whose policy entry wants that written down. `wrote` are the
     records that guards changed with it, as it left them. `withheld` is the stage of an outcome that is refused: what it
-    came of has happened all the same.
+    came of has happened all the same. `trace` is beside what was decided, and no record has it.
     """
 
     id: str
@@ -97,6 +98,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     passed: tuple[str, ...] = ()
     wrote: tuple[Known, ...] = ()
     withheld: Stage | None = None
+    trace: Trace = Trace()
 
     def __repr__(self) -> str:
         """What was decided and why, as an agent may read it; what it was judged on is no part of it."""
@@ -164,6 +166,11 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     def patched(self, content: Any) -> Any:
         """That content with this decision's patches applied; the content itself where there are none."""
         return apply(content, self.patches) if self.patches else content
+
+    def chain_result(self) -> ChainResult:
+        """What each guard of the chain said, in the chain's order, by the verdicts of AGENT-33: `pass`, `warn`,
+        `escalate` or `block`. Guards that are parts of one give one verdict. A guard in shadow mode passes."""
+        return chain_result(self.trace, self.findings, self.skipped)
 
     @property
     def errors(self) -> tuple[Finding, ...]:

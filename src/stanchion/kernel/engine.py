@@ -25,13 +25,14 @@ from stanchion.kernel.judgement import (
     with_late,
 )
 from stanchion.kernel.layout import keep, lay, place, watched, word
-from stanchion.kernel.lookups import Answer, Ask
+from stanchion.kernel.lookups import Answer, Ask, Lookup
 from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
 from stanchion.kernel.resolution import resolve
 from stanchion.kernel.soundness import sound_ruling
 from stanchion.kernel.stakes import keep_stakes, lost_stake, rests_on
 from stanchion.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Crowded, Moved, Records, Reply, StoreLost
 from stanchion.kernel.states import NORMAL
+from stanchion.kernel.timing import judge_timed
 from stanchion.kernel.without_store import UNSETTLED, forgot, gate_of, refused, store_forgot, store_lost
 
 TRIES: Final = 8
@@ -59,7 +60,11 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         if plan.asks and case.cut > -1:
             lookups = lookups_of(plan, case.readings, case.cut, case.answers)
             if lookups:
+                clock = plans.clock
+                begun = 0 if clock is None else clock()
                 given: tuple[Answer, ...] = yield Ask(tuple(lookups), plan.policy)
+                if clock is not None:
+                    _waited(case, lookups, clock() - begun)
                 case.answers.update(zip([lookup.name for lookup in lookups], given, strict=True))
             if case.answers:
                 _judge_answers(case)
@@ -70,7 +75,9 @@ def decide(plans: Plans, moment: Moment, records: Records) -> Generator[Need, An
         _lay(case)
         # 6. No trip: nothing is left for the store, and what is known of the gates is recent.
         if not case.lines and not _has_to_send(case):
-            made = resolve(plan, moment, case.found, case.cut, case.inputs())
+            made = resolve(
+                plan, moment, case.found, case.cut, case.inputs(), trace=None if plans.clock is None else case.trace()
+            )
             return (yield from _entered(case, records, made)) if plan.refusals and case.found else made
         # 7. One batch: a refusal that is certain already is entered along with it.
         entry = _known_refusal(case, records) if plan.refusals and not case.go else None
@@ -137,7 +144,12 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
     moment = case.moment
     case.plan = plan = case.plans.of(moment.events, case.mode, moment.lifts)
     if plan is not case.judged_by:
-        before, before_cut = judge_pure(plan, case.readings)
+        clock = case.plans.clock
+        if clock is None:
+            before, before_cut = judge_pure(plan, case.readings)
+        else:
+            case.took = {}
+            before, before_cut = judge_timed(plan, case.readings, clock, case.took)
         if moment.late:
             before, before_cut = with_late(plan, moment.late, before, before_cut)
         case.judged_by, case.before, case.before_cut = plan, before, before_cut
@@ -146,6 +158,14 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
     else:
         case.found, case.cut, case.standing = [(-1, closed)], -1, True
     return plan
+
+
+def _waited(case: Case, lookups: list[Lookup], ns: int) -> None:
+    """Note that guards took as long as their answers, which are asked for together."""
+    asked = {lookup.guard for lookup in lookups}
+    for pos, _guard, _index in case.plan.asks:
+        if case.plan.guards[pos].id in asked:
+            case.took[pos] = ns
 
 
 def _judge_answers(case: Case) -> None:
@@ -160,6 +180,7 @@ def _judge_records(case: Case, records: Records) -> None:
     plan, found, cut, since, until = case.plan, case.found, case.cut, case.since, case.until
     expects, used, readings, now = case.expects, case.used, case.readings, case.now
     case.wanted = wanted = []
+    clock = case.plans.clock
     for recorded in plan.records:
         pos, judge, name, index, _when, _at, _shadow = recorded
         if pos > cut:
@@ -169,7 +190,10 @@ def _judge_records(case: Case, records: Records) -> None:
         used.append((name, version, seen[1]))
         expects.append((name, version, version + 1))
         try:
+            begun = 0 if clock is None else clock()
             ruling = judge(readings[index], seen[1], now)
+            if clock is not None:
+                case.took[pos] = clock() - begun
             if ruling is None:
                 continue
             sound_ruling(ruling)
@@ -256,7 +280,8 @@ def _lost(case: Case, lost: StoreLost) -> Decision:
     found, cut = store_lost(plans, plan, case.first, case.found, case.cut, lost)
     crowd = (lost.others, lost.waited_ms) if isinstance(lost, Crowded) else None
     inputs = case.inputs(lost=lost.why, confirmed=(plans.confirmed, plans.told), crowd=crowd)
-    return resolve(plan, case.moment, found, cut, inputs)
+    trace = None if plans.clock is None else case.trace()
+    return resolve(plan, case.moment, found, cut, inputs, trace=trace)
 
 
 def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
@@ -300,7 +325,8 @@ def _answered(case: Case, records: Records, reply: Reply) -> Decision:
     inputs = Inputs(
         tuple(case.used), case.asked, reply, "", case.mode, case.now, case.stale, case.plans.limited
     )  # as `case.inputs` has it; this is on the way of every call
-    return resolve(plan, moment, found, cut, inputs, held, wrote)
+    timed = case.plans.clock is not None  # asked here: this is on the way of every call
+    return resolve(plan, moment, found, cut, inputs, held, wrote, case.trace() if timed else None)
 
 
 def _entered(case: Case, records: Records, made: Decision) -> Generator[Need, Any, Decision]:

@@ -111,6 +111,12 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
     shadow: bool = False
     fail_open: bool = False
     log_pass: bool = False
+    part_of: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The id under which its verdict is given: that of the guard it is a part of, or its own."""
+        return self.part_of if self.part_of else self.id
 
     @property
     def kind(self) -> Kind:

@@ -48,7 +48,7 @@ def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
             cut = _judge_switched(plan, readings, found, cut)
         return found, cut
     except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
-        return _judge_carefully(plan, readings)
+        return judge_carefully(plan, readings)
 
 
 def _judge_switched(plan: Plan, readings: tuple[Reading, ...], found: Found, cut: int) -> int:
@@ -63,7 +63,7 @@ def _judge_switched(plan: Plan, readings: tuple[Reading, ...], found: Found, cut
     return cut
 
 
-def _judge_carefully(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
+def judge_carefully(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
     """The same, guard by guard: the place that catches everything and fails closed."""
     found: Found = []
     cut = plan.end

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN
+from stanchion.kernel.chain_result import Trace
 from stanchion.kernel.contract.powers import ANSWERS, BOUNDS, FINGERPRINTS, SWITCHES, VEILS
 from stanchion.kernel.guard import Kind, Placed, Switch, order
 from stanchion.kernel.stages import UNTALLIED, Stage
@@ -40,6 +41,7 @@ class Lineup:
             self.guards += sorted(here, key=order)
             self.event_of += [index] * len(here)
         self.end = len(self.guards)
+        self.trace = Trace(tuple([(placed.id, placed.whole) for placed in self.guards]))
         self.passes = tuple(dict.fromkeys([placed.id for placed in self.guards if placed.log_pass]))
         self.cells = [_carried(stage, can, mode) for stage in stages]
         self.redacts = Action.REDACT in can

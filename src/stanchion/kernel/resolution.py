@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plan
+from stanchion.kernel.chain_result import Trace
 from stanchion.kernel.decision import Decision, Inputs, Known
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
@@ -20,11 +21,15 @@ def resolve(
     inputs: Inputs,
     held: bool = False,
     wrote: tuple[Known, ...] = (),
+    trace: Trace | None = None,
 ) -> Decision:
     """The most severe finding wins; patches apply if it goes ahead; effects are joined, once each, in order."""
     if not found:
         name = moment.events[0].id
-        return Decision(name, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes, wrote)
+        return Decision(
+            name, Action.ALLOW, plan.policy, (), (), (), (), (), held, inputs, plan.passes, wrote, None,
+            plan.lineup.trace if trace is None else trace,
+        )  # fmt: skip
     ordered = reached(found, cut)
     real = tuple(finding for _, finding in ordered if not finding.shadow)
     action = max([finding.action for finding in real], default=Action.ALLOW)
@@ -43,6 +48,7 @@ def resolve(
         _passed(plan, [finding for _, finding in ordered], cut, bool(inputs.lost)) if plan.passes else (),
         wrote,
         moment.events[0].stage if action > PROCEEDS and has_happened(moment.events[0]) else None,
+        plan.lineup.trace if trace is None else trace,
     )
 
 

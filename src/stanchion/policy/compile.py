@@ -10,7 +10,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.powers import DEGRADES, HOLDS_DEFINITIONS, stages_of
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.stages import Stage
-from stanchion.policy import ladder, scope as scoping
+from stanchion.policy import ladder, scope as scoping, standing
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.definitions import written_tools
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
@@ -46,6 +46,7 @@ def compile_policy(
     faults += wrong
     faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
     faults += [*scoping.wrong_in(file, where), *(scoping.unread(file, where) if whole else ())]
+    faults += [*(scoping.unspent(file, where) if whole else ())]
     seats: list[Seat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()
@@ -69,6 +70,7 @@ def compile_policy(
         faults += [Fault(where("guards", at, *path), said) for path, said in misplaced(guard, guard.name, stages)]
         alone = getattr(entry, "counter", None) is None
         faults += [Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)]
+        faults += [Fault(where("guards", at, *path), said) for path, said in standing.wrong_in(file, entry)]
         if not entry.enabled:
             continue
         marked = DEGRADES.of(guard)
@@ -115,9 +117,10 @@ def _seat(file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: froze
         guard.priority if entry.priority is None else entry.priority,
         guard.category if entry.category is None else Category[entry.category.upper()],
         stages,
-        entry.mode == "shadow" or file.mode == "shadow",
+        not entry.always and (entry.mode == "shadow" or file.mode == "shadow"),
         entry.fail_open,
         entry.log_pass,
+        entry.part_of,
     )
     return seat_of(placed, place, entry.applies_to)
 

@@ -13,7 +13,16 @@ from stanchion.guards.budget import ALLOTTED, Allotment, Requests, allotment_key
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
-from stanchion.kernel.contract.powers import FINGERPRINTS, FOR_SAFE_MODE, LEASES, RECALLS, SEEKS, SPENDS, TIGHTENS
+from stanchion.kernel.contract.powers import (
+    FINGERPRINTS,
+    FOR_SAFE_MODE,
+    LEASES,
+    MEASURES,
+    RECALLS,
+    SEEKS,
+    SPENDS,
+    TIGHTENS,
+)
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.lineup import Lineups
@@ -115,7 +124,8 @@ class CompiledPolicy:
         self.seats = seats
         guards = [seat.placed.guard for seat in seats]
         spending = SPENDS.among(guards)
-        self.measures = frozenset(unit for one in spending for unit in one.limits())
+        tasks = [unit for one in MEASURES.among(guards) for unit in one.measured]
+        self.measures = frozenset([*tasks, *(unit for one in spending for unit in one.limits())])
         self._reserves = any(one.reserves() for one in spending)
         self._bounds: dict[tuple[str, ...], Amounts] = {}
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)

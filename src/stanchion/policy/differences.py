@@ -56,6 +56,7 @@ def effect_of(seat: Seat) -> dict[str, Any]:
         "mode": "shadow" if placed.shadow else "enforce",
         "fail_open": placed.fail_open,
         "log_pass": placed.log_pass,
+        "part_of": placed.part_of,
         **listed,
         **{name: _plain(getattr(placed.guard, name)) for name in options},
     }

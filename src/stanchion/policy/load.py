@@ -12,7 +12,7 @@ from stanchion.policy.compile import compile_policy
 from stanchion.policy.compiled import CompiledPolicy, content_hash
 from stanchion.policy.document import Document, in_order
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
-from stanchion.policy.formats import translated
+from stanchion.policy.formats import translated, translated_folder
 from stanchion.policy.given_data import read_data
 from stanchion.policy.lists import settled
 from stanchion.policy.overlay import environment, extended, variants
@@ -182,6 +182,8 @@ class Reading:
         try:
             if self._within is not None:
                 _stay(path, self._within)
+            if path.is_dir():
+                return self._folder(path)
             return translated(self._text(path.read_text("utf-8"), str(path)))
         except FileNotFoundError:
             from stanchion.policy.nearest import nearest
@@ -195,6 +197,16 @@ class Reading:
             raise PolicyError([Fault(str(source), f"cannot be read: {why}")]) from None
         except UnicodeDecodeError:
             raise PolicyError([Fault(str(source), "cannot be read: it is not UTF-8")]) from None
+
+    def _folder(self, folder: Path) -> Document:
+        """The guardrail files of a folder, in the order of their names, as one document."""
+        paths = sorted(path for path in folder.iterdir() if path.suffix in (".yaml", ".yml"))
+        self.files += paths
+        if self._within is not None:
+            for path in paths:
+                _stay(path, self._within)
+        texts = [(path.read_text("utf-8"), str(path)) for path in paths]
+        return translated_folder(tuple([self._text(text, origin) for text, origin in texts]), str(folder))
 
     def _text(self, text: str, origin: str) -> Document:
         """A text as a document, if need be as it was kept."""
@@ -216,5 +228,5 @@ def _stay(path: Path, within: Path) -> None:
         raise PolicyError(
             [Fault(str(path), f"it is not inside `{within}`: a project's policies must be its own files")]
         )
-    if real.exists() and not real.is_file():
+    if real.exists() and not real.is_file() and not real.is_dir():
         raise PolicyError([Fault(str(path), "it is not a plain file: a policy must be one")])

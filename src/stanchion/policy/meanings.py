@@ -24,6 +24,10 @@ PARTS: Final[dict[str, str]] = {
     "PolicyFile.escalation": "Who answers escalated actions, and how long an action waits.",
     "PolicyFile.operators": "The people who may approve what an agent may not do, by name, each with a key.",
     "PolicyFile.degrade": "What a lesser request is when a guard answers `degrade`.",
+    "PolicyFile.durations": "If `true`, the time that each guard takes is measured; `chain_result()` gives it.",
+    "Bypass.allowed": "Whether somebody may let an action past the guard.",
+    "Bypass.requires_approval": "The role whose yes it takes; one of `escalation.roles` or of the operators' roles.",
+    "Bypass.audit_required": "Always `true`: a bypass is recorded.",
     "PolicyFile.unread": "What happens to content that cannot be read: `block` refuses it, `media` lets images, audio "
     "and documents in, `allow` lets everything pass. What passes is marked as unread.",
     "FaultEntries.types": "The kind of fault by the name of the error's type, or of one of its base classes.",
@@ -83,6 +87,11 @@ PARTS: Final[dict[str, str]] = {
     "TaskEntry.files": "The files that belong to the task; the guard `files` enforces it.",
     "TaskEntry.additional_tools": "Tools that are allowed in addition to an agent's own while it works on this task.",
     "TaskEntry.deadline_s": "A run on this task ends this many seconds after its start; if absent, it has no deadline.",
+    "TaskEntry.budget": "What the task may use in all; the guards `budget` and `time_limit` with `of_task` enforce it.",
+    "TaskBudget.tokens": "How many tokens the task may use; if absent, they are not limited.",
+    "TaskBudget.time_s": "How many seconds the task may take from its first action; if absent, it is not limited.",
+    "TaskBudget.api_calls": "How many external API calls the task may make; if absent, they are not limited.",
+    "TaskBudget.cost_usd": "How many US dollars the task may cost; if absent, they are not limited.",
     "TaskFiles.write": "The only files that may be written or deleted, as globs; `**` matches any number of folders. "
     "If absent, all files.",
     "TaskFiles.deny": "Files that may never be used, as globs, whatever else allows them.",

@@ -14,6 +14,10 @@ OPTIONS: Final[dict[str, str]] = {
     "*.mode": "`shadow` judges and records but changes nothing; `enforce` acts on what the guard finds.",
     "*.applies_to": "The agents, tasks and tools that the guard judges; if absent, all of them.",
     "*.fail_open": "If `true`, a call goes ahead when the guard itself fails, unless the tool's risk is critical.",
+    "*.part_of": "The id of the guard that this one is a part of: together they give one verdict. If absent, it "
+    "stands for itself.",
+    "*.always": "If `true`, no overlay can change or remove the guard, and it enforces in shadow mode, too.",
+    "*.bypass": "Who may let an action past the guard; if absent, nobody.",
     "*.log_pass": "If `true`, records also name the guard when it was asked and found nothing.",
     "size_limits.max_chars": "The largest number of characters in the content, counting all texts and keys.",
     "size_limits.max_depth": "The deepest nesting of lists and mappings.",
@@ -39,6 +43,8 @@ OPTIONS: Final[dict[str, str]] = {
     "through the run's transports; if absent, they are not limited.",
     "budget.duration_s": "The limit in seconds of work, adding up all actions, parallel ones too; if absent, work "
     "time is not limited.",
+    "budget.of_task": "The measure whose limit is that of the run's task, `tasks.<name>.budget`; if absent, the limits "
+    "are those given here.",
     "budget.per": "Whose spending is counted together: that of a run, a task, an agent, a tenant or the whole fleet.",
     "budget.window_s": "Counts only what was spent in the last this many seconds; if absent, everything counts.",
     "budget.warn_at": "Warns from this percentage of a limit on, estimates included; if absent, it does not warn.",
@@ -54,7 +60,9 @@ OPTIONS: Final[dict[str, str]] = {
     "none.",
     "budget.reserve_duration_s": "The seconds reserved for an action without an estimate or a time limit; if absent, "
     "none.",
-    "time_limit.max_s": "The time allowed, in seconds from the first action.",
+    "time_limit.max_s": "The time allowed, in seconds from the first action; if absent, `of_task` must be `true`.",
+    "time_limit.of_task": "If `true`, the time is that of the run's task, `tasks.<name>.budget.time_s`; a task without "
+    "one is not limited.",
     "time_limit.per": "Whether the time is that of the run or of its task; a run without a task has its own time.",
     "time_limit.estimate_s": "The seconds that an action is expected to take; they count as if they had already "
     "passed.",

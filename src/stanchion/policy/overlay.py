@@ -11,6 +11,7 @@ from stanchion.policy.document import Document, Node, Unreadable, shown
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.lists import Replaced
 from stanchion.policy.merge import merge
+from stanchion.policy.standing import unsettled
 
 EXTENDS: Final = "extends"
 ENVIRONMENTS: Final = "environments"
@@ -22,6 +23,7 @@ def overlay(under: Document, over: Document) -> Document:
     replaced: list[Replaced] = []
     root = merge(under.root, over.root, faults, replaced)
     told = dict.fromkeys([*under.replaced, *over.replaced, *replaced])
+    faults += unsettled(under, Document(over.origin, root))
     return Document(
         over.origin,
         root,

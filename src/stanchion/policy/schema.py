@@ -66,12 +66,22 @@ class TaskFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deny: tuple[str, ...] = ()
 
 
+class TaskBudget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a task may use in all, whoever works on it."""
+
+    tokens: Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None = None
+    time_s: Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None = None
+    api_calls: Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None = None
+    cost_usd: Annotated[float, msgspec.Meta(ge=0, lt=10**9)] | None = None
+
+
 class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A task, or all tasks whose names match a glob."""
 
     additional_tools: tuple[str, ...] = ()
     related_tools: tuple[str, ...] | None = None
     files: TaskFiles | None = None
+    budget: TaskBudget | None = None
     deadline_s: Seconds | None = None
 
 
@@ -128,6 +138,14 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     count_marks: bool = False
 
 
+class Bypass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether somebody may let an action past a guard, and in which role; it is always recorded."""
+
+    allowed: bool = False
+    requires_approval: str = ""
+    audit_required: Literal[True] = True
+
+
 class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What every guard entry may say besides its guard's own options."""
 
@@ -140,6 +158,9 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     applies_to: AppliesTo = AppliesTo()
     fail_open: bool = False
     log_pass: bool = False
+    part_of: str = ""
+    always: bool = False
+    bypass: Bypass = Bypass()
 
 
 # Every entry has these fields: their types are looked up here, and not again for each guard.
@@ -264,6 +285,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mode: Literal["enforce", "shadow"] = "enforce"
     autonomy: bool = False
     unread: UnreadName = "block"
+    durations: bool = False
     roles: dict[str, RoleEntry] = {}
     agents: dict[str, AgentEntry] = {}
     tasks: dict[str, TaskEntry] = {}

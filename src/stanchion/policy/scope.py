@@ -95,6 +95,7 @@ def beside(seat: Seat) -> Seat | None:
         guard=made.guard,
         stages=placed.stages if made.stages is None else made.stages,
         log_pass=placed.log_pass and made.logs_pass,
+        part_of=placed.whole,
     )
     return msgspec.structs.replace(seat, placed=asking)
 
@@ -110,6 +111,22 @@ def unread(file: PolicyFile, where: Where) -> Iterator[Fault]:
         for name in saying:
             message = f"nothing acts on `{table}.{name}.{key}`: add a guard with `use: {reading[0]}`"
             yield Fault(where(table, name, key), message)
+
+
+def unspent(file: PolicyFile, where: Where) -> Iterator[Fault]:
+    """Budgets of tasks that no guard takes its limit from."""
+    taken = {getattr(entry, "of_task", None) for entry in file.guards if entry.enabled}
+    for name, task in file.tasks.items():
+        for key in type(task.budget).__struct_fields__ if task.budget is not None else ():
+            of_task = True if key == "time_s" else key
+            if getattr(task.budget, key) is not None and of_task not in taken:
+                use = (
+                    "`use: time_limit` and `of_task: true`"
+                    if of_task is True
+                    else f"`use: budget` and `of_task: {key}`"
+                )
+                message = f"nothing acts on `tasks.{name}.budget.{key}`: add a guard with {use}"
+                yield Fault(where("tasks", name, "budget", key), message)
 
 
 def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:

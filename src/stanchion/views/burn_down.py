@@ -114,7 +114,9 @@ def _budgets(policy: CompiledPolicy, run: RunInfo) -> Iterator[Burned]:
         guard, placed = seat.placed.guard, seat.placed
         if not isinstance(guard, Budget) or placed.shadow or not seat.concerns_run(run):
             continue
-        limits, window = guard.limits(), f"/{guard.window_ms}" if guard.window_ms else ""
+        bounding = guard.of(run)
+        limits = {} if bounding is None else bounding.limits()
+        window = f"/{guard.window_ms}" if guard.window_ms else ""
         for unit, name in guard.counts(run).items():
             yield Burned(
                 measure=unit,

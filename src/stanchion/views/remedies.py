@@ -135,6 +135,8 @@ def _budget(guard: Budget, said: Said) -> tuple[str, ...]:
     nearly = said.code == "budget.nearly"
     limit = said.args[1 if nearly else 0] if len(said.args) > 1 else ""
     option = next((MEASURES[unit] for unit, number in guard.limits().items() if phrase(unit, number) == limit), "")
+    if not option and guard.of_task is not None:
+        return (f"a larger budget of the task (`tasks.<name>.budget.{guard.of_task}`)",)
     if not option:
         return ()
     where = f"{limit} per {guard.per}" + (f" in any {span(round(guard.window_s * 1000))}" if guard.window_s else "")
@@ -148,6 +150,8 @@ def _budget(guard: Budget, said: Said) -> tuple[str, ...]:
 
 
 def _time(guard: TimeLimit, said: Said) -> tuple[str, ...]:
+    if guard.max_s is None:
+        return ("more time for the task (`tasks.<name>.budget.time_s`)", "another task: its time is counted apart")
     since = f"{span(round(guard.max_s * 1000))} after the first action of the {guard.per}"
     estimate = ("a smaller `estimate_s`",) if guard.estimate_s else ()
     if said.code == "time.nearly" and len(said.args) < 2:

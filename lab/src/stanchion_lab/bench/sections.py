@@ -165,6 +165,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     "packs: default": _of("packs.pack", "default"),
     "packs: strict": _of("packs.pack", "strict"),
     "packs: coding-agent": _of("packs.pack", "coding_agent"),
+    "packs: agent-33": _of("packs.agent33", "agent33"),
     "packs that grow": _of("packs.grown", "grown"),
     "packs: call events": _of("packs.frames", "frames"),
     "conditions": _conditions,

@@ -41,9 +41,21 @@ class Budget(Protocol):
     @property
     def reach(self) -> str: ...
 
+    @property
+    def of_task(self) -> str | None: ...
+
     def limits(self) -> dict[Unit, int]: ...
 
     def reserves(self) -> dict[Unit, int]: ...
+
+
+def check_of_task(budget: Budget) -> None:
+    """Refuse a budget that has limits of its own beside those of tasks, or is not counted by tasks."""
+    if budget.limits():
+        own = MEASURES[next(iter(budget.limits()))]
+        raise ValueError(f"`of_task` takes the limit from the task, and `{own}` gives another: leave one of them out")
+    if budget.per != "task" or budget.window_s is not None:
+        raise ValueError("`of_task` bounds what a task uses in all: write `per: task`, and no `window_s`")
 
 
 def idle(budget: Budget, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[str, str]]:

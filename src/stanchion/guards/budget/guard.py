@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
 from stanchion.guards._marks import Percent, Reach, check_marks, mark, marks_of, tightened
 from stanchion.guards.budget import entry
-from stanchion.guards.budget.measures import ACTS, MEASURES, phrase, shown
+from stanchion.guards.budget.measures import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import Beside, Point, Standing
 from stanchion.kernel.events import Charge, Event, RunInfo
@@ -49,6 +49,13 @@ Amount = Annotated[float, msgspec.Meta(ge=0, lt=10**9)]
 AtLimit = Literal["warn", "retry", "queue", "escalate", "block", "quarantine", "halt"]
 """An action that a limit can lead to: a counter cannot say `allow`, which would find nothing."""
 
+OfTask = Literal["tokens", "cost_usd", "api_calls"]
+"""A measure of which a policy gives tasks budgets."""
+TaskBudgets = Callable[[str], Any]
+"""Gives the budget of a task, by its name; `None` where it has none."""
+
+KEPT: Final = 4_096
+"""How many limits are remembered."""
 SPENDS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.CHARGE, Stage.HANDOFF})
 HOLD_MS: Final = 3_600_000
 """How long a reservation is open; after that it stays charged at its estimate until it is settled."""
@@ -59,7 +66,7 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     An estimate is reserved before an action and settled to what was really used afterwards; a refused action uses
     nothing. Budgets of one `counter` count together; a policy gives each entry a counter of its own unless it names
-    one.
+    one. With `of_task` the limit is what the policy gives the run's task; a task that is given none is not bounded.
     """
 
     name: ClassVar[str] = "budget"
@@ -67,6 +74,9 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = SPENDS
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+        {("tasks", "budget.tokens"), ("tasks", "budget.cost_usd"), ("tasks", "budget.api_calls")}
+    )
 
     tokens: Whole | None = None
     cost_usd: Amount | None = None
@@ -84,10 +94,13 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     reserve_tokens: Whole | None = None
     reserve_cost_usd: Amount | None = None
     reserve_duration_s: Amount | None = None
+    of_task: OfTask | None = None
 
     def __post_init__(self) -> None:
         limits = self.limits()
-        if not limits:
+        if self.of_task is not None:
+            entry.check_of_task(self)
+        elif not limits:
             raise ValueError("it bounds nothing: give `tokens`, `cost_usd`, `calls`, `api_calls` or `duration_s`")
         if self.cost_usd and not limits[Unit.COST_MICROUSD]:
             raise ValueError(f"`cost_usd: {self.cost_usd:g}` is less than a millionth: give more, or 0 for nothing")
@@ -96,6 +109,8 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         check_marks(self, ACTIONS[self.action], self.reach)
         for unit, reserved in self.reserves().items():
             option, limit = f"reserve_{MEASURES[unit]}", limits.get(unit)
+            if MEASURES[unit] == self.of_task:
+                continue
             if limit is None:
                 raise ValueError(f"`{option}` is for what `{MEASURES[unit]}` bounds, which is not given: give both")
             if reserved > limit:
@@ -105,7 +120,13 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     @property
     def default_stages(self) -> frozenset[Stage]:
         """Where it counts unless a policy says otherwise: at charges only if something of a charge is bounded."""
-        return SPENDS if set(self.limits()) - set(ACTS) else SPENDS - {Stage.CHARGE}
+        return SPENDS if self.measured - set(ACTS) else SPENDS - {Stage.CHARGE}
+
+    @property
+    def measured(self) -> frozenset[Unit]:
+        """The measures that it bounds, by its own limits or by those of tasks."""
+        own = () if self.of_task is None else (UNITS[self.of_task],)
+        return frozenset((*self.limits(), *own))
 
     @cached_property
     def lesser_at(self) -> frozenset[Stage]:
@@ -114,13 +135,39 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     def scoped(self, said: Said, /) -> Budget:
         """The same budget in that policy."""
-        return self.within(said.lesser_at)
+        given = None if self.of_task is None else said.found("tasks", "budget", only_given=True)
+        return self.within(said.lesser_at, given)
 
-    def within(self, lesser_at: frozenset[Stage]) -> Budget:
-        """The same budget in a policy that has something lesser to ask for at these stages."""
+    def within(self, lesser_at: frozenset[Stage], given: TaskBudgets | None = None) -> Budget:
+        """The same budget in a policy that has something lesser to ask for at these stages, and gives tasks budgets."""
         made = msgspec.structs.replace(self)
         made.__dict__["lesser_at"] = lesser_at
+        if given is not None:
+            made.__dict__["_given"] = given
         return made
+
+    @cached_property
+    def _given(self) -> TaskBudgets:
+        return lambda _task: None
+
+    @cached_property
+    def _limited(self) -> Callable[[Any], Budget]:
+        """Gives the same budget with a limit of its own, one for each limit."""
+
+        @lru_cache(KEPT)
+        def limited(limit: Any) -> Budget:
+            options = {"of_task": None, str(self.of_task): limit}
+            return msgspec.structs.replace(self, **options).within(self.lesser_at)
+
+        return limited
+
+    def of(self, run: RunInfo) -> Budget | None:
+        """The budget of a run: this one, or the one with the limit of its task; `None` where that has none."""
+        if self.of_task is None:
+            return self
+        given = self._given(run.task) if run.task else None
+        limit = None if given is None else getattr(given, self.of_task)
+        return None if limit is None else self._limited(limit)
 
     @property
     def window_ms(self) -> int:
@@ -152,6 +199,9 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     def counts(self, run: RunInfo) -> dict[Unit, str]:
         """The counters of a run that it bounds. What was carved out for a run is charged above it already."""
+        if self.of_task is not None:
+            bounding = self.of(run)
+            return {} if bounding is None else bounding.counts(run)
         counter = "" if self.counter is None else self.counter
         keys = {unit: scope_key(run, self.per, "budget", counter, unit.name.lower()) for unit in self.limits()}
         other = (self.per == "agent" and run.agent != run.allotted_by) or (
@@ -165,11 +215,15 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
         """The counters of a run or its task that never start anew, with their limits."""
         if self.window_s is not None or self.per not in ("run", "task"):
             return {}
-        limits = self.limits()
+        bounding = self.of(run)
+        limits = {} if bounding is None else bounding.limits()
         return {name: limits[unit] for unit, name in self.counts(run).items()}
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """A counter for each measure."""
+        if self.of_task is not None:
+            bounding = self.of(event.run)
+            return () if bounding is None else bounding.lines(event)
         limits = self.limits()
         idle_s = 0 if self.per in LASTING and self.window_s is None else IDLE_S
         return tuple(
@@ -198,7 +252,12 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
     def word(self, event: Event, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
         """Say what is used up, or nearly so, by the measure that is worst off."""
         at = said.index(max(said))
-        return self.said_of(Unit(self.lines(event)[at].unit), action, values[at])
+        return self.worded(event, Unit(self.lines(event)[at].unit), action, values[at])
+
+    def worded(self, event: Event, unit: Unit, action: Action, value: int) -> Finding:
+        """The same for one measure, by the limit of the run that the event is of."""
+        bounding = self.of(event.run)
+        return (self if bounding is None else bounding).said_of(unit, action, value)
 
     def said_of(self, unit: Unit, action: Action, value: int) -> Finding:
         """The same for one measure of which so much is used or reserved."""
@@ -214,7 +273,7 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     def tightened(self, by: float) -> Budget:
         """The same budget whose marks come earlier; what it bounds stays the same."""
-        return tightened(self, by).within(self.lesser_at)
+        return tightened(self, by).within(self.lesser_at, self._given)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer wherever it stands; a degrade mark is heard only where there is a lesser request
@@ -229,7 +288,7 @@ class Budget(msgspec.Struct, frozen=True, dict=True):
 
     def beside(self, stages: frozenset[Stage], /) -> Beside | None:
         """What counts the requests that leave, where API calls are bounded."""
-        if self.api_calls is None or stages != self.default_stages:
+        if Unit.API_CALLS not in self.measured or stages != self.default_stages:
             return None
         return Beside("requests", Requests(self), Requests.stages, logs_pass=False)
 
@@ -297,7 +356,7 @@ class Requests(msgspec.Struct, frozen=True):
     def word(self, event: Event, action: Action, values: tuple[int, ...], _said: tuple[int, ...], /) -> Finding:
         """Say how many API calls are used up, or nearly so."""
         if isinstance(self.budget, Budget):
-            return self.budget.said_of(Unit.API_CALLS, action, values[0])
+            return self.budget.worded(event, Unit.API_CALLS, action, values[0])
         limit = phrase(Unit.API_CALLS, allotments(event.run)[Unit.API_CALLS])
         return Finding(action, "budget.exceeded", (limit, "child run", shown(Unit.API_CALLS, values[0])))
 

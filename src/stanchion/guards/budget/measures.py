@@ -18,6 +18,9 @@ MEASURES: Final = {
 }
 """The options that bound, by what they count."""
 
+UNITS: Final = {name: unit for unit, name in MEASURES.items()}
+"""What each of them counts."""
+
 WORDS: Final = {
     Unit.ONE: ("call", "calls"),
     Unit.TOKENS: ("token", "tokens"),

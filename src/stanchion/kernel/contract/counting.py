@@ -50,6 +50,15 @@ class Leases(Protocol):
         """How long."""
 
 
+class Measures(Protocol):
+    """A meter whose limits may be those of a run's task. Asked when a policy is put in force for what has to be
+    measured."""
+
+    @property
+    def measured(self) -> frozenset[Unit]:
+        """The measures that it bounds, whatever gives the limits."""
+
+
 class Spends(Protocol):
     """A meter that bounds measures. Asked for what an action reserves that nobody has estimated, and for the totals by
     which a run's mode goes."""

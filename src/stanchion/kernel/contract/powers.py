@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stanchion.kernel.actions import Action
     from stanchion.kernel.contract.asking import Calls, Deep, Isolated, Recalls, Shows
     from stanchion.kernel.contract.content import Bounds, Fingerprints, NamesSecrets, Seeks, Settles, Veils
-    from stanchion.kernel.contract.counting import HearsRefusals, Leases, OnlyMarks, Spends, Vacates, Watches
+    from stanchion.kernel.contract.counting import HearsRefusals, Leases, Measures, OnlyMarks, Spends, Vacates, Watches
     from stanchion.kernel.contract.learning import (
         HasBeside,
         HoldsDefinitions,
@@ -58,6 +58,7 @@ ONLY_MARKS: Final[Power[OnlyMarks]] = Power("only_marks", "counting.OnlyMarks")
 HEARS_REFUSALS: Final[Power[HearsRefusals]] = Power("refused", "counting.HearsRefusals")
 VACATES: Final[Power[Vacates]] = Power("vacate", "counting.Vacates")
 LEASES: Final[Power[Leases]] = Power("lease_ms", "counting.Leases")
+MEASURES: Final[Power[Measures]] = Power("measured", "counting.Measures")
 SPENDS: Final[Power[Spends]] = Power("limits", "counting.Spends")
 
 CALLS: Final[Power[Calls]] = Power("call", "asking.Calls")

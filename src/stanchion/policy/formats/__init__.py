@@ -15,15 +15,30 @@ class Format(NamedTuple):
 
     name: str
     recognises: Callable[[dict[str, Any]], bool]
-    translate: Callable[[Document], Document] | None
+    translate: Callable[[tuple[Document, ...], str], Document] | None
 
 
 def _has(*keys: str) -> Callable[[dict[str, Any]], bool]:
     return lambda data: any(key in data for key in keys)
 
 
+def _agent33(documents: tuple[Document, ...], origin: str) -> Document:
+    from stanchion.policy.formats.agent33.translate import translate
+
+    return translate(documents, origin)
+
+
+def _is_agent33(data: dict[str, Any]) -> bool:
+    """By a key that no policy has; the words of a guardrail are looked up only where one may be there."""
+    if not any("guardrail" in key or key.startswith("builtin_") or key.endswith("_chain") for key in data):
+        return False
+    from stanchion.policy.formats.agent33.schema import KEYS
+
+    return any(key in KEYS for key in data)
+
+
 FORMATS: Final[tuple[Format, ...]] = (
-    Format("an AGENT-33 guardrail file", _has("guardrail", "guardrails", "custom_guardrail"), None),
+    Format("an AGENT-33 guardrail file", _is_agent33, _agent33),
     Format("a PenguiFlow policy pack", _has("policy_pack"), None),
 )
 """The formats that are known by sight. One without a translator is named in the error, instead of a list of keys
@@ -41,4 +56,22 @@ def translated(document: Document) -> Document:
     if known.translate is None:
         message = f"is {known.name}, which this version cannot read: write it as a policy with `name` and `guards`"
         raise PolicyError([Fault(document.where(), message)])
-    return known.translate(document)
+    return known.translate((document,), document.origin)
+
+
+def translated_folder(documents: tuple[Document, ...], origin: str) -> Document:
+    """The files of a folder as one policy: all of them are of one foreign format."""
+    faults = [fault for document in documents for fault in document.faults]
+    if faults:
+        raise PolicyError(faults)
+    together = next((one for one in FORMATS if one.translate is not None), None)
+    for document in documents:
+        data = document.root.data()
+        if together is None or not isinstance(data, dict) or not together.recognises(data):
+            message = (
+                "is not a guardrail file, and a folder is read as guardrail files only: name the policy's own file"
+            )
+            raise PolicyError([Fault(document.where(), message)])
+    if together is None or together.translate is None or not documents:
+        raise PolicyError([Fault(origin, "has no guardrail file (`*.yaml`): add one, or name another folder")])
+    return together.translate(documents, origin)

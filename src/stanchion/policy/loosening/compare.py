@@ -17,6 +17,7 @@ WHOLE: Final[dict[str, Stricter]] = {
     "mode": ("shadow", "enforce"),
     "autonomy": Direction.ON,
     "unread": UNREAD,
+    "durations": Direction.WORDS,
     "faults": Direction.SAME,
     "limits.warnings": Direction.LOWER,
     "limits.count_marks": Direction.ON,

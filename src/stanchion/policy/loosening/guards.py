@@ -53,6 +53,9 @@ class _Guard:
             "stages": tuple(sorted(self.placed.stages)),
             "fail_open": self.placed.fail_open,
             "log_pass": self.placed.log_pass,
+            "part_of": self.placed.part_of,
+            "always": self.entry.always,
+            "bypass": self.entry.bypass,
             **{f"applies_to.{kind}": _listed(names) for kind, names in listed.items()},
         }
 
@@ -134,7 +137,20 @@ def _holds(old: _Guard, new: _Guard, name: str, stricter: Stricter) -> bool:
 
 
 _PLACED: Final = frozenset(
-    {"id", "enabled", "priority", "category", "stages", "mode", "applies_to", "fail_open", "log_pass"}
+    {
+        "id",
+        "enabled",
+        "priority",
+        "category",
+        "stages",
+        "mode",
+        "applies_to",
+        "fail_open",
+        "log_pass",
+        "part_of",
+        "always",
+        "bypass",
+    }
 )
 
 

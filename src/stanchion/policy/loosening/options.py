@@ -21,7 +21,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
     "budget": {
         **dict.fromkeys(("tokens", "cost_usd", "calls", "api_calls", "duration_s"), LOWER),
         # Another span or another owner is another counter, and that begins at nothing.
-        **dict.fromkeys(("per", "window_s", "counter"), SAME),
+        **dict.fromkeys(("per", "window_s", "counter", "of_task"), SAME),
         **dict.fromkeys(("warn_at", "escalate_at"), LOWER),
         "degrade_at": SAME,
         "action": ACTION,
@@ -30,7 +30,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
     },
     "time_limit": {
         "max_s": LOWER,
-        "per": SAME,
+        **dict.fromkeys(("per", "of_task"), SAME),
         "estimate_s": HIGHER,
         "warn_at": LOWER,
         "escalate_at": LOWER,
@@ -189,6 +189,9 @@ PLACEMENT: Final[dict[str, Stricter]] = {
     "stages": MORE,
     "fail_open": OFF,
     "log_pass": WORDS,
+    "part_of": SAME,
+    "always": ON,
+    "bypass": SAME,
     **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools"), WIDER),
 }
 """Directions of where a guard stands and whom it concerns, in effect."""

@@ -13,7 +13,7 @@ from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.loosening.directions import Direction, Stricter, keeps
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.rules import Rule
-from stanchion.policy.schema import AgentEntry, RoleEntry, TaskEntry, TaskFiles, ToolEntry, readers
+from stanchion.policy.schema import AgentEntry, RoleEntry, TaskBudget, TaskEntry, TaskFiles, ToolEntry, readers
 from stanchion.policy.sequences import Sequence
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ TABLES: Final[dict[str, dict[str, Stricter]]] = {
         "related_tools": Direction.FEWER,
         "files.write": Direction.FEWER,
         "files.deny": _MORE,
+        **dict.fromkeys(("budget.tokens", "budget.time_s", "budget.api_calls", "budget.cost_usd"), _LOWER),
         "deadline_s": _LOWER,
     },
     "tools": {
@@ -60,6 +61,8 @@ READ_AS: Final = {
     ("tasks", "additional_tools"): "task.additional_tools",
 }
 """How conditions read a key: a rule may refuse for what another guard would rather have."""
+
+_EMPTY: Final[dict[str, Any]] = {"files": TaskFiles(), "budget": TaskBudget()}
 
 NOTHING: Final[dict[str, Any]] = {
     "roles": RoleEntry(),
@@ -148,7 +151,7 @@ def _value(policy: CompiledPolicy, entry: Any, key: str) -> Any:
         return policy.file.unread if entry.unread is None else entry.unread
     first, _, second = key.partition(".")
     value = getattr(entry, first)
-    return getattr(TaskFiles() if value is None else value, second) if second else value
+    return getattr(_EMPTY[first] if value is None else value, second) if second else value
 
 
 def _known(policy: CompiledPolicy) -> _Known:

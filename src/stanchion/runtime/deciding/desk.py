@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import OrderedDict, deque
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -63,6 +64,11 @@ class Open(msgspec.Struct, frozen=True, gc=False):
     adopted: bool = False
 
 
+def _plans(policy: Any, run: RunInfo, can: tuple[Action, ...]) -> Plans:
+    """The plans of a run, with a clock where the policy wants to know how long guards take."""
+    return Plans(policy, run, can, polite=True, clock=perf_counter_ns if policy.file.durations else None)
+
+
 def measures_of(policy: Any, run: RunInfo) -> frozenset[int]:
     """What the budgets of a run bound."""
     bounded: frozenset[int] = policy.measures
@@ -104,8 +110,7 @@ class Desk:
         """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
-        self._plans = Plans(shield.policy, info, can, polite=True)
-        self._streamed = Plans(shield.policy, info, streamed(can), polite=True)
+        self._plans, self._streamed = _plans(shield.policy, info, can), _plans(shield.policy, info, streamed(can))
         self._charges = Stage.CHARGE in shield.policy.stages
         self.measures = measures_of(shield.policy, info)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
@@ -165,8 +170,8 @@ class Desk:
         self.info = self.shield.described(self._given, policy)
         self._charges = Stage.CHARGE in policy.stages
         self.measures = measures_of(policy, self.info)
-        self._streamed = Plans(policy, self.info, streamed(self.can), polite=True)
-        self._plans = Plans(policy, self.info, self.can, polite=True)
+        self._streamed = _plans(policy, self.info, streamed(self.can))
+        self._plans = _plans(policy, self.info, self.can)
 
     def announce(self, run: RunInfo) -> None:
         """Write down that the run begins, or goes on under another policy or in another process."""

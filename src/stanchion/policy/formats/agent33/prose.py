@@ -1,0 +1,68 @@
+"""Checks in prose: a sentence is a named check, or it speaks of the event and becomes a condition."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from stanchion.kernel.regex import regex
+from stanchion.policy.conditions import ConditionError, compile_condition
+from stanchion.policy.conditions.view import STANDARD
+from stanchion.policy.formats.agent33.checks import CHECKS
+from stanchion.policy.nearest import hint
+
+_REMARK: Final = regex(r"\s*\([^()]*\)\s*$")
+_WORD: Final = regex(r"\b(?:agent|action|task|event)\.[a-z_]+")
+_QUOTED: Final = r"(?:'[^']*'|\"[^\"]*\")"
+_MATCHES: Final = regex(
+    rf"(?P<name>[a-z_]+(?:\.[a-z_]+)+)\s+(?P<verb>does not match|matches)\s+"
+    rf"(?P<globs>{_QUOTED}(?:\s*(?:,|AND|OR|and|or)\s*{_QUOTED})*)"
+)
+_JOINED_BY_AND: Final = regex(r"\bAND\b", re.IGNORECASE)
+_GLOB: Final = regex(_QUOTED)
+
+EACH_OF: Final = {"action.target_file": "action.target_files"}
+"""What stands for one of several: a call that changes many files is judged by all of them."""
+
+
+def named_check(text: str) -> str | None:
+    """The name of the check that a sentence writes out, or that is written itself; `None` where it is another."""
+    plain = " ".join(text.split())
+    return plain if plain in CHECKS else _sentences().get(plain.casefold())
+
+
+@cache
+def _sentences() -> dict[str, str]:
+    """Names by sentences, each with and without the remark in brackets that ends it."""
+    whole = {check.sentence.casefold(): name for name, check in CHECKS.items()}
+    return whole | {_REMARK.sub("", sentence): name for sentence, name in whole.items()}
+
+
+def condition(text: str) -> str:
+    """A check as a condition of a policy; `ValueError` says what is wrong with it.
+
+    `NAME does not match 'a' AND 'b'` is true where neither glob fits, `NAME matches 'a' OR 'b'` where one does.
+    """
+    if not _WORD.search(text):
+        known = ", ".join(f"`{name}`" for name in sorted(CHECKS))
+        near = hint(text, CHECKS)
+        meant = f"{near} " if near.startswith("did you mean") else ""
+        raise ValueError(f"there is no such check: {meant}write a condition, or one of {known}")
+    made = _MATCHES.sub(_spelled_out, " ".join(text.split()))
+    try:
+        compile_condition(made, STANDARD)
+    except ConditionError as error:
+        raise ValueError(str(error)) from None
+    return made
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    name, globs = found["name"], _GLOB.findall(found["globs"])
+    each = EACH_OF.get(name)
+    tests = [f"glob({name if each is None else 'file'}, {glob})" for glob in globs]
+    if found["verb"] == "matches":
+        fits = (" and " if _JOINED_BY_AND.search(_GLOB.sub("", found["globs"])) else " or ").join(tests)
+    else:
+        fits = " and ".join(f"not {test}" for test in tests)
+    return f"({fits})" if each is None else f"{each}.all(file, {fits})"

@@ -1,0 +1,131 @@
+"""The structs that are the schema of an AGENT-33 guardrail file."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+Hook = Literal["pre_execution", "post_execution", "pre_handoff", "post_handoff", "on_error"]
+CategoryName = Literal["safety", "quality", "compliance", "budget", "scope"]
+
+CATEGORIES: Final = ("safety", "compliance", "budget", "scope", "quality")
+"""In the order in which ties between priorities are broken."""
+ACTIONS: Final = ("block", "warn", "escalate", "log")
+"""What a failed check may lead to."""
+
+
+class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom a guardrail concerns; `*` is everybody."""
+
+    agents: tuple[str, ...] | str = "*"
+    tasks: tuple[str, ...] | str = "*"
+    tools: tuple[str, ...] | str = "*"
+
+
+class When(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a guardrail applies."""
+
+    expression: str = "true"
+    applies_to: Scope = Scope()
+
+
+class Validation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a guardrail checks, and what follows where the check fails."""
+
+    check: str
+    action_on_fail: str
+    threshold: float | str | None = None
+
+
+class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Shares of a budget at which a built-in guardrail speaks."""
+
+    warn: str | None = None
+    escalate: str | None = None
+    block: str | None = None
+
+
+class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether somebody may let an action past a guardrail, and who."""
+
+    allowed: bool
+    requires_approval: str = ""
+    audit_required: Literal[True] = True
+
+
+class Guardrail(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A guardrail written out in full."""
+
+    id: str
+    name: str
+    type: Hook
+    category: CategoryName
+    validation: Validation
+    priority: int | None = None
+    description: str = ""
+    enabled: bool = True
+    condition: When = When()
+    bypass: Bypassing = Bypassing(allowed=False)
+
+
+class Listed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A guardrail in the short form of the lists of a category."""
+
+    id: str
+    name: str
+    check: str
+    action_on_fail: str
+    type: Hook | None = None
+    priority: int | None = None
+    threshold: float | str | None = None
+    description: str = ""
+    enabled: bool = True
+    condition: When = When()
+    bypass: Bypassing = Bypassing(allowed=False)
+
+
+class BuiltIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A guardrail that is always active."""
+
+    id: str
+    check: str
+    action_on_fail: str
+    type: Hook | None = None
+    priority: int | None = None
+    name: str = ""
+    thresholds: Thresholds = Thresholds()
+    enabled: bool = True
+
+
+class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A guardrail's place in a chain."""
+
+    guardrail: str
+
+
+class GuardrailFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One guardrail file."""
+
+    guardrail: Guardrail | None = None
+    guardrails: tuple[Guardrail, ...] = ()
+    custom_guardrail: Guardrail | None = None
+    custom_guardrails: tuple[Guardrail, ...] = ()
+    safety_guardrails: tuple[Listed, ...] = ()
+    quality_guardrails: tuple[Listed, ...] = ()
+    compliance_guardrails: tuple[Listed, ...] = ()
+    budget_guardrails: tuple[Listed, ...] = ()
+    scope_guardrails: tuple[Listed, ...] = ()
+    builtin_token_budget: BuiltIn | None = None
+    builtin_time_budget: BuiltIn | None = None
+    builtin_scope_boundary: BuiltIn | None = None
+    builtin_tool_allowlist: BuiltIn | None = None
+    pre_execution_chain: tuple[Link, ...] = ()
+    post_execution_chain: tuple[Link, ...] = ()
+    pre_handoff_chain: tuple[Link, ...] = ()
+    post_handoff_chain: tuple[Link, ...] = ()
+    on_error_chain: tuple[Link, ...] = ()
+
+
+KEYS: Final = GuardrailFile.__struct_fields__
+"""What stands on top of a guardrail file, and by which one is known."""

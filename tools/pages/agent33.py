@@ -1,0 +1,86 @@
+"""The AGENT-33 specification, paragraph by paragraph: what meets it, and what is not done yet."""
+
+import re
+from typing import Final
+
+from tools.features import Done, Open, Ruled, read
+
+PATH = "docs/features/agent33.md"
+
+INTRODUCTION: Final = """\
+# AGENT-33, paragraph by paragraph
+
+Each numbered paragraph of the specification *Guardrails & Validation Hooks* with its requirements: the module that
+meets one and the test that shows it, or that nothing does yet. [Guardrail files](../how-to/guardrail-files.md) says how
+to use them.
+
+Guardrails that the pack `agent-33` does not have: `compliance-001` (locks on files), `compliance-002`, `compliance-003`
+and `compliance-004` (evidence of reviews, branches and documentation). A file that names one is refused.
+"""
+
+PARAGRAPHS: Final = (
+    (18, "Guardrail schema"),
+    (43, "1.1 Pre-execution"),
+    (60, "1.2 Post-execution"),
+    (77, "1.3 Pre-handoff"),
+    (94, "1.4 Post-handoff"),
+    (111, "1.5 On error"),
+    (136, "2.1 Safety"),
+    (163, "2.2 Quality"),
+    (190, "2.3 Compliance"),
+    (217, "2.4 Budget"),
+    (246, "2.5 Scope"),
+    (279, "3.1 Execution order"),
+    (293, "3.2 Chain configuration example"),
+    (305, "3.3 Chain results aggregation"),
+    (326, "4.1 Pass"),
+    (337, "4.2 Warn"),
+    (349, "4.3 Block"),
+    (364, "4.4 Escalate"),
+    (380, "5 Built-in guardrails"),
+    (384, "5.1 Token budget enforcement"),
+    (400, "5.2 Time budget enforcement"),
+    (416, "5.3 Scope boundary enforcement"),
+    (429, "5.4 Tool allowlist enforcement"),
+    (448, "6.1 Custom guardrail template"),
+    (475, "6.2 Custom guardrail example"),
+    (508, "7.1 Bypass request schema"),
+    (520, "7.2 Bypass approval flow"),
+    (538, "7.3 Emergency override"),
+    (561, "8.1 Risk trigger mapping"),
+    (583, "8.2 Autonomy budget interaction"),
+    (605, "9.1 Registration"),
+    (615, "9.2 Runtime state"),
+    (630, "9.3 Monitoring and alerting"),
+    (653, "10 Implementation notes"),
+)
+"""Where each paragraph begins, and its title."""
+
+
+def render() -> str:
+    """Render a table for each paragraph, with the rows of the feature table that lie in it."""
+    rows = read("agent33").rows
+    lines = [INTRODUCTION]
+    ends = [*[begins for begins, _ in PARAGRAPHS[1:]], 10**9]
+    for (begins, title), end in zip(PARAGRAPHS, ends, strict=True):
+        lines += [f"## {title}", "", "| requirement | module | test |", "|---|---|---|"]
+        lines += [_line(row) for row in rows if any(begins <= at < end for at in _starts(row))]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _starts(row: Open | Done | Ruled) -> list[int]:
+    """Where the passages of a row begin."""
+    return [int(found) for found in re.findall(r"(?:^|,)\s*(\d+)", row.lines)]
+
+
+def _line(row: Open | Done | Ruled) -> str:
+    says = row.says.replace("|", "\\|")
+    match row:
+        case Done():
+            modules, tests = ("<br>".join(f"`{one}`" for one in each) for each in (row.modules, row.tests))
+            return f"| {says} | {modules} | {tests} |"
+        case Ruled():
+            return f"| {says} | ruled: {row.ruling} | |"
+        case _:
+            return f"| {says} | not done yet | |"
