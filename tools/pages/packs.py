@@ -63,7 +63,7 @@ design](../design/flow.md) what it cannot decide.
 | texts without one disturbed | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 1/109 | 0 |
 | internal addresses refused | 76/76 | 76/76 | 62/76 | 76/76 | 76/76 | 76/76 | 0/76 | 0 |
 | public addresses refused | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0/200 | 0 |
-| hijacks by one result stopped | 0/628 | 614/628 | 13/628 | 0/628 | 614/628 | 614/628 | 13/628 | 0 |
+| hijacks by one result stopped | 0/628 | 626/628 | 13/628 | 0/628 | 626/628 | 626/628 | 13/628 | 0 |
 | honest runs disturbed | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0 |
 
 By family, in `default`: of the dangerous commands all of 6 families, and InternalAllTheThings 12 of 14; of the secrets
