@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from stanchion.kernel.actions import Action
     from stanchion.kernel.contract.asking import Calls, Deep, Isolated, Recalls, Shows
     from stanchion.kernel.contract.content import Bounds, Fingerprints, NamesSecrets, Seeks, Settles, Veils
-    from stanchion.kernel.contract.counting import HearsRefusals, Leases, OnlyMarks, Spends, Vacates, Watches
+    from stanchion.kernel.contract.counting import (
+        EndsWithRuns,
+        HearsRefusals,
+        Leases,
+        OnlyMarks,
+        Spends,
+        Vacates,
+        Watches,
+    )
     from stanchion.kernel.contract.learning import (
         HasBeside,
         HoldsDefinitions,
@@ -57,6 +65,7 @@ WATCHES: Final[Power[Watches]] = Power("watch", "counting.Watches")
 ONLY_MARKS: Final[Power[OnlyMarks]] = Power("only_marks", "counting.OnlyMarks")
 HEARS_REFUSALS: Final[Power[HearsRefusals]] = Power("refused", "counting.HearsRefusals")
 VACATES: Final[Power[Vacates]] = Power("vacate", "counting.Vacates")
+ENDS_WITH_RUNS: Final[Power[EndsWithRuns]] = Power("ended", "counting.EndsWithRuns")
 LEASES: Final[Power[Leases]] = Power("lease_ms", "counting.Leases")
 SPENDS: Final[Power[Spends]] = Power("limits", "counting.Spends")
 
