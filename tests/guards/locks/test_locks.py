@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from stanchion import Refused, Shield
+from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel.state import Batch, Reply
 from stanchion.runtime.run import Run
 from stanchion.stores.memory import MemoryStore, wall_ms
 from stanchion.stores.sqlite import SqliteStore
-from stanchion.testing import FakeClock
+from stanchion.testing import FakeClock, shield_for
+from stanchion.views.stored import RecordCell, cells
 from tests.guards.locks.driven import policy, read, write
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -232,6 +234,35 @@ def test_nothing_to_lock_and_nobody_to_lock_it_are_errors() -> None:
             run.lock(**names)
     with pytest.raises(ValueError, match="the policy has no guard `locks`"):
         Shield.load({"name": "none", "guards": []}).run("ann").lock("a")
+
+
+def test_an_operator_breaks_a_lock_and_that_is_recorded() -> None:
+    clock = FakeClock()
+    journal = MemoryJournal()
+    shield = shield_for(policy(), clock=clock, journal=journal)
+    ann, bob = lines(shield, "ann", "bob")
+    assert write(ann, "a", "b").went == "goes"
+    waits = write(bob, "a")
+    assert waits.went == "waits"
+    assert shield.break_lock("a", why="ann is stuck", by="eve")
+    assert not shield.break_lock("a", by="eve"), "nobody has locked it any more"
+    assert waits.go_on() == "goes"
+    assert write(bob, "b").went == "waits", "what was not broken is still locked"
+    facts = [(one.what, one.about, one.by, one.why, one.data["runs"]) for one in journal.facts()]
+    assert facts == [("lock.broken", "lock:a", "eve", "ann is stuck", ["ann"])]
+
+
+def test_people_see_what_is_locked() -> None:
+    clock = FakeClock()
+    store = MemoryStore(clock)
+    ann, bob = lines(Shield.load(policy(lock_reads=True), store=store, clock=clock), "ann", "bob")
+    assert write(ann, "a").went == "goes"
+    assert read(bob, "b").went == "goes"
+    assert write(bob, "a").went == "waits"
+    (cell,) = cells(store, "locks", clock())
+    assert isinstance(cell, RecordCell)
+    assert cell.says.startswith("2 locked, 1 waiting: a by ann until ")
+    assert "; b by bob, shared, until " in cell.says
 
 
 def test_a_file_is_not_named_through_a_link(tmp_path: Path) -> None:
