@@ -229,9 +229,9 @@ def test_async_runs_lock_by_hand_too() -> None:
 
 def test_nothing_to_lock_and_nobody_to_lock_it_are_errors() -> None:
     run = Shield.load(policy()).run("ann")
-    for names in ({}, {"path": "a", "resource": "b"}):
+    for path, resource in (("", ""), ("a", "b")):
         with pytest.raises(ValueError, match="either a path or a resource"):
-            run.lock(**names)
+            run.lock(path, resource=resource)
     with pytest.raises(ValueError, match="the policy has no guard `locks`"):
         Shield.load({"name": "none", "guards": []}).run("ann").lock("a")
 

@@ -68,10 +68,11 @@ class Blocker(NamedTuple):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """What is locked, and who waits in which order."""
+    """What is locked, who waits in which order, and how often somebody has broken a lock."""
 
     held: tuple[Lock, ...] = ()
     waiting: tuple[Waiter, ...] = ()
+    breaks: int = 0
 
     def span(self, now: int) -> tuple[int, int]:
         """The time around `now` in which nothing of it ends."""
@@ -82,7 +83,7 @@ class Table(msgspec.Struct, frozen=True):
 
     def at(self, now: int) -> Table:
         """The same without what has ended."""
-        return Table(
+        return self._with(
             tuple([one for one in self.held if one.until > now]),
             tuple([one for one in self.waiting if one.until > now]),
         )
@@ -151,13 +152,13 @@ class Table(msgspec.Struct, frozen=True):
         new = {want.name: want.exclusive for want in sorted(wants)}  # an exclusive one comes last, and stays
         rest = [one for one in self.held if not (one.run == who.run and one.call == call and one.name in new)]
         locks = [Lock(name, exclusive, who.run, who.agent, until, call) for name, exclusive in new.items()]
-        return Table((*rest, *locks), self.waiting)
+        return self._with((*rest, *locks))
 
     def lined_up(self, waiter: Waiter) -> Table:
         """The table with somebody in line: at its place, or at the end."""
         if any(one.call == waiter.call for one in self.waiting):
-            return Table(self.held, tuple([waiter if one.call == waiter.call else one for one in self.waiting]))
-        return Table(self.held, (*self.waiting, waiter))
+            return self._with(self.held, tuple([waiter if one.call == waiter.call else one for one in self.waiting]))
+        return self._with(self.held, (*self.waiting, waiter))
 
     def renewed(self, family: frozenset[str], now: int, lease_ms: int) -> Table:
         """The table in which what some runs have locked lasts on; only what would end soon is changed."""
@@ -168,31 +169,33 @@ class Table(msgspec.Struct, frozen=True):
             msgspec.structs.replace(one, until=max(one.until, now + lease_ms)) if one.run in family else one
             for one in self.held
         ]
-        return Table(tuple(held), self.waiting)
+        return self._with(tuple(held))
 
     def without(self, run: str, name: str = "") -> Table:
         """The table once a run has released something, or all of it."""
-        return Table(
-            tuple([one for one in self.held if one.run != run or (name and not covers(name, one.name))]), self.waiting
-        )
+        return self._with(tuple([one for one in self.held if one.run != run or (name and not covers(name, one.name))]))
 
     def without_runs(self, runs: frozenset[str]) -> Table:
         """The table once some runs have ended."""
-        return Table(
+        return self._with(
             tuple([one for one in self.held if one.run not in runs]),
             tuple([one for one in self.waiting if one.run not in runs]),
         )
 
     def without_calls(self, calls: frozenset[str]) -> Table:
         """The table without what some calls have locked for themselves, and without their places in line."""
-        return Table(
+        return self._with(
             tuple([one for one in self.held if one.call not in calls]),
             tuple([one for one in self.waiting if one.call not in calls]),
         )
 
     def broken(self, name: str) -> Table:
         """The table in which nobody has locked something any more."""
-        return Table(tuple([one for one in self.held if one.name != name]), self.waiting)
+        left = tuple([one for one in self.held if one.name != name])
+        return Table(left, self.waiting, self.breaks + 1)
+
+    def _with(self, held: tuple[Lock, ...], waiting: tuple[Waiter, ...] | None = None) -> Table:
+        return Table(held, self.waiting if waiting is None else waiting, self.breaks)
 
 
 def table_of(value: Any) -> Table:

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 def holders(shield: Operated, name: str, tenant: str) -> int:
     """A number for whoever has locked something: an answer fits as long as it is the same runs, however often they have
-    renewed their locks meanwhile; 0 where nobody has."""
-    locks = [lock for cell in _tables(shield, tenant) for lock in table_of(shield.store.read(cell)[1]).held]
-    runs = sorted({lock.run for lock in locks if lock.name == name})
-    return crc32("\n".join(runs).encode("utf-8", "surrogatepass")) if runs else 0
+    renewed their locks meanwhile, and once, because every lock that is broken changes it."""
+    tables = [table_of(shield.store.read(cell)[1]) for cell in _tables(shield, tenant)]
+    runs = sorted({lock.run for table in tables for lock in table.held if lock.name == name})
+    said = "\n".join([str(sum([table.breaks for table in tables])), *runs])
+    return crc32(said.encode("utf-8", "surrogatepass"))
 
 
 def break_all(shield: Operated, name: str, tenant: str, why: str, answer: Answer) -> bool:
