@@ -41,6 +41,7 @@ def policy(steps: int) -> dict[str, Any]:
     others = [
         {"use": "secrets", "action": "block"},
         {"use": "breaker", "failure_threshold": 1, "applies_to": {"tools": ["search"]}},
+        {"use": "locks", "timeout_s": 0, "applies_to": {"tools": ["edit", "unlock_file"]}},
         {"use": "schema"},
         {"use": "budget", "id": "words", "tokens": 1_000, "applies_to": {"tools": ["write"]}},
         {"use": "budget", "id": "spend", "tokens": 1_000, "applies_to": {"tools": ["draw"]}},
@@ -127,6 +128,11 @@ def _change_definition(world: World) -> None:
 
 def _transfer() -> None:
     raise TimeoutError("no answer from the bank")
+
+
+def _locks(world: World) -> None:
+    world.run.check("unlock_file", {"path": "a"})
+    world.shield.run("other", id="other").check("edit", {"path": "a"})
 
 
 def _starts(world: World) -> bool:
@@ -223,6 +229,11 @@ LOOSENINGS: dict[str, Loosening] = {
         lambda world: world.run.error("search", ConnectionError("down"), fault="system"),
         lambda world, by: world.shield.reset_tool("search", by=by),
         _refuses("search", {}),
+    ),
+    "a lock": Loosening(
+        _locks,
+        lambda world, by: world.shield.break_lock("a", by=by),
+        _refuses("edit", {"path": "a"}),
     ),
     "an allowance": Loosening(
         lambda world: Allowances(world.shield).forget(CALLED),

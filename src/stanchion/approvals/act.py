@@ -25,6 +25,7 @@ class Purpose(StrEnum):
     SAFE_MODE_OFF = "safe-mode-off"
     ALLOW = "allow"
     RESET = "reset"
+    BREAK_LOCK = "break-lock"
     SETTLE = "settle"
     RELEASE = "release"
     TOP_UP = "top-up"

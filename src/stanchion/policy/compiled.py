@@ -14,6 +14,7 @@ from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
 from stanchion.kernel.contract.powers import (
+    ENDS_WITH_RUNS,
     FINGERPRINTS,
     FOR_SAFE_MODE,
     LEASES,
@@ -131,6 +132,8 @@ class CompiledPolicy:
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
         self.lease_ms: int = min([one.lease_ms for one in LEASES.among(guards)], default=FOREVER)
         """How long the least of what guards give to an action is kept for it."""
+        self.ends_with_runs = tuple([one.placed for one in seats if ENDS_WITH_RUNS.of(one.placed.guard) is not None])
+        """Guards that keep something for a run, until it ends."""
         self.clears = bool(FINGERPRINTS.among(guards))
         self.recalls: Recalls | None = next(iter(RECALLS.among(guards)), None)
         self.veil = Veil(guards)

@@ -120,6 +120,22 @@ OPTIONS: Final[dict[str, str]] = {
     "loops.stall_action": "The action for a call after many that brought nothing new.",
     "loops.by_reading": "If `true`, calls that only look also have the limit of `idempotent_repeats` if a tool's name "
     "or its commands say so, without an annotation.",
+    "locks.root": "The folder where relative paths start; absolute if agents name files in both ways.",
+    "locks.lock_reads": "If `true`, a call that reads a file locks it, too: shared with others who read it.",
+    "locks.take": "If `true`, a call locks what it changes. If `false`, its run must have locked it before, with "
+    "`run.lock` or the tool `lock_file`.",
+    "locks.release": "How long a call locks a file: for the rest of its `run`, or only for the `call`.",
+    "locks.lease_s": "After how many seconds without activity a run loses its locks; choose more than any call takes.",
+    "locks.timeout_s": "How many seconds a call waits for a lock before it is refused; `0` refuses it at once.",
+    "locks.pause_s": "How many seconds a waiting call pauses before it is judged again; must be shorter than "
+    "`timeout_s`.",
+    "locks.max_locks": "How many locks a tenant may have at the same time; a call that needs more is refused.",
+    "locks.max_waiting": "How many calls may wait in line; the next one is refused at once.",
+    "locks.resources": "Arguments that name something else to lock than a file, such as `table`.",
+    "locks.case_insensitive": "If `true`, paths that differ only in upper and lower case are one file.",
+    "locks.real_paths": "If `true`, the disk is asked, too, and a path that leads through a link is refused.",
+    "locks.action": "The action for a call without its locks, and for a handoff of what others have locked.",
+    "locks.counter": "Guards with the same counter share their locks; if absent, each entry has its own.",
     "queue.max_running": "How many calls may run at the same time.",
     "queue.max_waiting": "How many calls may wait in line; the next one is refused at once.",
     "queue.timeout_s": "How many seconds a call waits before it is refused.",

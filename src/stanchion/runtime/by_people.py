@@ -62,6 +62,7 @@ class ByPeople:
         safe_mode, halt = commands.safe_mode, commands.halt
         quarantine, resume, signal = commands.quarantine, commands.resume, commands.signal
         reset_tool, release_call, top_up = commands.reset_tool, commands.release_call, commands.top_up
+        break_lock = commands.break_lock
         tickets, ticket = ticket_methods.tickets, ticket_methods.ticket
         grants, ticketing = ticket_methods.grants, ticket_methods.ticketing
         approve, deny = ticket_methods.approve, ticket_methods.deny
@@ -73,6 +74,7 @@ class ByPeople:
         safe_mode, halt = later(_commands), later(_commands)
         quarantine, resume, signal = later(_commands), later(_commands), later(_commands)
         reset_tool, release_call, top_up = later(_commands), later(_commands), later(_commands)
+        break_lock = later(_commands)
         tickets, ticket = later(_ticket_methods), later(_ticket_methods)
         grants, ticketing = later(_ticket_methods), later(_ticket_methods)
         approve, deny = later(_ticket_methods), later(_ticket_methods)

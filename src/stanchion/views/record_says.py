@@ -12,6 +12,7 @@ from stanchion.approvals.pages import head_of, page_of
 from stanchion.approvals.ticket import Ticket, as_of
 from stanchion.guards.breaker import circuit_of
 from stanchion.guards.evidence.work import Work
+from stanchion.guards.locks.table import table_of
 from stanchion.guards.loops import metrics
 from stanchion.guards.queue import Line as Waiting
 from stanchion.kernel.epoch import Epoch
@@ -26,6 +27,9 @@ from stanchion.views.breakers import breaker_of
 from stanchion.views.names import Name
 from stanchion.views.records import counted
 from stanchion.views.times import shown
+
+LISTED: Final = 20
+"""How many locks are named."""
 
 Says = Callable[[Any, int], str]
 """Words a record's value at a time."""
@@ -62,6 +66,17 @@ def _queue(value: Any, now: int) -> str:
     line = msgspec.convert(value, Waiting)
     running, waiting = ([until for _, until in part if until > now] for part in (line.running, line.waiting))
     return f"{len(running):,} running, {len(waiting):,} waiting"
+
+
+def _locks(value: Any, now: int) -> str:
+    table = table_of(value).at(now)
+    told = [
+        f"{lock.name} by {lock.agent or lock.run}{'' if lock.exclusive else ', shared,'} until {shown(lock.until)}"
+        for lock in table.held[:LISTED]
+    ]
+    more = len(table.held) - len(told)
+    told += [f"{more:,} more"] if more else []
+    return f"{len(table.held):,} locked, {len(table.waiting):,} waiting{': ' if told else ''}{'; '.join(told)}"
 
 
 def _ticket(value: Any, now: int) -> str:
@@ -120,6 +135,7 @@ KINDS: Final[dict[str, Says]] = {
     "epoch": _epoch,
     "evidence": _evidence,
     "grants": lambda value, now: counted(sum(one.until > now for one in grants_of(value)), "grant"),
+    "locks": _locks,
     "loops": _loops,
     "operators": lambda value, _: counted(len(value), "change"),
     "page": lambda value, _: counted(len(page_of(value)), "ticket"),

@@ -244,6 +244,7 @@ def codes(draw: st.DrawFn) -> str:
                 "S.load().safe_mode(on=False)",
                 "getattr(S.load(), 'resume')()",
                 "S.load().reset_tool('pay')",
+                "S.load().break_lock('a')",
                 "S.load().accept_store('accepted', 'ann', '')",
             ]
         )

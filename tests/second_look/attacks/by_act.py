@@ -17,6 +17,7 @@ REQUESTS: Final = {
     "resume-fleet": Request(purpose=Purpose.RESUME, tenant="*", subject="fleet", said={"why": ""}),
     "safe-mode-off": Request(purpose=Purpose.SAFE_MODE_OFF, said={"why": ""}),
     "reset": Request(purpose=Purpose.RESET, subject="pay", said={"why": ""}),
+    "break-lock": Request(purpose=Purpose.BREAK_LOCK, subject="a.py", said={"why": ""}),
     "allow": Request(purpose=Purpose.ALLOW, subject="f" * 64, said={"once": False, "tool": "", "why": ""}),
     "settle": Request(purpose=Purpose.SETTLE, subject="e" * 32, said={"happened": False, "result": None}),
     "release": Request(purpose=Purpose.RELEASE, subject="r1.1f2e3d4c.1", said={"used": None, "why": ""}),

@@ -18,7 +18,6 @@ from stanchion.guards.files.scope import FileScope, Folders, first_match, folder
 from stanchion.guards.files.search_path import adds_to_path
 from stanchion.guards.files.shown import shown
 from stanchion.guards.files.surroundings import around, elsewhere
-from stanchion.guards.files.targets import How, Seeing, Target, contents, targets
 from stanchion.guards.files.written.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.values import Beside
@@ -32,6 +31,7 @@ from stanchion.readings import Reading
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
 from stanchion.readings.paths.spelling import spelling
 from stanchion.readings.paths.swaps import swaps_in
+from stanchion.readings.paths.targets import How, Seeing, Target, contents, targets
 from stanchion.readings.shell.paths import paths_in, swaps_of
 
 if TYPE_CHECKING:

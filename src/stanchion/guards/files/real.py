@@ -10,7 +10,6 @@ from stanchion.guards._own import OwnPlaces
 from stanchion.guards.files.protected.rule import Use
 from stanchion.guards.files.scope import Folders, folders
 from stanchion.guards.files.shown import shown
-from stanchion.guards.files.targets import Target
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
@@ -19,6 +18,7 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import Place, is_url, place_of
+from stanchion.readings.paths.targets import Target
 
 
 class Judges(Protocol):

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from stanchion.guards.files.globs import Pattern, matches, pattern
 from stanchion.guards.files.protected.seat import seat_of
+from stanchion.readings.paths.devices import is_device
 from stanchion.readings.paths.place import Place, inside, joined, place_of
-
-HARMLESS: Final = frozenset(
-    Place("/", ("dev", name))
-    for name in ("null", "stdin", "stdout", "stderr", "tty", "zero", "random", "urandom", "full")
-)
-"""Devices that every program may use, wherever its files are."""
 
 
 class FileScope(NamedTuple):
@@ -37,7 +32,7 @@ class Folders(NamedTuple):
     def outside(self, place: Place) -> bool:
         """Whether a place is certainly in none of the folders. Where all of them are relative, nobody knows from the
         text alone where they are: only what climbs out of them is outside."""
-        if not self.places or place in HARMLESS or (place.root == "/" and place.parts[:2] == ("dev", "fd")):
+        if not self.places or is_device(place):
             return False
         if any(inside(place, folder) for folder in self.places):
             return False

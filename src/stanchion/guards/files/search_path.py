@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from stanchion.guards.files.targets import Target
 from stanchion.kernel.regex import regex
 from stanchion.readings.names import plain
+from stanchion.readings.paths.targets import Target
 from stanchion.readings.shell.analysis import analysed
 
 _FILE: Final = regex(r"(?:~|\$HOME|\$\{HOME\}|/home/[^/]+|/Users/[^/]+|/root)/\.(?:bash_?|z|zsh)?(?:rc|profile|env)\Z")

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from stanchion.readings.shell.python_code import Code
 
 LOOSENING: Final = listed(
-    "approve deny answer sign resume reset_tool accept_store trust allow allow_secret release grant repin enroll"
+    "approve deny answer sign resume reset_tool break_lock accept_store trust allow allow_secret release grant repin "
+    "enroll"
 )
 """Methods by which Stanchion's API does what only a person may do."""
 INNER: Final = ("stanchion.cli", "stanchion.__main__", "stanchion.approvals", "stanchion.stores", "stanchion.operators")
@@ -29,10 +30,10 @@ _TEXT: Final = regex(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
 _PARTED: Final = regex(r"[\s'\"`;,()<>|&=\[\]]+")
 _HINTS: Final = ("stan", "chion", "decode", "fromhex", "unhex", "chr(", "[::-1]", "exec(", "eval(")
 """One of these is in every text that could name us, as far as it can be read."""
-_WORDS: Final = (*READS, *sorted(ALONE), "shield", "safe_mode", "reset_tool", "accept_store", "enroll")
+_WORDS: Final = (*READS, *sorted(ALONE), "shield", "safe_mode", "reset_tool", "break_lock", "accept_store", "enroll")
 """One of these is in every text that could do what only a person may do, whatever it says of our name."""
 _ALL_HINTS: Final = tuple(dict.fromkeys((*_HINTS, *_WORDS)))
-_OURS: Final = listed("Shield approve resume reset_tool accept_store allow_secret safe_mode enroll")
+_OURS: Final = listed("Shield approve resume reset_tool break_lock accept_store allow_secret safe_mode enroll")
 _WORKED_OUT: Final = regex(r"\b(?:exec\w*|system|spawn\w*|popen\w*|require|import)\s*\(\s*[^'\"`\s)]")
 """In another language: what is started or imported is no plain text."""
 

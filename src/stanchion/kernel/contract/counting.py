@@ -41,6 +41,16 @@ class Vacates(Protocol):
         """The record without what those calls have in it; `None` where they have nothing."""
 
 
+class EndsWithRuns(Protocol):
+    """A record guard that keeps something for a run. Asked when the run ends."""
+
+    def run_key(self, run: RunInfo, /) -> str:
+        """The key of the record in which it is kept."""
+
+    def ended(self, value: Any, runs: frozenset[str], /) -> Any:
+        """The record without what those runs have in it; `None` where they have nothing."""
+
+
 class Leases(Protocol):
     """Keeps what it gives to an action for a time. Asked when a policy is put in force: an action that has not begun
     well before the end of the shortest is judged again."""

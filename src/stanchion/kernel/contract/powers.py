@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from stanchion.kernel.actions import Action
     from stanchion.kernel.contract.asking import Calls, Deep, Isolated, Recalls, Shows
     from stanchion.kernel.contract.content import Bounds, Fingerprints, NamesSecrets, Seeks, Settles, Veils
-    from stanchion.kernel.contract.counting import HearsRefusals, Leases, Measures, OnlyMarks, Spends, Vacates, Watches
+    from stanchion.kernel.contract.counting import (
+        EndsWithRuns,
+        HearsRefusals,
+        Leases,
+        Measures,
+        OnlyMarks,
+        Spends,
+        Vacates,
+        Watches,
+    )
     from stanchion.kernel.contract.learning import (
         HasBeside,
         HoldsDefinitions,
@@ -57,6 +66,7 @@ WATCHES: Final[Power[Watches]] = Power("watch", "counting.Watches")
 ONLY_MARKS: Final[Power[OnlyMarks]] = Power("only_marks", "counting.OnlyMarks")
 HEARS_REFUSALS: Final[Power[HearsRefusals]] = Power("refused", "counting.HearsRefusals")
 VACATES: Final[Power[Vacates]] = Power("vacate", "counting.Vacates")
+ENDS_WITH_RUNS: Final[Power[EndsWithRuns]] = Power("ended", "counting.EndsWithRuns")
 LEASES: Final[Power[Leases]] = Power("lease_ms", "counting.Leases")
 MEASURES: Final[Power[Measures]] = Power("measured", "counting.Measures")
 SPENDS: Final[Power[Spends]] = Power("limits", "counting.Spends")

@@ -44,6 +44,14 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("max_running", "max_waiting"), LOWER),
         **dict.fromkeys(("timeout_s", "pause_s", "keep_s", "per", "counter"), SAME),
     },
+    "locks": {
+        **dict.fromkeys(("lock_reads", "case_insensitive", "real_paths"), ON),
+        **dict.fromkeys(("max_locks", "max_waiting"), LOWER),
+        "resources": MORE,
+        "action": ACTION,
+        # What is locked at all, by whom and for how long: who is refused more then is refused less elsewhere.
+        **dict.fromkeys(("root", "take", "release", "lease_s", "timeout_s", "pause_s", "counter"), SAME),
+    },
     "breaker": {
         "failure_threshold": LOWER,
         **dict.fromkeys(("cooldown_s", "max_cooldown_s", "successes"), HIGHER),

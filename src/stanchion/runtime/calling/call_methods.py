@@ -126,6 +126,34 @@ class Calling(Reporting):
         known = self._once(key, tool)
         return await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
 
+    def lock(self, path: str = "", *, resource: str = "", shared: bool = False) -> None:
+        """Lock a file, a folder with everything below it (`src/**`), or a resource by its name, for the rest of the
+        run. A shared lock is for those who only read. Waits as the guard `locks` says, and raises `Refused` where it is
+        not to be had, `ValueError` where the policy has no such guard."""
+        from stanchion.runtime.calling.locking import lock_file, named
+
+        how = "shared" if shared else "exclusive"
+        self.call(lock_file, **named(self._desk, path, resource), lock_type=how)
+
+    async def alock(self, path: str = "", *, resource: str = "", shared: bool = False) -> None:
+        """`lock` for async code."""
+        from stanchion.runtime.calling.locking import lock_file, named
+
+        how = "shared" if shared else "exclusive"
+        await self.acall(lock_file, **named(self._desk, path, resource), lock_type=how)
+
+    def unlock(self, path: str = "", *, resource: str = "") -> None:
+        """Release what this run has locked; what others have locked stays as it is."""
+        from stanchion.runtime.calling.locking import named, unlock_file
+
+        self.call(unlock_file, **named(self._desk, path, resource))
+
+    async def aunlock(self, path: str = "", *, resource: str = "") -> None:
+        """`unlock` for async code."""
+        from stanchion.runtime.calling.locking import named, unlock_file
+
+        await self.acall(unlock_file, **named(self._desk, path, resource))
+
     def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
         known: Tool = self._desk.shield.tool_of(tool)
         if not key or not isinstance(key, str):

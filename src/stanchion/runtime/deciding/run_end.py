@@ -8,6 +8,7 @@ from stanchion.kernel.gates import Ending
 from stanchion.policy.veil import renamed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.left import leave
+from stanchion.runtime.deciding.taken import kept_for_run
 from stanchion.runtime.deciding.under_way import LEFT
 
 
@@ -25,6 +26,8 @@ def end(desk: Desk, code: str, why: str) -> None:
     desk.partial.complete()
     for one in desk.under_way.idle():
         leave(desk, one, how=LEFT)
+    if not desk.under_way.at_work():  # what somebody is still at stays locked for as long as a lock lasts
+        desk.shield.unsettled.owe(kept_for_run(desk))
     if desk.told is None or desk.is_over:
         return
     desk.is_over = True

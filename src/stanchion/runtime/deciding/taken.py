@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stanchion.kernel.chain import Permit
 from stanchion.kernel.events import Event
-from stanchion.kernel.state import Batch, Settle
+from stanchion.kernel.state import ABSENT, Batch, Settle
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.owed import Owed, Places
 
@@ -34,6 +34,18 @@ def doubtful(desk: Desk, event: Event, more: tuple[Permit, ...] = ()) -> Owed | 
     holds, permits = desk.plans.takes(event)
     fence = Batch(event.id, desk.info.tenant, False)
     return _owed(desk, event, ((event.id, None),) if holds else (), (*permits, *more), (fence,))
+
+
+def kept_for_run(desk: Desk) -> Owed | None:
+    """What guards keep for the run itself, as far as this process knows of it; `None` where that is nothing."""
+    info, records = desk.info, desk.shield.records
+    runs, permits = frozenset({info.id}), []
+    for placed in desk.shield.policy.ends_with_runs:
+        name = ("~" if placed.shadow else "") + placed.guard.run_key(info)
+        if placed.guard.ended(records.get(name, ABSENT)[1], runs) is not None:
+            permits.append((name, placed.guard.ended, placed.id))
+    places = Places(runs, tuple(permits), info.tenant, records, desk.new_id)
+    return Owed(desk.new_id(), (), places) if permits else None
 
 
 def _owed(

@@ -100,6 +100,10 @@ class UnderWay:
             started.is_left = True
             return started
 
+    def at_work(self) -> bool:
+        """Whether somebody is at one of them."""
+        return any(one.begun and not one.is_left for one in list(self._calls.values()))
+
     def idle(self) -> tuple[Started, ...]:
         """The calls that nobody is at, oldest first: decided and not begun, with items that a host has yet to take, or
         left by somebody who was cut off once more. Nobody else leaves them any more."""

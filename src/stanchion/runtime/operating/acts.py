@@ -106,6 +106,18 @@ def _breakers(shield: Operated, request: Request) -> int:
     return sum([cell.number for cell in breakers_of(shield, request.subject, request.tenant)])
 
 
+def _break_lock(shield: Operated, request: Request, answer: Answer) -> bool:
+    from stanchion.runtime.operating.locks import break_all
+
+    return break_all(shield, request.subject, request.tenant, answer.act.comment, answer)
+
+
+def _lock(shield: Operated, request: Request) -> int:
+    from stanchion.runtime.operating.locks import holders
+
+    return holders(shield, request.subject, request.tenant)
+
+
 def _allow(shield: Operated, request: Request, answer: Answer) -> Any:
     from stanchion.runtime.operating.allowances import Allowances
 
@@ -226,6 +238,7 @@ ACTS: Final[dict[Purpose, Act]] = {
     Purpose.RESUME: Act(_standing, _resume),
     Purpose.SAFE_MODE_OFF: Act(_standing, _safe_mode_off),
     Purpose.RESET: Act(_breakers, _reset),
+    Purpose.BREAK_LOCK: Act(_lock, _break_lock),
     Purpose.ALLOW: Act(_allowances, _allow),
     Purpose.SETTLE: Act(_effect, _settle),
     Purpose.RELEASE: Act(_held, _release),

@@ -74,6 +74,14 @@ def reset_tool(shield: Operated, name: str, tenant: str | None = None, why: str 
     return bool(shield.act(request, by))
 
 
+def break_lock(shield: Operated, name: str, tenant: str | None = None, why: str = "", by: By = "an operator") -> bool:
+    """Break the locks of the guard `locks` on something, by the name that `stanchion state locks` shows: whoever waits
+    for it goes on, and its holder has to lock it again. Says whether there was one. An operator's: `AnswerRefused`
+    where `by` is none."""
+    request = Request(purpose=Purpose.BREAK_LOCK, tenant=shield.tenancy.of(tenant), subject=name, said={"why": why})
+    return bool(shield.act(request, by))
+
+
 def release_call(
     shield: Operated,
     call: str,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from stanchion.guards.files.protected.rule import Use
-from stanchion.guards.files.targets import Seeing, Target, targets
 from stanchion.readings.commands import USUAL, held
+from stanchion.readings.paths.targets import Seeing, Target, targets
 
 PLAIN = Seeing(lambda _tool: None, {})
 

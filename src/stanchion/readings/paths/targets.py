@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import join
 from typing import Any, Final, Literal, NamedTuple
 
-from stanchion.guards.files.protected.rule import Use
 from stanchion.kernel.regex import regex
 from stanchion.readings import act_words as words
-from stanchion.readings.act import Act, act_of
+from stanchion.readings.act import Act, Use, act_of
 from stanchion.readings.commands import Held
 from stanchion.readings.commands.code import Text
 from stanchion.readings.names import letters, plain

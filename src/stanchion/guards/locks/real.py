@@ -1,0 +1,82 @@
+"""Real names: whether a path leads through a link, asked of the disk that the tools work on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol
+
+import msgspec
+
+from stanchion.guards.locks.wanted import Seen
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.stages import Stage
+from stanchion.readings import Reading
+from stanchion.readings.paths.place import joined, place_of
+
+
+class Locking(Protocol):
+    """The guard of locks that this one stands beside."""
+
+    @property
+    def root(self) -> str: ...
+
+    @property
+    def seen(self) -> Seen: ...
+
+    @property
+    def action(self) -> PlainActionName: ...
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question: the real paths of these folders, and of these paths as they are seen from the first folder or from
+    the one beside them."""
+
+    roots: tuple[str, ...]
+    paths: tuple[tuple[str, str], ...]
+
+
+class RealNames(msgspec.Struct, frozen=True):
+    """Refuses calls that name a file through a link: it could be locked under one name and changed under another."""
+
+    name: ClassVar[str] = "locks_real"
+    kind: ClassVar[Kind] = Kind.ASKING
+    deep: ClassVar[bool] = False
+    call: ClassVar[str] = "stanchion.runtime.answers.real_paths:real_paths"
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+    category: ClassVar[Category] = Category.COMPLIANCE
+    priority: ClassVar[int] = 20
+    deadline_ms: ClassVar[int] = 1_000
+
+    locks: Locking
+
+    def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
+        """Ask where the paths really lead that a call would lock; nothing where it has none."""
+        asked = self._asked(reading)
+        return Lookup("", asked, self.deadline_ms) if asked.paths else None
+
+    def _asked(self, reading: Reading[ToolCall]) -> Asked:
+        named = dict.fromkeys([(one.text, one.base) for one in self.locks.seen.targets(reading)])
+        return Asked((self.locks.root,), tuple(named))
+
+    def judge(self, reading: Reading[ToolCall], value: Any, /) -> Finding | None:
+        """Compare what the disk says with what is written; an answer of any other shape is a failure, which refuses."""
+        asked = self._asked(reading)
+        (root,), reals = value["roots"], value["paths"]
+        if len(reals) != len(asked.paths):
+            raise ValueError("the disk was asked for other paths")
+        for (text, start), real in zip(asked.paths, reals, strict=True):
+            place = place_of(text, lenient=text[1:2] == ":")
+            if start and not place.root:
+                place = joined(place_of(start), place)
+            there = joined(place_of(root), place)
+            if there != place_of(real) and there.root == "/":
+                return Finding(ACTIONS[self.locks.action], "locks.linked", (text, real), about=text)
+        return None
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (ACTIONS[self.locks.action],)
