@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from stanchion import Action, Shield
-from stanchion.kernel.chain_result import VERDICT_OF, VERDICTS, Trace, chain_result
+from stanchion.kernel.chain_result import VERDICT_OF, VERDICTS, chain_result
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Trace
 from stanchion.testing import shield_for
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from stanchion.kernel.actions import PROCEEDS, UNCHANGED
 from stanchion.kernel.chain import Plan, Plans, Slice, Watch
-from stanchion.kernel.chain_result import Trace
 from stanchion.kernel.decision import Inputs, Known
 from stanchion.kernel.events import Moment
+from stanchion.kernel.findings import Trace
 from stanchion.kernel.judgement import Found, read_of
 from stanchion.kernel.layout import Wanted
 from stanchion.kernel.lookups import Answer

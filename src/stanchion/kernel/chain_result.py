@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal
 
-import msgspec
-
 from stanchion.kernel.actions import Action
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Trace
 from stanchion.kernel.tuples import NamedTuple
 
 Verdict = Literal["pass", "warn", "escalate", "block"]
@@ -28,20 +26,6 @@ VERDICT_OF: Final[dict[Action, Verdict]] = {
     Action.HALT: "block",
 }
 """What each action is among the verdicts: what goes ahead changed is a warning, what does not go ahead is a block."""
-
-
-class Trace(msgspec.Struct, frozen=True, eq=False):
-    """The chain by which a decision was made, each guard with the one whose verdict it is part of, and how long guards
-    took. It is no part of what was decided: two decisions are the same whatever their traces are."""
-
-    chain: tuple[tuple[str, str], ...] = ()
-    took_ns: tuple[tuple[str, int], ...] | None = None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Trace)
-
-    def __hash__(self) -> int:
-        return hash(Trace)
 
 
 class GuardrailResult(NamedTuple):

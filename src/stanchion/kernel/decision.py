@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from stanchion.kernel.actions import NAMES, PROCEEDS, STOPS, Action
-from stanchion.kernel.chain_result import ChainResult, Trace, chain_result
-from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.findings import Finding, Patch, Trace
 from stanchion.kernel.happened import WITHHELD
 from stanchion.kernel.lookups import Answer
 from stanchion.kernel.patches import apply
 from stanchion.kernel.shown import brief, visible
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Reply
+
+if TYPE_CHECKING:
+    from stanchion.kernel.chain_result import ChainResult
 
 ERRORS: Final = frozenset(
     {
@@ -170,6 +172,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     def chain_result(self) -> ChainResult:
         """What each guard of the chain said, in the chain's order, by the verdicts of AGENT-33: `pass`, `warn`,
         `escalate` or `block`. Guards that are parts of one give one verdict. A guard in shadow mode passes."""
+        from stanchion.kernel.chain_result import chain_result
+
         return chain_result(self.trace, self.findings, self.skipped)
 
     @property

@@ -32,7 +32,6 @@ from stanchion.kernel.soundness import sound_ruling
 from stanchion.kernel.stakes import keep_stakes, lost_stake, rests_on
 from stanchion.kernel.state import ABSENT, CLOCK, FOREVER, Batch, Crowded, Moved, Records, Reply, StoreLost
 from stanchion.kernel.states import NORMAL
-from stanchion.kernel.timing import judge_timed
 from stanchion.kernel.without_store import UNSETTLED, forgot, gate_of, refused, store_forgot, store_lost
 
 TRIES: Final = 8
@@ -148,6 +147,8 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
         if clock is None:
             before, before_cut = judge_pure(plan, case.readings)
         else:
+            from stanchion.kernel.timing import judge_timed
+
             case.took = {}
             before, before_cut = judge_timed(plan, case.readings, clock, case.took)
         if moment.late:

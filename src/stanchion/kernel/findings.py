@@ -133,3 +133,17 @@ class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     def proceeds(self) -> bool:
         """Whether the event goes ahead as far as this finding is concerned."""
         return self.action <= PROCEEDS
+
+
+class Trace(msgspec.Struct, frozen=True, eq=False):
+    """The chain by which a decision was made, each guard with the one whose verdict it is part of, and how long guards
+    took. It is no part of what was decided: two decisions are the same whatever their traces are."""
+
+    chain: tuple[tuple[str, str], ...] = ()
+    took_ns: tuple[tuple[str, int], ...] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace)
+
+    def __hash__(self) -> int:
+        return hash(Trace)

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN
-from stanchion.kernel.chain_result import Trace
 from stanchion.kernel.contract.powers import ANSWERS, BOUNDS, FINGERPRINTS, SWITCHES, VEILS
+from stanchion.kernel.findings import Trace
 from stanchion.kernel.guard import Kind, Placed, Switch, order
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import carried

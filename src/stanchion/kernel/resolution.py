@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plan
-from stanchion.kernel.chain_result import Trace
 from stanchion.kernel.decision import Decision, Inputs, Known
 from stanchion.kernel.events import Moment
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Trace
 from stanchion.kernel.happened import has_happened
 from stanchion.kernel.judgement import Found, patches_of, reached
 from stanchion.kernel.lineup import COUNTING

@@ -10,14 +10,14 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.powers import DEGRADES, HOLDS_DEFINITIONS, stages_of
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.stages import Stage
-from stanchion.policy import ladder, scope as scoping, standing
+from stanchion.policy import ladder, scope as scoping
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.definitions import written_tools
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
 from stanchion.policy.faults.entry import wrong_in
 from stanchion.policy.idle import idle
 from stanchion.policy.named_code import imported
-from stanchion.policy.schema import GUARDS, AppliesTo, Placement, PolicyFile, id_of, use_of
+from stanchion.policy.schema import GUARDS, AppliesTo, Bypass, Placement, PolicyFile, id_of, use_of
 from stanchion.policy.seat import call_of, misplaced, seat_of
 
 _PLACEMENT: Final = frozenset(Placement.__struct_fields__)
@@ -70,7 +70,10 @@ def compile_policy(
         faults += [Fault(where("guards", at, *path), said) for path, said in misplaced(guard, guard.name, stages)]
         alone = getattr(entry, "counter", None) is None
         faults += [Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)]
-        faults += [Fault(where("guards", at, *path), said) for path, said in standing.wrong_in(file, entry)]
+        if entry.always or entry.part_of or entry.bypass != Bypass():
+            from stanchion.policy import standing
+
+            faults += [Fault(where("guards", at, *path), said) for path, said in standing.wrong_in(file, entry)]
         if not entry.enabled:
             continue
         marked = DEGRADES.of(guard)

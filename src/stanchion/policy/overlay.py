@@ -11,7 +11,6 @@ from stanchion.policy.document import Document, Node, Unreadable, shown
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.lists import Replaced
 from stanchion.policy.merge import merge
-from stanchion.policy.standing import unsettled
 
 EXTENDS: Final = "extends"
 ENVIRONMENTS: Final = "environments"
@@ -23,6 +22,8 @@ def overlay(under: Document, over: Document) -> Document:
     replaced: list[Replaced] = []
     root = merge(under.root, over.root, faults, replaced)
     told = dict.fromkeys([*under.replaced, *over.replaced, *replaced])
+    from stanchion.policy.standing import unsettled
+
     faults += unsettled(under, Document(over.origin, root))
     return Document(
         over.origin,

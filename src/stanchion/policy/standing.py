@@ -9,7 +9,6 @@ from stanchion.kernel.autonomy import OPERATOR, SUPERVISOR
 from stanchion.policy.document import Document, Node
 from stanchion.policy.errors import Fault
 from stanchion.policy.merge import identity_of
-from stanchion.policy.nearest import hint
 from stanchion.policy.schema import PolicyFile, id_of
 
 Wrong = tuple[tuple[str, ...], str]
@@ -28,6 +27,8 @@ def wrong_in(file: PolicyFile, entry: Any) -> Iterator[Wrong]:
     if entry.part_of:
         whole = next((one for one in file.guards if id_of(one) == entry.part_of), None)
         if whole is None or whole.part_of:
+            from stanchion.policy.nearest import hint
+
             ids = [id_of(one) for one in file.guards if not one.part_of]
             yield ("part_of",), f"there is no guard `{entry.part_of}` to be a part of: {hint(entry.part_of, ids)}"
     yield from _bypass(file, entry)
@@ -39,6 +40,8 @@ def _bypass(file: PolicyFile, entry: Any) -> Iterator[Wrong]:
         known = ", ".join(f"`{name}`" for name in _roles(file))
         yield ("bypass",), f"`requires_approval` is missing: name the role whose yes it takes, one of {known}"
     if role and role not in _roles(file):
+        from stanchion.policy.nearest import hint
+
         yield ("bypass", "requires_approval"), f"there is no role `{role}` that answers: {hint(role, _roles(file))}"
 
 

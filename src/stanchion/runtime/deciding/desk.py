@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections import OrderedDict, deque
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -27,7 +26,7 @@ from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.locks import Lock
 from stanchion.runtime.answers.lookups import Answering
 from stanchion.runtime.deciding.announcement import Beginning, counts
-from stanchion.runtime.deciding.hosts import streamed
+from stanchion.runtime.deciding.hosts import plans_of, streamed
 from stanchion.runtime.deciding.partial import PartialResults
 from stanchion.runtime.deciding.start import Allowed
 from stanchion.runtime.deciding.under_way import UnderWay
@@ -62,11 +61,6 @@ class Open(msgspec.Struct, frozen=True, gc=False):
     at: int = 0
     lent: frozenset[int] = frozenset()
     adopted: bool = False
-
-
-def _plans(policy: Any, run: RunInfo, can: tuple[Action, ...]) -> Plans:
-    """The plans of a run, with a clock where the policy wants to know how long guards take."""
-    return Plans(policy, run, can, polite=True, clock=perf_counter_ns if policy.file.durations else None)
 
 
 def measures_of(policy: Any, run: RunInfo) -> frozenset[int]:
@@ -110,7 +104,7 @@ class Desk:
         """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
-        self._plans, self._streamed = _plans(shield.policy, info, can), _plans(shield.policy, info, streamed(can))
+        self._plans, self._streamed = plans_of(shield.policy, info, can), plans_of(shield.policy, info, streamed(can))
         self._charges = Stage.CHARGE in shield.policy.stages
         self.measures = measures_of(shield.policy, info)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
@@ -170,8 +164,8 @@ class Desk:
         self.info = self.shield.described(self._given, policy)
         self._charges = Stage.CHARGE in policy.stages
         self.measures = measures_of(policy, self.info)
-        self._streamed = _plans(policy, self.info, streamed(self.can))
-        self._plans = _plans(policy, self.info, self.can)
+        self._streamed = plans_of(policy, self.info, streamed(self.can))
+        self._plans = plans_of(policy, self.info, self.can)
 
     def announce(self, run: RunInfo) -> None:
         """Write down that the run begins, or goes on under another policy or in another process."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from time import perf_counter_ns
+from typing import Any, Final
 
 from stanchion.kernel.actions import NAMES, Action
+from stanchion.kernel.chain import Plans
+from stanchion.kernel.events import RunInfo
 
 ALWAYS: Final = frozenset({Action.ALLOW, Action.BLOCK, Action.QUARANTINE, Action.HALT})
 """What every host can: let something go ahead as it is, or not at all. Isolating a tool and ending a run are done here,
@@ -41,3 +44,8 @@ def _action(given: Action | str) -> Action:
         words = [name.lower() for name in NAMES]
         raise ValueError(f"`{given}` is not an action that a host can carry out: {hint(known.lower(), words)}")
     return Action[known]
+
+
+def plans_of(policy: Any, run: RunInfo, can: tuple[Action, ...]) -> Plans:
+    """The plans of a run, with a clock where the policy wants to know how long guards take."""
+    return Plans(policy, run, can, polite=True, clock=perf_counter_ns if policy.file.durations else None)
