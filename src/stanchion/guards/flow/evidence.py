@@ -292,12 +292,12 @@ def _speaks_of(span: Span, tool: Tool, about: frozenset[str]) -> bool:
 
 def _wanted(memory: Memory, tool: Tool) -> bool:
     """Whether the user has the verb of a tool, or one that is related."""
-    return any(tool.does(request.verbs) for request in memory.user.requests)
+    return tool.does(memory.user.verbs)
 
 
 def _said(memory: Memory, tool: Tool, named: list[Value]) -> bool:
     """Whether one request has both the verb of a tool and what the call names."""
-    return any(
+    return _wanted(memory, tool) and any(
         tool.does(request.verbs) and any(value in request.values or value.text in request.lower for value in named)
         for request in memory.user.requests
     )

@@ -61,7 +61,7 @@ def points(memory: Memory, span: Span, who: Words | None = None) -> float:
 def named(memory: Memory, span: Span) -> bool:
     """Whether the user names whom or what the record of a text is of."""
     record = span.source.records.get(span.record)
-    return record is not None and any(not is_kind(word) for word in record.ident & memory.user.all.stems)
+    return record is not None and not memory.user.all.stems.isdisjoint(record.telling)
 
 
 def _opened(span: Span, by: Words) -> bool:

@@ -84,6 +84,8 @@ class User:
         """Whether something is said to be otherwise than before."""
         self.pays = False
         """Whether money is spoken of."""
+        self.verbs: frozenset[str] = frozenset()
+        """The verbs of all requests."""
         self._looks: bool | None = None
         self._has: dict[Value, bool] = {}
 
@@ -106,7 +108,9 @@ class User:
         said = sentences(text)[: max(0, MOST - len(self.requests))]
         self.version += 1
         self._take(text)
-        self.requests += [pointing(each) for each in said]
+        requests = [pointing(each) for each in said]
+        self.requests += requests
+        self.verbs = self.verbs.union(*[request.verbs for request in requests])
         self.neighbours += [pointing(" ".join(said[max(0, at - 1) : at + 2])) for at in range(len(said))]
         if not own:
             return

@@ -165,15 +165,17 @@ def _is_sentence(text: str, second: str) -> bool:
 def labelled(label: str, text: str) -> str:
     """What stands behind a label, as the sentence that both make together: a verb before an address, or what is new of
     where somebody is reached; as it stands where they make none."""
-    if leads_somewhere(f"{label}: {text}"):
-        return f"{label}: {text}"
+    whole = f"{label}: {text}"
+    if leads_somewhere(whole):
+        return whole
     news = REACHED.search(text) is not None and has(CHANGING, folded(label).encode("utf-8", "replace"))
     return f"{label} {text}" if news else text
 
 
 def leads_somewhere(sentence: str) -> bool:
     """Whether a verb stands before an address as its label: `Confirm here: www.…`"""
-    found = TO_LINK.match(sentence) if ":" in sentence else None
+    may_lead = ":" in sentence and ("/" in sentence or "www." in sentence)
+    found = TO_LINK.match(sentence) if may_lead else None
     return found is not None and Mark.BASE in known(found[1].lower()).marks
 
 
