@@ -10,7 +10,7 @@ import pytest
 from stanchion.approvals.errors import TicketClosed, UnknownTicket
 from stanchion.approvals.lookup import named
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import MOST_ASKERS, State, Ticket, as_of, is_over, joined, key_of, reopen, use
+from stanchion.approvals.ticket import MOST_ASKERS, Kind, State, Ticket, as_of, is_over, joined, key_of, reopen, use
 from tests.approvals.samples import asked, said
 
 T0, ENDS, LATE = 1_000, 61_000, 100_000
@@ -146,3 +146,11 @@ def test_one_ticket_is_found_and_none_is_guessed() -> None:
         named([OPEN, OPEN], "3f2a")
     with pytest.raises(UnknownTicket, match="no ticket `3f2a`: see `stanchion tickets list --all`"):
         named([], "3f2a")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if not kind.starts])
+def test_nothing_starts_on_a_yes_to_what_is_no_action(kind: Kind) -> None:
+    approved = said(asked(kind=kind), 2_000)
+    assert approved.state is State.APPROVED
+    with pytest.raises(TicketClosed, match=f"is about a {kind}: no action can start on it"):
+        use(approved, "c1")

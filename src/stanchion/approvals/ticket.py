@@ -29,6 +29,29 @@ MOST_ASKERS: Final = 32
 """How many agents can wait for one ticket."""
 
 
+class Kind(StrEnum):
+    """What a ticket asks. A yes to an action, and to a bypass, lets that action start; a yes to any other is a word
+    that somebody has looked, and nothing starts on it."""
+
+    ACTION = "action"
+    """May this go ahead, which a guard asks about?"""
+    RUN = "run"
+    """A run goes on with what is refused, or asks for somebody: will you look at it?"""
+    BYPASS = "bypass"
+    """May this go past a guard that refuses it?"""
+    REVIEW = "review"
+    """An action went past a guard in an emergency: was that right?"""
+    EFFECT = "effect"
+    """An effect has begun, and nobody has heard of its end: what has become of it?"""
+    RULE = "rule"
+    """The same was approved again and again: should a rule allow it?"""
+
+    @property
+    def starts(self) -> bool:
+        """Whether an action can start on a yes."""
+        return self in (Kind.ACTION, Kind.BYPASS)
+
+
 class State(StrEnum):
     """Where a ticket stands."""
 
@@ -51,6 +74,7 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """
 
     id: str
+    kind: Kind = Kind.ACTION
     state: State = State.OPEN
     tenant: str = "default"
     run: str
@@ -223,6 +247,8 @@ def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE
 
 def use(ticket: Ticket, call: str) -> Ticket:
     """The ticket as it is when a call has started on it."""
+    if not ticket.kind.starts:
+        raise TicketClosed(f"ticket `{ticket.id}` is about a {ticket.kind}: no action can start on it")
     if ticket.state is not State.APPROVED:
         raise TicketClosed(f"ticket `{ticket.id}` is {ticket.state}: only an approved one can be used")
     return msgspec.structs.replace(ticket, state=State.USED, used_by=call)

@@ -10,7 +10,7 @@ from stanchion.approvals.act import Answer
 from stanchion.approvals.digest import Deed
 from stanchion.approvals.grants import Grant
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import State, Ticket
+from stanchion.approvals.ticket import Kind, State, Ticket
 from stanchion.views.veiled import veiled
 
 
@@ -29,6 +29,7 @@ class TicketView(msgspec.Struct, frozen=True, kw_only=True):
     policy: str
     whole: bool
     id: str
+    kind: Kind
     state: State
     tenant: str
     run: str

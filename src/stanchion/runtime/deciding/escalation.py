@@ -13,7 +13,7 @@ from stanchion.approvals.operators import Roster
 from stanchion.approvals.pages import TENANTS, tenants_of, with_tenant
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.shelf import Kept, Limits, ask_again, change, find
-from stanchion.approvals.ticket import NO_REASON, State, Ticket, as_of, id_of, shown_of, use, wish_of
+from stanchion.approvals.ticket import NO_REASON, Kind, State, Ticket, as_of, id_of, shown_of, use, wish_of
 from stanchion.approvals.words import DENIED, EXPIRED, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -153,6 +153,8 @@ def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
     answer = ticket.answer
     if answer is None:
         return "there is no answer"
+    if not ticket.kind.starts:
+        return "nothing starts on it"
     if ticket.scope is not Scope.ONCE or ticket.deed != wanted.deed:
         return "it is for something else"
     if not answer.act.yes or not wish_of(ticket).is_answered_by(answer.act) or answer.act.until != ticket.grant_until:
@@ -182,7 +184,7 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     asked = _asked(desk, event, decision)
     deed = msgspec.structs.replace(asked.deed, what=about, guards=(asks.guard,))
     wanted = msgspec.structs.replace(
-        asked, id=id_of(deed), deed=deed, guard=asks.guard, code=asks.code, message=asks.message
+        asked, id=id_of(deed), kind=Kind.RUN, deed=deed, guard=asks.guard, code=asks.code, message=asks.message
     )
     terms = desk.shield.policy.file.escalation
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
