@@ -57,6 +57,10 @@ PARTS: Final[dict[str, str]] = {
     "an hour; if absent, the price of other cache writes.",
     "Escalation.roles": "The roles that are asked, in this order.",
     "Escalation.timeout_s": "The action is refused after this many seconds without an answer.",
+    "Escalation.next_after_s": "After this many seconds without an answer the next role is asked as well; if absent, a "
+    "third of `timeout_s`.",
+    "Escalation.quorum": "How many operators must say yes to a critical action, each with their own key; if absent, 2 "
+    "where at least two have one of the roles, otherwise 1.",
     "Escalation.wait_s": "How many seconds a call waits for the answer; afterwards it can be repeated and uses the "
     "answer it got.",
     "Escalation.tickets_for_a_run": "The most tickets that a run may open; beyond that nobody is asked and the action "

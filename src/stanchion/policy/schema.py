@@ -108,6 +108,8 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
     timeout_s: Seconds = 1800.0
+    next_after_s: Seconds | None = None
+    quorum: Annotated[int, msgspec.Meta(ge=1)] | None = None
     wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     tickets_for_a_run: Annotated[int, msgspec.Meta(ge=1)] = 100
     tickets_a_minute: Annotated[int, msgspec.Meta(ge=1)] = 30

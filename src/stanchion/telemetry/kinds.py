@@ -20,6 +20,7 @@ class Kind(StrEnum):
     """What can occur."""
 
     TICKET_OPENED = "ticket.opened"
+    TICKET_PASSED = "ticket.passed"
     TICKET_ANSWERED = "ticket.answered"
     RUN_HALTED = "run.halted"
     HALTED = "state.halt"
@@ -54,6 +55,7 @@ _INFO, _WARNING, _CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
 
 MEANINGS: Final[dict[Kind, Meaning]] = {
     Kind.TICKET_OPENED: Meaning(_WARNING, "an agent waits for a person"),
+    Kind.TICKET_PASSED: Meaning(_WARNING, "nobody has answered a ticket in time: the next role is asked as well"),
     Kind.TICKET_ANSWERED: Meaning(_INFO, "a person has answered a ticket"),
     Kind.RUN_HALTED: Meaning(_CRITICAL, "a guard has ended a run"),
     Kind.HALTED: Meaning(_CRITICAL, "a tenant, the fleet, a tool, an agent or a run is halted"),

@@ -24,7 +24,11 @@ class Told(NamedTuple):
 
 
 FACTS: Final[dict[str, Told]] = {
-    "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for a person: {why}"),
+    "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for {asks}: {who}: {why}"),
+    "ticket.passed": Told(
+        Kind.TICKET_PASSED, "nobody has answered ticket `{about}`, and it waits for {asks} now: {who}: {why}"
+    ),
+    "ticket.voted": Told(Kind.TICKET_ANSWERED, "`{by}` said yes to `{about}`, and others have to: {why}", stands=False),
     "ticket.approved": Told(Kind.TICKET_ANSWERED, "`{by}` approved ticket `{about}`: {why}", stands=False),
     "ticket.denied": Told(Kind.TICKET_ANSWERED, "`{by}` denied ticket `{about}`: {why}", stands=False),
     "ticket.withdrawn": Told(Kind.TICKET_ANSWERED, "`{by}` withdrew the approval of `{about}`: {why}", stands=False),
@@ -49,24 +53,40 @@ def tell_fact(shield: Grounds, fact: Fact, tool: str = "", stands: bool = True) 
         return
     why = str(masked(fact.why)) if fact.why else NO_REASON
     named = fact.about.removeprefix("tool:") if fact.about.startswith("tool:") else tool
-    is_ticket = told.kind in (Kind.TICKET_OPENED, Kind.TICKET_ANSWERED)
+    is_ticket = told.kind in (Kind.TICKET_OPENED, Kind.TICKET_PASSED, Kind.TICKET_ANSWERED)
     whole = "fleet" if fact.tenant == FLEET else f"tenant:{fact.tenant}"
     shield.occurrences.tell(
         Occurrence(
             kind=told.kind,
             at=fact.at,
             text=told.words.format(
-                about=fact.about if fact.about else whole, by=fact.by if fact.by else "somebody", why=why
+                about=fact.about if fact.about else whole,
+                by=fact.by if fact.by else "somebody",
+                why=why,
+                asks=_asks(fact),
+                who=_who(fact),
             ),
             about=fact.about,
             tenant="" if fact.tenant == FLEET else fact.tenant,
             run=fact.run,
-            agent=fact.by if told.kind is Kind.TICKET_OPENED else "",
+            agent=fact.by if told.kind in (Kind.TICKET_OPENED, Kind.TICKET_PASSED) else "",
             tool=named,
             ticket=fact.about if is_ticket else "",
             decision=str(fact.data.get("call", "")) if is_ticket else "",
         )
     )
+
+
+def _asks(fact: Fact) -> str:
+    """Whom a ticket waits for."""
+    role = fact.data.get("asks", "")
+    return f"`{role}`" if role else "a person"
+
+
+def _who(fact: Fact) -> str:
+    """Whose ticket it is, about what, and how bad that can be."""
+    said = [f"{name} `{value}`" for name in ("agent", "task", "risk") if (value := fact.data.get(name, ""))]
+    return ", ".join([*said, f"`{fact.data['about']}`"]) if fact.data.get("about") else ", ".join(said)
 
 
 class OfRun(Protocol):
