@@ -13,14 +13,14 @@ from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import State, Ticket, answered, as_of
 
 
-def needed(ticket: Ticket, quorum: int | None, roster: Roster) -> int:
-    """How many yes-answers a ticket takes by a policy's `quorum`. Where the policy says nothing it is two, unless there
+def needed(ticket: Ticket, roster: Roster) -> int:
+    """How many yes-answers a ticket takes. Where the policy says nothing it is two, unless there
     are no two people who could give them: with a single operator nothing critical would ever go ahead. Whoever asked
     counts among those two, or else whoever is one of two could do with the other's yes alone what takes two."""
     if ticket.risk != "critical" or not ticket.kind.starts:
         return 1
-    if quorum is not None:
-        return quorum
+    if ticket.quorum is not None:
+        return ticket.quorum
     asked = set(ticket.roles)
     keys = {one.key for one in roster.operators.values() if not asked or asked & set(one.roles)}
     return 2 if len(keys) > 1 else 1

@@ -71,7 +71,8 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     of its event. `askers` are the agents that wait for it, `above` those they work for. Times are the store's, in
     milliseconds. An action that is asked for again when its ticket is over opens it anew: `generation` counts how
     often that was, and an answer is for one of them. `page` is where it is listed. `told` are the roles that have
-    been asked so far, one more every `next_ms`, and `votes` each yes to it where it takes more than one.
+    been asked so far, one more every `next_ms`; `quorum` is how many have to say yes to what is critical, where the
+    policy says so, and `votes` each yes where it takes more than one.
     """
 
     id: str
@@ -104,6 +105,7 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     page: int = 0
     next_ms: int = 0
     told: tuple[str, ...] = ()
+    quorum: int | None = None
     votes: tuple[Answer, ...] = ()
 
     def __repr__(self) -> str:

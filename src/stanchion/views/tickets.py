@@ -62,6 +62,7 @@ class TicketView(msgspec.Struct, frozen=True, kw_only=True):
     next_ms: int
     told: tuple[str, ...]
     """The roles that are asked so far; whoever comes after them may answer as well."""
+    quorum: int | None
     votes: tuple[Answer, ...]
     said_yes: tuple[str, ...]
     """Who has said yes so far."""

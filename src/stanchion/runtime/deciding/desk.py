@@ -128,6 +128,8 @@ class Desk:
         """How often the run has got the result of each call that happens once."""
         self.trouble: Trouble | None = None
         """What is known of the failure that came last."""
+        self.refused: tuple[Event, Decision] | None = None
+        """The action that was refused last."""
         self.last: Any = None
         self.veiled = False
         self.is_over = False

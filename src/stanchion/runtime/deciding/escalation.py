@@ -90,12 +90,12 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
 
     `waits` says whether the caller stays until somebody has, for as long as the policy lets it.
     """
-    wanted = _asked(desk, event, decision)
+    wanted = asked_about(desk, event, decision)
     terms = desk.shield.policy.file.escalation
     life_ms = max(1, int(terms.timeout_s * 1000))
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
-        yield from _make_known(desk, wanted.tenant, decision)
+        yield from make_known(desk, wanted.tenant, decision.id)
         roster = yield from desk.shield.authority.roster()
         wanted = asking_first(desk, wanted, roster)
 
@@ -133,11 +133,11 @@ def _granted(grant: Grant, key: str, version: int) -> Granted:
     return Granted(grant.id, grant.deed.policy, grant.deed.guards, key, version, grant.until)
 
 
-def _make_known(desk: Desk, tenant: str, decision: Decision) -> Flow[None]:
+def make_known(desk: Desk, tenant: str, batch_id: str) -> Flow[None]:
     """Have a tenant among those that have asked people, once for each process."""
     known = tenants_of(desk.shield.records.get(TENANTS, ABSENT)[1])
     if tenant not in known:
-        batch = f"{decision.id}.known"
+        batch = f"{batch_id}.known"
         yield from change_record(desk.shield.records, batch, FLEET, TENANTS, lambda value, _: _with(value, tenant))
 
 
@@ -151,7 +151,7 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     through: it is bound to the run and to what the finding is about, and no action can start on it."""
     asks = next(finding for finding in decision.findings if ASK in finding.effects)
     about = hashed([LOOKED_AT, event.run.tenant, event.run.id, asks.guard, asks.about])
-    asked = _asked(desk, event, decision)
+    asked = asked_about(desk, event, decision)
     deed = msgspec.structs.replace(asked.deed, what=about, guards=(asks.guard,))
     wanted = msgspec.structs.replace(
         asked, id=id_of(deed), kind=Kind.RUN, deed=deed, guard=asks.guard, code=asks.code, message=asks.message
@@ -161,8 +161,8 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     life_ms = max(1, int(terms.timeout_s * 1000))
     batch = f"{decision.id}.report"
     try:
-        yield from _make_known(desk, wanted.tenant, decision)
-        kept = (yield from find(desk.shield.records, batch, wanted, _never, life_ms, limits)).kept
+        yield from make_known(desk, wanted.tenant, decision.id)
+        kept = (yield from find(desk.shield.records, batch, wanted, never, life_ms, limits)).kept
     except (StoreLost, TicketError) as error:
         desk.tell("nobody could be asked to look at this run, because the state store cannot be used")
         aside(f"no ticket `{wanted.id}` could be opened", error)
@@ -172,7 +172,8 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         write_down(desk, kept.ticket, decision.id)
 
 
-def _never(_grant: Grant, _now: int) -> bool:
+def never(_grant: Grant, _now: int) -> bool:
+    """Whether a grant covers a ticket on which nothing starts."""
     return False
 
 
@@ -235,9 +236,9 @@ def _how_expired(ticket: Ticket) -> str:
     return f"nobody answered within {(ticket.expires_at - ticket.opened_at) / 1000:g} s"
 
 
-def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
+def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
     """What is asked of a person, fit to be shown; it is not open yet."""
-    determining = decision.determining
+    determining, terms = decision.determining, desk.shield.policy.file.escalation
     run = event.run
     content = bounded(masked(patched(content_of(event), decision)))
     beside = {name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]}
@@ -255,11 +256,12 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
         guard="" if determining is None else determining.guard,
         code=decision.code,
         message=decision.message,
-        roles=desk.shield.policy.file.escalation.roles,
+        roles=terms.roles,
         mode=decision.inputs.mode,
         opened_at=0,
         expires_at=0,
-        next_ms=_next_ms(desk.shield.policy.file.escalation),
+        next_ms=next_ms(terms),
+        quorum=terms.quorum,
     )
     pairs = hidden_names(desk.plans, event)
     # The tenant's name is part of the place where the ticket is kept, and the hash is that of what is shown.
@@ -287,7 +289,7 @@ def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
     return {name: masked(words) for answer in answers for name, words in telling.shown(answer).items()}
 
 
-def _next_ms(terms: Escalation) -> int:
+def next_ms(terms: Escalation) -> int:
     """How long a role is asked before the next one is as well: a third of the time unless the policy says otherwise."""
     return max(1, int((terms.timeout_s / 3 if terms.next_after_s is None else terms.next_after_s) * 1000))
 

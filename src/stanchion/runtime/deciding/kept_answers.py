@@ -53,7 +53,7 @@ def wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
         checked_edits(ticket, ticket.edits)
     except TicketError as error:
         return str(error)
-    if not is_enough(ticket, needed(wanted, desk.shield.policy.file.escalation.quorum, roster)):
+    if not is_enough(ticket, needed(wanted, roster)):
         return "fewer people have said yes than it takes, or the ticket is not as it was when it was answered"
     return next((why for one in ticket.answers if (why := _doubt(desk, roster, ticket, wanted, one))), "")
 

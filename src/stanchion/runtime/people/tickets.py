@@ -189,7 +189,7 @@ class Tickets:
         shield, records, tenant = self._shield, self._shield.records, found.tenant
         grants, page = grants_key(tenant), page_key(tenant, found.page)
         changed: list[tuple[Ticket, Ticket]] = []
-        roster, quorum = shield.authority.known(), shield.policy.file.escalation.quorum
+        roster = shield.authority.known()
 
         def counts(vote: Answer) -> bool:
             return not shield.authority.doubt(roster, vote, found.asked)
@@ -198,7 +198,7 @@ class Tickets:
             ticket = read(records.get(found.key, ABSENT)[1])
             if ticket is None:
                 raise TicketError(f"ticket `{found.id}` is gone: have the action repeated, which opens it again")
-            after = voted(ticket, now, answer, scope, needed(ticket, quorum, roster), counts)
+            after = voted(ticket, now, answer, scope, needed(ticket, roster), counts)
             changed[:] = [(ticket, after)]
             listing = relisted(records.get(page, ABSENT)[1], found.id, listed_until(after))
             written = {found.key: msgspec.to_builtins(after), page: listing}
