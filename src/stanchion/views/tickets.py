@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from stanchion.approvals.act import Answer
+from stanchion.approvals.bypass import Requested, Review
 from stanchion.approvals.digest import Deed
 from stanchion.approvals.grants import Grant
 from stanchion.approvals.scope import Scope
@@ -59,6 +60,8 @@ class TicketView(msgspec.Struct, frozen=True, kw_only=True):
     used_by: str
     generation: int
     page: int
+    bypass: Requested | None
+    review: Review | None
     digest: str
 
     @property

@@ -22,13 +22,15 @@ from stanchion.runtime.deciding.unread import formless
 from stanchion.runtime.driving.flow import Flow
 
 if TYPE_CHECKING:
+    from stanchion.runtime.deciding.bypass import Past
     from stanchion.runtime.deciding.escalation import Granted
     from stanchion.runtime.deciding.queued import Patience
 
 
 class Attempts(msgspec.Struct, eq=False):
     """What one action is judged on: what it reserves and rests on, and what stands against it; and what came of it so
-    far: how long it has waited, a person's yes, the decision by which it is to be a lesser one."""
+    far: how long it has waited, a person's yes, the guardrails it goes past, the decision by which it is to be a lesser
+    one."""
 
     event: Event
     first: str
@@ -40,6 +42,7 @@ class Attempts(msgspec.Struct, eq=False):
     way: Way
     patience: Patience | None = None
     granted: Granted | None = None
+    past: tuple[Past, ...] = ()
     degraded: Decision | None = None
     started: Started | None = None
     awake_ns: int = 0
@@ -59,10 +62,15 @@ class Attempts(msgspec.Struct, eq=False):
         if granted is not None and not granted.covers(plans.policy.hash):
             granted = self.granted = None
         attempt, again = 1 if self.degraded is None else 2, event.id != self.first
-        if granted is None:
+        if granted is None and not self.past:
             return desk.moment(event, self.spent, (), attempt, self.refused, self.stakes, "", again)
-        ticket, lifts, stakes = granted.ticket, granted.lifts, (*self.stakes, granted.stake(event))
-        return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts)
+        self.past = past = tuple([one for one in self.past if one.policy == plans.policy.hash])
+        stakes = (*self.stakes, *[stake for one in past for stake in one.stakes(event)])
+        bypasses = tuple([name for one in past for name in one.bypasses])
+        ticket, lifts = next((one.ticket.id for one in past), ""), ()
+        if granted is not None:
+            ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, granted.stake(event))
+        return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts, bypasses)
 
     def enter(self, desk: Desk, moment: Moment) -> None:
         """It is under way from here on, and whoever is cut off leaves it."""
@@ -80,6 +88,10 @@ class Attempts(msgspec.Struct, eq=False):
             from stanchion.runtime.deciding.escalation import note_use
 
             note_use(desk, self.granted, decision)
+        if self.past:
+            from stanchion.runtime.deciding.bypass import note_past
+
+            note_past(desk, self.past, self.event, decision)
 
     def after(self, desk: Desk, _moment: Moment, decision: Decision) -> Flow[Decision | None]:
         """What follows from a decision: it stands, or the action is judged once more, when it has waited, when a
@@ -87,11 +99,13 @@ class Attempts(msgspec.Struct, eq=False):
         event = self.event
         if decision.action == Action.QUEUE:
             return (yield from self._after_a_wait(desk, decision))
-        if self.granted is not None and decision.code == "kernel.taken":
-            self.granted, self.event = None, desk.renewed(event)
+        if (self.granted is not None or self.past) and decision.code == "kernel.taken":
+            self.granted, self.past, self.event = None, (), desk.renewed(event)
             return None
         if decision.action == Action.ESCALATE:
             return (yield from self._after_an_answer(desk, decision))
+        if decision.action == Action.BLOCK and self.degraded is None and desk.shield.policy.bypasses:
+            return (yield from self._after_a_refusal(desk, decision))
         before = content_of(event)
         if decision.patches:
             self.event = event = with_content(event, decision.patched(before))
@@ -133,6 +147,16 @@ class Attempts(msgspec.Struct, eq=False):
         else:
             self.granted = answer
         self.event = desk.renewed(event)
+        return None
+
+    def _after_a_refusal(self, desk: Desk, decision: Decision) -> Flow[Decision | None]:
+        """Go past the guardrail that refused it, where somebody has said yes to that or an emergency lets it."""
+        from stanchion.runtime.deciding.bypass import past, remembered
+
+        found = yield from past(desk, self.event, decision, self.waits, self.past)
+        if found is None:
+            return remembered(desk, self.event, decision)
+        self.past, self.event = (*self.past, found), desk.renewed(self.event)
         return None
 
     def over(self, desk: Desk, decision: Decision) -> tuple[Decision, Event]:

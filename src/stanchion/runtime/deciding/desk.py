@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from stanchion.kernel.lookups import Recall
     from stanchion.runtime.answers.provenance import Provenance
     from stanchion.runtime.deciding.grounds import Deciding
+    from stanchion.runtime.deciding.refused_actions import RefusedActions
     from stanchion.runtime.deciding.trouble import Trouble
 
 MAX_OPEN: Final = 10_000
@@ -128,6 +129,7 @@ class Desk:
         """How often the run has got the result of each call that happens once."""
         self.trouble: Trouble | None = None
         """What is known of the failure that came last."""
+        self.refused: RefusedActions | None = None
         self.last: Any = None
         self.veiled = False
         self.is_over = False

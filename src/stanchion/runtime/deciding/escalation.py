@@ -87,12 +87,12 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
 
     `waits` says whether the caller stays until somebody has, for as long as the policy lets it.
     """
-    wanted = _asked(desk, event, decision)
+    wanted = asked_about(desk, event, decision)
     terms = desk.shield.policy.file.escalation
     life_ms = max(1, int(terms.timeout_s * 1000))
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
-        yield from _make_known(desk, wanted.tenant, decision)
+        yield from make_known(desk, wanted.tenant, decision)
         roster = yield from desk.shield.authority.roster()
 
         def covered(grant: Grant, _now: int) -> bool:
@@ -163,7 +163,7 @@ def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
     return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
 
 
-def _make_known(desk: Desk, tenant: str, decision: Decision) -> Flow[None]:
+def make_known(desk: Desk, tenant: str, decision: Decision) -> Flow[None]:
     """Have a tenant among those that have asked people, once for each process."""
     known = tenants_of(desk.shield.records.get(TENANTS, ABSENT)[1])
     if tenant not in known:
@@ -181,7 +181,7 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     through: it is bound to the run and to what the finding is about, and no action can start on it."""
     asks = next(finding for finding in decision.findings if ASK in finding.effects)
     about = hashed([LOOKED_AT, event.run.tenant, event.run.id, asks.guard, asks.about])
-    asked = _asked(desk, event, decision)
+    asked = asked_about(desk, event, decision)
     deed = msgspec.structs.replace(asked.deed, what=about, guards=(asks.guard,))
     wanted = msgspec.structs.replace(
         asked, id=id_of(deed), kind=Kind.RUN, deed=deed, guard=asks.guard, code=asks.code, message=asks.message
@@ -191,7 +191,7 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     life_ms = max(1, int(terms.timeout_s * 1000))
     batch = f"{decision.id}.report"
     try:
-        yield from _make_known(desk, wanted.tenant, decision)
+        yield from make_known(desk, wanted.tenant, decision)
         kept = (yield from find(desk.shield.records, batch, wanted, _never, life_ms, limits)).kept
     except (StoreLost, TicketError) as error:
         desk.tell("nobody could be asked to look at this run, because the state store cannot be used")
@@ -263,7 +263,7 @@ def _how_expired(ticket: Ticket) -> str:
     return f"nobody answered within {(ticket.expires_at - ticket.opened_at) / 1000:g} s"
 
 
-def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
+def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
     """What is asked of a person, fit to be shown; it is not open yet."""
     determining = decision.determining
     run = event.run

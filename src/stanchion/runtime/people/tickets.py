@@ -15,6 +15,7 @@ from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
 from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
 from stanchion.approvals.lookup import LEAST, named as one_of
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.overrides import check_answer, fact_of, told_of
 from stanchion.approvals.pages import TENANTS, head_key, head_of, listed, page_key, relisted, tenants_of
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, checked_pattern, reach, said
@@ -119,6 +120,7 @@ class Tickets:
         ticket = self.find(ticket_id, tenant)
         if generation is not None and generation != ticket.generation:
             raise AnswerRefused(f"ticket `{ticket.id}` was asked for again in the meantime: look at it again")
+        check_answer(ticket, yes, scope)
         by = veil.name(by) if isinstance(by, str) else by
         wish = self.wish(ticket, scope, pattern) if yes else wish_of(ticket)
         answer = self._shield.authority.said(wish, by, yes=yes, comment=veil.words(comment), for_s=for_s)
@@ -129,6 +131,7 @@ class Tickets:
         act = answer.act
         ticket = self.find(act.subject, act.tenant)
         scope, pattern = reach(act.scope) if act.yes else (Scope.ONCE, {})
+        check_answer(ticket, act.yes, scope)
         wish = self.wish(ticket, scope, pattern) if act.yes else wish_of(ticket)
         return self._keep(ticket, self._shield.authority.said(wish, answer, yes=act.yes), scope, pattern)
 
@@ -199,8 +202,9 @@ class Tickets:
             "scope": answer.act.scope,
             "grant_until": ticket.grant_until,
             **told(answer),
+            **told_of(ticket),
         }
-        fact = Fact(ticket.answered_at, f"ticket.{ticket.state}", ticket.id, ticket.tenant, ticket.run)
+        fact = Fact(ticket.answered_at, fact_of(ticket), ticket.id, ticket.tenant, ticket.run)
         try:
             tell(self._shield, fact._replace(by=ticket.answered_by, why=ticket.comment, data=data))
         except AuditLost:
