@@ -9,6 +9,7 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import Wish
+from stanchion.approvals.bypass import Requested, Review, stand
 from stanchion.approvals.digest import SHORT, Deed, hashed, is_whole
 from stanchion.approvals.errors import TicketClosed
 from stanchion.approvals.rules import Asked
@@ -62,6 +63,8 @@ class State(StrEnum):
     USED = "used"
     WITHDRAWN = "withdrawn"
     """It was approved, and the approval was taken back before it was used."""
+    REVIEWED = "reviewed"
+    """Somebody has looked at what went past a guard in an emergency."""
 
 
 class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -72,7 +75,8 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     milliseconds. An action that is asked for again when its ticket is over opens it anew: `generation` counts how
     often that was, and an answer is for one of them. `page` is where it is listed. `told` are the roles that have
     been asked so far, one more every `next_ms`; `quorum` is how many have to say yes to what is critical, where the
-    policy says so, and `votes` each yes where it takes more than one.
+    policy says so, and `votes` each yes where it takes more than one. `bypass` is the request to go past a guardrail,
+    `review` what is to be reviewed, where it is one.
     """
 
     id: str
@@ -107,6 +111,8 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     told: tuple[str, ...] = ()
     quorum: int | None = None
     votes: tuple[Answer, ...] = ()
+    bypass: Requested | None = None
+    review: Review | None = None
 
     def __repr__(self) -> str:
         """What is asked and how it stands; the content it is about is no part of it."""
@@ -218,8 +224,15 @@ def as_of(ticket: Ticket, now: int) -> Ticket:
     """The ticket as it stands at a time: one that nobody answered, or whose approval was not used, has expired."""
     ends = {State.OPEN: ticket.expires_at, State.APPROVED: ticket.grant_until}.get(ticket.state)
     if ends is None or now < ends:
-        return ticket
+        return ticket if ticket.bypass is None or ticket.state is not State.OPEN else _asking_now(ticket, now)
     return msgspec.structs.replace(ticket, state=State.EXPIRED)
+
+
+def _asking_now(ticket: Ticket, now: int) -> Ticket:
+    """A request for a bypass with those who may say yes to it at a time."""
+    assert ticket.bypass is not None
+    roles = stand(ticket.bypass, ticket.opened_at, now).roles
+    return ticket if roles == ticket.roles else msgspec.structs.replace(ticket, roles=roles)
 
 
 def listed_until(ticket: Ticket) -> int:
@@ -249,6 +262,8 @@ def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE
     if standing.state is not State.OPEN and not taken_back:
         raise TicketClosed(f"ticket `{ticket.id}` {_fate(standing)}")
     state = State.APPROVED if answer.act.yes else State.WITHDRAWN if taken_back else State.DENIED
+    if ticket.review is not None:
+        state = State.REVIEWED
     return msgspec.structs.replace(
         ticket,
         state=state,
@@ -257,7 +272,7 @@ def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE
         answered_at=now,
         comment=answer.act.comment,
         scope=scope,
-        grant_until=answer.act.until if answer.act.yes else 0,
+        grant_until=answer.act.until if state is State.APPROVED else 0,
         answer=answer,
     )
 
@@ -294,6 +309,10 @@ def _fate(ticket: Ticket) -> str:
             return f"is already approved, by `{ticket.answered_by}`: have the action repeated, or deny it"
         case State.DENIED | State.WITHDRAWN:
             return f"was already denied, by `{ticket.answered_by}`: {again} later"
+        case State.REVIEWED:
+            return f"was already reviewed, by `{ticket.answered_by}`"
+        case State.USED if ticket.bypass is not None and ticket.bypass.overridden:
+            return f"went ahead unanswered, in an emergency: `stanchion tickets list` has its review; {again}"
         case State.USED:
             return f"was approved by `{ticket.answered_by}` and has been used: {again}"
         case _:

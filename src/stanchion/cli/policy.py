@@ -167,7 +167,9 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
     tables = {table: {name: beyond_defaults(e) for name, e in getattr(file, table).items()} for table in TABLES}
     tables |= {
         "policy": {
-            name: said for name in ("limits", "escalation", "degrade") if (said := beyond_defaults(getattr(file, name)))
+            name: said
+            for name in ("limits", "escalation", "bypass", "degrade")
+            if (said := beyond_defaults(getattr(file, name)))
         }
     }
     for table, entries in tables.items():

@@ -218,7 +218,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
     action was judged before, because it waited or was degraded, and has had its warnings. `stakes` are records that it
     rests on. `granted` names the ticket by which a person has said yes, and `lifts` the guards that asked for one: what
-    another guard asks for still waits. `readings` are what is known already of what the events say, and `carried` what
+    another guard asks for still waits. `bypasses` are the guards that this one action goes past, their refusals
+    included. `readings` are what is known already of what the events say, and `carried` what
     the runtime keeps in the store along with the decision; neither is recorded.
     """
 
@@ -231,6 +232,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     granted: str = ""
     again: bool = False
     lifts: tuple[str, ...] = ()
+    bypasses: tuple[str, ...] = ()
     readings: tuple[Any, ...] = ()
     carried: Carried | None = None
 

@@ -47,6 +47,10 @@ def compile_policy(
     faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
     faults += [*scoping.wrong_in(file, where), *(scoping.unread(file, where) if whole else ())]
     faults += [*(scoping.unspent(file, where) if whole else ())]
+    if file.bypass.safety_responses:
+        from stanchion.policy import standing
+
+        faults += [Fault(where("bypass", *path), said) for path, said in standing.wrong_responses(file)]
     seats: list[Seat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()

@@ -139,6 +139,8 @@ class CompiledPolicy:
         self.veil = Veil(guards)
         self.judges_errors = Stage.ERROR in self.stages
         self.has_once = any("once" in entry.annotations for entry in file.tools.values())
+        self.bypasses = bool(file.bypass.safety_responses) or any(entry.bypass.allowed for entry in file.guards)
+        """Whether an action may ever go past a guard."""
         self._index: dict[tuple[str, str, str], list[Seat]] = {}
         for seat in seats:
             for stage in seat.placed.stages:

@@ -22,11 +22,18 @@ PARTS: Final[dict[str, str]] = {
     "PolicyFile.prices": "Model prices by model name; `*` and `?` make a pattern. They override the shipped table.",
     "PolicyFile.faults": "Which kind of fault a failure is; these entries override the shipped table.",
     "PolicyFile.escalation": "Who answers escalated actions, and how long an action waits.",
+    "PolicyFile.bypass": "How long a request for a bypass waits, and what an emergency may do without an answer.",
     "PolicyFile.operators": "The people who may approve what an agent may not do, by name, each with a key.",
     "PolicyFile.degrade": "What a lesser request is when a guard answers `degrade`.",
     "PolicyFile.durations": "If `true`, the time that each guard takes is measured; `chain_result()` gives it.",
     "Bypass.allowed": "Whether somebody may let an action past the guard.",
     "Bypass.requires_approval": "The role whose yes it takes; one of `escalation.roles` or of the operators' roles.",
+    "Bypassing.timeout_s": "How many seconds each authority has to answer a request for a bypass.",
+    "Bypassing.emergency_s": "After this many seconds without an answer, an emergency request for a safety response "
+    "goes ahead once.",
+    "Bypassing.review_s": "How many seconds an operator has to review such an emergency; then an alert is sent.",
+    "Bypassing.safety_responses": "The tools that may stop harm in an emergency, by their exact names. They must not "
+    "be irreversible or destructive.",
     "Bypass.audit_required": "Always `true`: a bypass is recorded.",
     "PolicyFile.unread": "What happens to content that cannot be read: `block` refuses it, `media` lets images, audio "
     "and documents in, `allow` lets everything pass. What passes is marked as unread.",

@@ -115,6 +115,15 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tickets_a_minute: Annotated[int, msgspec.Meta(ge=1)] = 30
 
 
+class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How long a request to go past a guard waits for each authority, and what an emergency may do without one."""
+
+    timeout_s: Seconds = 900.0
+    emergency_s: Seconds = 60.0
+    review_s: Seconds = 86400.0
+    safety_responses: tuple[str, ...] = ()
+
+
 class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Somebody who may do what an agent may not: their public key as OpenSSH writes it, what they may answer as, and
     the agents that work for them, whose requests somebody else answers."""
@@ -297,6 +306,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     guards: tuple[Any, ...] = ()
     limits: Limits = Limits()
     escalation: Escalation = Escalation()
+    bypass: Bypassing = Bypassing()
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
 

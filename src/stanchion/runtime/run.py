@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
+from stanchion.runtime.calling.bypass_methods import AsksForBypass
 from stanchion.runtime.calling.call_methods import Calling, P, R
 from stanchion.runtime.calling.clients import client
 from stanchion.runtime.deciding.desk import Desk
@@ -49,7 +50,7 @@ def current_run() -> Run | None:
 
 
 @spelled
-class Run(Calling):
+class Run(Calling, AsksForBypass):
     """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or as it is."""
 
     def __init__(self, desk: Desk) -> None:

@@ -22,6 +22,10 @@ class Kind(StrEnum):
     TICKET_OPENED = "ticket.opened"
     TICKET_PASSED = "ticket.passed"
     TICKET_ANSWERED = "ticket.answered"
+    BYPASS_REQUESTED = "bypass.requested"
+    BYPASS_ANSWERED = "bypass.answered"
+    BYPASS_OVERRIDDEN = "bypass.overridden"
+    REVIEW_MISSED = "review.missed"
     RUN_HALTED = "run.halted"
     HALTED = "state.halt"
     QUARANTINED = "state.quarantine"
@@ -57,6 +61,12 @@ MEANINGS: Final[dict[Kind, Meaning]] = {
     Kind.TICKET_OPENED: Meaning(_WARNING, "an agent waits for a person"),
     Kind.TICKET_PASSED: Meaning(_WARNING, "nobody has answered a ticket in time: the next role is asked as well"),
     Kind.TICKET_ANSWERED: Meaning(_INFO, "a person has answered a ticket"),
+    Kind.BYPASS_REQUESTED: Meaning(_WARNING, "an agent asks to go past a guardrail"),
+    Kind.BYPASS_ANSWERED: Meaning(
+        _INFO, "a request to go past a guardrail was answered or used, or an override reviewed"
+    ),
+    Kind.BYPASS_OVERRIDDEN: Meaning(_CRITICAL, "an action went past a guardrail in an emergency, before any answer"),
+    Kind.REVIEW_MISSED: Meaning(_CRITICAL, "nobody has reviewed such an emergency in time"),
     Kind.RUN_HALTED: Meaning(_CRITICAL, "a guard has ended a run"),
     Kind.HALTED: Meaning(_CRITICAL, "a tenant, the fleet, a tool, an agent or a run is halted"),
     Kind.QUARANTINED: Meaning(_WARNING, "a tool, an agent or a run is isolated for a time"),

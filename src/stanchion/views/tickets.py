@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from stanchion.approvals.act import Answer
+from stanchion.approvals.bypass import Requested, Review
 from stanchion.approvals.digest import Deed
 from stanchion.approvals.grants import Grant
 from stanchion.approvals.scope import Scope
@@ -68,6 +69,8 @@ class TicketView(msgspec.Struct, frozen=True, kw_only=True):
     """Who has said yes so far."""
     edits: dict[str, Any]
     """The arguments that a yes has changed."""
+    bypass: Requested | None
+    review: Review | None
     digest: str
 
     @property

@@ -31,6 +31,10 @@ WHOLE: Final[dict[str, Stricter]] = {
     "escalation.wait_s": Direction.LOWER,
     "escalation.tickets_for_a_run": Direction.LOWER,
     "escalation.tickets_a_minute": Direction.LOWER,
+    "bypass.timeout_s": Direction.LOWER,
+    "bypass.emergency_s": Direction.HIGHER,
+    "bypass.review_s": Direction.LOWER,
+    "bypass.safety_responses": Direction.SHORTER,
     "operators": Direction.SAME,
     "degrade": Direction.SAME,
 }

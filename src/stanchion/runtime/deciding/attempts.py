@@ -22,6 +22,7 @@ from stanchion.runtime.deciding.unread import formless
 from stanchion.runtime.driving.flow import Flow
 
 if TYPE_CHECKING:
+    from stanchion.runtime.deciding.bypass import Past
     from stanchion.runtime.deciding.edited import Edit
     from stanchion.runtime.deciding.escalation import Granted
     from stanchion.runtime.deciding.queued import Patience
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 class Attempts(msgspec.Struct, eq=False):
     """What one action is judged on: what it reserves and rests on, and what stands against it; and what came of it so
-    far: how long it has waited, a person's yes, the decision by which it is to be a lesser one."""
+    far: how long it has waited, a person's yes, the guardrails it goes past, the decision by which it is to be a lesser
+    one."""
 
     event: Event
     first: str
@@ -42,6 +44,7 @@ class Attempts(msgspec.Struct, eq=False):
     patience: Patience | None = None
     granted: Granted | None = None
     edit: Edit | None = None
+    past: tuple[Past, ...] = ()
     degraded: Decision | None = None
     started: Started | None = None
     awake_ns: int = 0
@@ -61,10 +64,15 @@ class Attempts(msgspec.Struct, eq=False):
             self._without_a_yes(desk)
         event, granted = self.event, self.granted
         attempt, again = 1 if self.degraded is None else 2, event.id != self.first
-        if granted is None:
+        if granted is None and not self.past:
             return desk.moment(event, self.spent, (), attempt, self.refused, self.stakes, "", again)
-        ticket, lifts, stakes = granted.ticket, granted.lifts, (*self.stakes, granted.stake(event))
-        return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts)
+        self.past = past = tuple([one for one in self.past if one.policy == plans.policy.hash])
+        stakes = (*self.stakes, *[stake for one in past for stake in one.stakes(event)])
+        bypasses = tuple([name for one in past for name in one.bypasses])
+        ticket, lifts = next((one.ticket.id for one in past), ""), ()
+        if granted is not None:
+            ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, granted.stake(event))
+        return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts, bypasses)
 
     def enter(self, desk: Desk, moment: Moment) -> None:
         """It is under way from here on, and whoever is cut off leaves it."""
@@ -82,6 +90,10 @@ class Attempts(msgspec.Struct, eq=False):
             from stanchion.runtime.deciding.escalation import note_use
 
             note_use(desk, self.granted, decision)
+        if self.past:
+            from stanchion.runtime.deciding.bypass import note_past
+
+            note_past(desk, self.past, self.event, decision)
 
     def after(self, desk: Desk, _moment: Moment, decision: Decision) -> Flow[Decision | None]:
         """What follows from a decision: it stands, or the action is judged once more, when it has waited, when a
@@ -89,11 +101,14 @@ class Attempts(msgspec.Struct, eq=False):
         event = self.event
         if decision.action == Action.QUEUE:
             return (yield from self._after_a_wait(desk, decision))
-        if self.granted is not None and decision.code == "kernel.taken":
+        if (self.granted is not None or self.past) and decision.code == "kernel.taken":
+            self.past = ()
             self._without_a_yes(desk)
             return None
         if decision.action == Action.ESCALATE:
             return (yield from self._after_an_answer(desk, decision))
+        if decision.action == Action.BLOCK and self.degraded is None and desk.shield.policy.bypasses:
+            return (yield from self._after_a_refusal(desk, decision))
         before = content_of(event)
         if decision.patches:
             self.event = event = with_content(event, decision.patched(before))
@@ -142,8 +157,9 @@ class Attempts(msgspec.Struct, eq=False):
         elif answer.edits:
             from stanchion.runtime.deciding.edited import Edit, edited, questions
 
-            self.edit = Edit(event, answer, questions(decision))
-            # First nothing is lifted: what is asked about the changed call may be another question.
+            self.edit, self.past = Edit(event, answer, questions(decision)), ()
+            # First nothing is lifted: what is asked about the changed call may be another question. Leave to go past a
+            # guardrail was for the call as it was.
             self.granted, self.event = answer._replace(lifts=()), edited(desk, event, answer.edits)
             return None
         else:
@@ -161,6 +177,16 @@ class Attempts(msgspec.Struct, eq=False):
         else:
             self.granted = edit.granted
         self.event = desk.renewed(self.event)
+
+    def _after_a_refusal(self, desk: Desk, decision: Decision) -> Flow[Decision | None]:
+        """Go past the guardrail that refused it, where somebody has said yes to that or an emergency lets it."""
+        from stanchion.runtime.deciding.bypass import past, remembered
+
+        found = yield from past(desk, self.event, decision, self.waits, self.past)
+        if found is None:
+            return remembered(desk, self.event, decision)
+        self.past, self.event = (*self.past, found), desk.renewed(self.event)
+        return None
 
     def over(self, desk: Desk, decision: Decision) -> tuple[Decision, Event]:
         """The decision, with that by which it is a lesser one, and the event as it goes ahead. What the runtime does

@@ -53,7 +53,7 @@ def _wanted(desk: Desk, reason: str) -> Ticket:
     """What somebody is asked: the run, why, and the action that was refused last."""
     run, policy = desk.info, desk.shield.policy
     said: dict[str, Any] = {"kind": Kind.RUN, "guard": "", "code": "", "message": policy.veil.words(reason)}
-    refused = desk.refused
+    refused = desk.last_refused
     about = hashed([FORM, run.tenant, run.id, reason, "" if refused is None else refused[1].id])
     if refused is not None:
         event, decision = refused

@@ -16,6 +16,7 @@ from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
 from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
 from stanchion.approvals.lookup import LEAST, named as one_of
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.overrides import check_answer, fact_of, told_of
 from stanchion.approvals.pages import TENANTS, head_key, head_of, listed, page_key, relisted, tenants_of
 from stanchion.approvals.quorum import needed, voted
 from stanchion.approvals.reasons import check_reason
@@ -148,6 +149,7 @@ class Tickets:
         ticket = self.find(ticket_id, tenant)
         if generation is not None and generation != ticket.generation:
             raise AnswerRefused(f"ticket `{ticket.id}` was asked for again in the meantime: look at it again")
+        check_answer(ticket, yes, scope)
         by = veil.name(by) if isinstance(by, str) else by
         if not yes:
             check_reason(comment)
@@ -162,6 +164,7 @@ class Tickets:
         scope, pattern = reach(act.scope) if act.yes else (Scope.ONCE, {})
         if not act.yes:
             check_reason(act.comment)
+        check_answer(ticket, act.yes, scope)
         wish = self.wish(ticket, scope, pattern, edits_of(act.scope)) if act.yes else wish_of(ticket)
         return self._keep(ticket, self._shield.authority.said(wish, answer, yes=act.yes), scope, pattern)
 
@@ -237,10 +240,11 @@ class Tickets:
             "scope": answer.act.scope,
             "grant_until": ticket.grant_until,
             **told(answer),
+            **told_of(ticket),
         }
-        what = "voted" if ticket.state is State.OPEN else ticket.state
+        what = "ticket.voted" if ticket.state is State.OPEN else fact_of(ticket)
         at = ticket.answered_at if ticket.answered_at else self._shield.clock()
-        fact = Fact(at, f"ticket.{what}", ticket.id, ticket.tenant, ticket.run)
+        fact = Fact(at, what, ticket.id, ticket.tenant, ticket.run)
         try:
             tell(self._shield, fact._replace(by=answer.act.operator, why=answer.act.comment, data=data))
         except AuditLost:
