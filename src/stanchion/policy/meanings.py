@@ -95,6 +95,10 @@ PARTS: Final[dict[str, str]] = {
     "level.",
     "TaskEntry.related_tools": "The tools that belong to the task; the guard `task_scope` warns about others. If "
     "absent, all tools belong.",
+    "AgentEntry.branches": "The branches that this agent may commit and push to, as globs, unless its task says "
+    "others; the guard `evidence` with `branch` enforces it.",
+    "TaskEntry.branches": "The branches that work on the task may be committed and pushed to, as globs; `!main` "
+    "excludes one. The guard `evidence` with `branch` enforces it.",
     "TaskEntry.files": "The files that belong to the task; the guard `files` enforces it.",
     "TaskEntry.additional_tools": "Tools that are allowed in addition to an agent's own while it works on this task.",
     "TaskEntry.deadline_s": "A run on this task ends this many seconds after its start; if absent, it has no deadline.",

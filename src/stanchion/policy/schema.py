@@ -57,6 +57,7 @@ class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allowed_tools: tuple[str, ...] | None = None
     capabilities: tuple[str, ...] = ()
     autonomy_level: Level | None = None
+    branches: tuple[str, ...] | None = None
 
 
 class TaskFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,6 +83,7 @@ class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     related_tools: tuple[str, ...] | None = None
     files: TaskFiles | None = None
     budget: TaskBudget | None = None
+    branches: tuple[str, ...] | None = None
     deadline_s: Seconds | None = None
 
 

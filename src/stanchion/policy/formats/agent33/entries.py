@@ -18,6 +18,9 @@ STAGES: Final = {
 }
 """Where each hook is."""
 
+OWN_WORDS: Final = ("empty", "tests", "lint", "review", "branch", "docs")
+"""What guards call their action that have several."""
+
 
 def entries(guardrail: Definition) -> Iterator[Node]:
     """The entries of a guardrail: the first has its id, and the others are parts of it."""
@@ -58,7 +61,7 @@ def _entry(guardrail: Definition, use: str, named: str, options: dict[str, Any])
     }  # fmt: skip
     if guardrail.built_in:
         said["always"] = True
-    where = {"stages": "type", "danger": "action", **dict.fromkeys(("empty", "tests", "lint"), "action")}
+    where = {"stages": "type", "danger": "action", **dict.fromkeys(OWN_WORDS, "action")}
     made = {key: node(value, _at(places, where.get(key, key), at)) for key, value in said.items()}
     scope = _scope(places["applies_to"]) if "applies_to" in places else None
     if scope is not None:

@@ -68,10 +68,7 @@ def _chains(document: Document, known: dict[str, Definition], faults: list[Fault
 def _linked(named: Node, hook: str, known: dict[str, Definition]) -> Definition | str:
     """A guardrail that a chain names, attached to the chain's hook; or why it cannot be."""
     name = str(named.value)
-    lacking = NAME_OF.get(name)
-    if name not in known and lacking is not None and CHECKS[lacking].lacks:
-        return f"`{name}` cannot be checked by this version: it has no {CHECKS[lacking].lacks}; leave it out"
-    if name not in known and lacking is None:
+    if name not in known and name not in NAME_OF:
         return f"there is no guardrail {shown(name)}: {hint(name, {*known, *NAME_OF})}"
     guardrail = known[name] if name in known else standard(name, named)
     if hook in guardrail.hooks:
