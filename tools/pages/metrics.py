@@ -19,8 +19,8 @@ What a shield counts and logs. [Watch a fleet](../how-to/watch-a-fleet.md) says 
 ## Metrics
 
 Names and labels are those of `stanchion metrics` and of whatever serves a shield's figures to Prometheus.
-OpenTelemetry gets counters and gauges without `_total` and with a dot behind `stanchion`; of a histogram it gets
-`.count` and `.sum`.
+OpenTelemetry gets counters and gauges without `_total` and with a dot in place of the first underscore; of a histogram
+it gets `.count` and `.sum`. Names that do not begin with `stanchion` are those of the AGENT-33 specification.
 
 Labels that come from outside are bounded: {MOST_TOOLS} tools are told apart, and a metric has at most {MOST_SERIES:,}
 series. What comes after them has the label `other`. Secrets in names are hidden as they are in the trail.

@@ -9,7 +9,7 @@ import msgspec
 OTHER: Final = "other"
 """The label of whatever there was no room for."""
 
-OPEN: Final = frozenset({"tool", "guard", "code", "event", "kind", "budget", "whose", "tenant", "sink"})
+OPEN: Final = frozenset({"tool", "guard", "code", "event", "kind", "budget", "whose", "tenant", "sink", "guardrail_id"})
 """Labels whose values come from outside; where too many are known, new ones become `other`."""
 
 DECISION_BOUNDS: Final = (
@@ -119,6 +119,12 @@ PROCESSES: Final = Metric("stanchion_processes", "gauge", "Running shields whose
 UNREADABLE: Final = Metric(
     "stanchion_metrics_unreadable_files", "gauge", "Files of figures that could not be read for this answer."
 )
+BYPASSES: Final = Metric(
+    "bypass_requests_total",
+    "counter",
+    "Requests to let an action past a guardrail: each is counted as `requested`, and once more by what came of it.",
+    ("guardrail_id", "outcome"),
+)
 SINK_ERRORS: Final = Metric(
     "stanchion_telemetry_errors_total",
     "counter",
@@ -129,7 +135,7 @@ SINK_ERRORS: Final = Metric(
 METRICS: Final = (
     DECISIONS, DECISION_SECONDS, SHADOW, FAILURES, RUNS, RUNS_ENDED, EVENTS, TICKETS, POLICY_LOADS, OCCURRENCES,
     STORE_SECONDS, STORE_FAILURES, STORE_UP, TRAIL_RECORDS, TRAIL_FAILURES, TRAIL_WAITING, UNWRITTEN, UNSETTLED,
-    TICKETS_WAITING, BUDGET_USED, PROCESSES, UNREADABLE, SINK_ERRORS,
+    TICKETS_WAITING, BUDGET_USED, BYPASSES, PROCESSES, UNREADABLE, SINK_ERRORS,
 )  # fmt: skip
 """All of them, in the order in which they are shown."""
 BY_NAME: Final = {metric.name: metric for metric in METRICS}

@@ -13,6 +13,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.telemetry import loggers
 from stanchion.telemetry.catalogue import (
+    BYPASSES,
     EVENTS,
     OCCURRENCES,
     POLICY_LOADS,
@@ -37,6 +38,8 @@ ESCALATE: Final = Action.ESCALATE
 ERROR: Final = loggers.ERROR
 TICKET: Final = "ticket."
 REFUSED: Final = "answer.refused"
+REQUESTED: Final = "requested"
+"""How a request to get past a guardrail is counted when it is made."""
 
 
 class Sink(Protocol):
@@ -170,6 +173,13 @@ class Telemetry:
     def occurred(self, kind: str) -> None:
         """Operators are told of something of that kind."""
         self.count(OCCURRENCES, kind)
+
+    def bypass(self, guardrail: str, outcome: str, run: RunInfo) -> None:
+        """Somebody has asked in a run to get past a guardrail (`REQUESTED`), or what came of it is known."""
+        try:
+            self.count(BYPASSES, self._words.name(guardrail), outcome)
+        except Exception as error:  # noqa: BLE001 - telemetry may fail, what was asked stands
+            self.failed("bypasses", error)
 
     def trail_failed(self) -> None:
         """The trail did not take a record; why is logged by whoever knows it."""
