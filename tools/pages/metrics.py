@@ -31,8 +31,8 @@ def render() -> str:
     """The page."""
     parts = [INTRODUCTION, "| metric | kind | labels | meaning |\n|---|---|---|---|"]
     parts += [_row(metric) for metric in METRICS]
-    parts.append("\nHistograms have these upper bounds, in seconds:\n\n| metric | bounds |\n|---|---|")
-    parts += [f"| `{one.name}` | {', '.join(f'{bound:g}' for bound in one.bounds)} |" for one in METRICS if one.bounds]
+    parts.append("\nHistograms have these upper bounds:\n\n| metric | in | bounds |\n|---|---|---|")
+    parts += [_bounds(metric) for metric in METRICS if metric.bounds]
     parts.append("\n## Loggers\n\n| logger | what it tells |\n|---|---|")
     parts += [f"| `{ROOT}.{area}` | {words} |" for area, words in AREAS.items()]
     return "\n".join(parts) + "\n"
@@ -41,3 +41,7 @@ def render() -> str:
 def _row(metric: Metric) -> str:
     labels = ", ".join([f"`{name}`" for name in metric.labels])
     return f"| `{metric.name}` | {metric.kind} | {labels} | {metric.meaning} |"
+
+
+def _bounds(metric: Metric) -> str:
+    return f"| `{metric.name}` | {metric.unit} | {', '.join(f'{bound:g}' for bound in metric.bounds)} |"

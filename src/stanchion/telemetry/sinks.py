@@ -31,6 +31,7 @@ from stanchion.telemetry.registry import Registry
 from stanchion.telemetry.told import BROKEN, LEVELS, Told, ToldRun
 
 if TYPE_CHECKING:
+    from stanchion.telemetry.guardrails import Guardrails
     from stanchion.telemetry.publication import Publication
 
 T = TypeVar("T")
@@ -70,6 +71,8 @@ class Words(Protocol):
 
     def run(self, run: RunInfo) -> ToldRun: ...
 
+    def category(self, guardrail: str) -> str: ...
+
 
 class Telemetry:
     """Tells the log, the figures and every sink what a shield does. Nothing that it calls can change a decision.
@@ -82,6 +85,7 @@ class Telemetry:
         """What is asked for how the store stands, whenever somebody collects the figures."""
         self._words = words
         self._count = None if registry is None else Counting(registry, words.name).decided
+        self._judged = None if registry is None else _guardrails(registry, words).judged
         self._publication: Publication | None = None
         self._log: Any = None
         self._said: set[str] = set()
@@ -100,8 +104,9 @@ class Telemetry:
     def decided(self, event: Event, decision: Decision, took_ns: int) -> None:
         """A decision was made. This is on the way of every one."""
         try:
-            if self._count is not None:
+            if self._count is not None and self._judged is not None:
                 self._count(event, decision, took_ns)
+                self._judged(event, decision)
             log = self._log
             if log is None:
                 if "logging" not in sys.modules:
@@ -261,3 +266,11 @@ class Telemetry:
                 tell(sink)
             except Exception as error:  # noqa: BLE001 - one sink may fail, the others are told
                 self.failed(type(sink).__name__, error)
+
+
+def _guardrails(registry: Registry, words: Words) -> Guardrails:
+    from stanchion.telemetry.guardrails import Guardrails
+
+    made = Guardrails(words.category)
+    registry.beside.append(made)
+    return made
