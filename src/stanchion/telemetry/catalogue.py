@@ -138,7 +138,8 @@ INVOCATIONS: Final = Metric(
 GUARDRAIL_MS: Final = Metric(
     "guardrail_duration_ms",
     "histogram",
-    "How long a guardrail took, in milliseconds; measured under a policy with `durations: true`.",
+    "How long a guardrail took, in milliseconds, under a policy with `durations: true`: in the first 64 decisions of a "
+    "process, and then in every seventh.",
     ("guardrail_id",),
     GUARDRAIL_BOUNDS_MS,
 )

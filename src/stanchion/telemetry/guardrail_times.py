@@ -1,10 +1,12 @@
-"""How long guardrails took. A decision leaves its times behind; they are added up when somebody asks."""
+"""How long guardrails took: of the first decisions of a process, and then of some of them. Decisions leave their times
+behind, and they are added up when somebody asks."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Iterator
+from itertools import count
 from typing import Final
 
 from stanchion.locks import Lock
@@ -12,6 +14,10 @@ from stanchion.telemetry.catalogue import GUARDRAIL_BOUNDS_MS, GUARDRAIL_MS
 from stanchion.telemetry.figures import MOST_SERIES, Series
 from stanchion.telemetry.registry import Labels
 
+FIRST: Final = 64
+ONE_IN: Final = 7
+"""Of so many decisions the times are kept, and from then on of every seventh: to keep them all would cost each decision
+as much as all that is counted of it otherwise. Calls and results alternate, so the number is odd."""
 MOST_FRESH: Final = 256
 """How many decisions are kept until their times are added up."""
 
@@ -24,16 +30,33 @@ class GuardrailTimes:
     """Counts how long guardrails took, as a histogram of each."""
 
     def __init__(self) -> None:
-        self._fresh: deque[tuple[Took, dict[str, str] | None]] = deque()
+        self._fresh: defaultdict[str, deque[int]] = defaultdict(deque)
+        self._decisions, self._kept = count(1), count(1)
         self._lock = Lock()
         self._sums_ns: dict[str, int] = {}
         self._buckets: dict[str, list[int]] = {}
 
     def took(self, took: Took, wholes: dict[str, str] | None) -> None:
-        """Keep the times of one decision. `wholes` says which guards are parts of which guardrail, where any are."""
+        """Keep the times of one decision. `wholes` says which guards are parts of which guardrail, where any are: they
+        take their times together."""
+        seen = next(self._decisions)
+        if seen > FIRST and seen % ONE_IN:
+            return
         fresh = self._fresh
-        fresh.append((took, wholes))
-        if len(fresh) > MOST_FRESH:
+        if wholes is None:
+            for guard, ns in took:
+                fresh[guard].append(ns)
+        else:
+            joint: dict[str, int] = {}
+            for guard, ns in took:
+                whole = wholes.get(guard)
+                if whole is None:
+                    fresh[guard].append(ns)
+                else:
+                    joint[whole] = joint.get(whole, 0) + ns
+            for whole, ns in joint.items():
+                fresh[whole].append(ns)
+        if not next(self._kept) % MOST_FRESH:
             self._add_up()
 
     def totals(self) -> dict[str, tuple[int, int]]:
@@ -55,9 +78,11 @@ class GuardrailTimes:
         """Sort the times of each guardrail and look for the bounds among them: that costs less than to look for each
         time among the bounds."""
         with self._lock:
-            fresh = self._fresh
-            for name, times in _by_guardrail([fresh.popleft() for _ in range(len(fresh))]).items():
-                self._add(name, sorted(times))
+            for name, fresh in list(self._fresh.items()):
+                times = [fresh.popleft() for _ in range(len(fresh))]
+                if times:
+                    times.sort()
+                    self._add(name, times)
 
     def _add(self, name: str, times: list[int]) -> None:
         buckets = self._buckets.get(name)
@@ -75,23 +100,3 @@ class GuardrailTimes:
             buckets[place] += until - before
             before = until
         buckets[-1] += len(times) - before
-
-
-def _by_guardrail(fresh: list[tuple[Took, dict[str, str] | None]]) -> dict[str, list[int]]:
-    """The times of each guardrail. Guards that are parts of one take their times together."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for took, wholes in fresh:
-        if wholes is None:
-            for guard, ns in took:
-                found[guard].append(ns)
-            continue
-        joint: dict[str, int] = {}
-        for guard, ns in took:
-            whole = wholes.get(guard)
-            if whole is None:
-                found[guard].append(ns)
-            else:
-                joint[whole] = joint.get(whole, 0) + ns
-        for whole, ns in joint.items():
-            found[whole].append(ns)
-    return found
