@@ -68,6 +68,7 @@ class ByPeople:
         approve, deny = ticket_methods.approve, ticket_methods.deny
         answer, revoke = ticket_methods.answer, ticket_methods.revoke
         standing, health = how_it_stands.standing, how_it_stands.health
+        guardrails = how_it_stands.guardrails
         act, wish = acts.carry_out, acts.wish_for
         accept_store, enrol, nobody_beside = accepting.accept_store, enrolling.enrol, beside.nobody_beside
     else:
@@ -79,6 +80,6 @@ class ByPeople:
         grants, ticketing = later(_ticket_methods), later(_ticket_methods)
         approve, deny = later(_ticket_methods), later(_ticket_methods)
         answer, revoke = later(_ticket_methods), later(_ticket_methods)
-        standing, health = later(_how_it_stands), later(_how_it_stands)
+        standing, health, guardrails = later(_how_it_stands), later(_how_it_stands), later(_how_it_stands)
         act, wish = later(_acts, "carry_out"), later(_acts, "wish_for")
         accept_store, enrol, nobody_beside = later(_accept_store), later(_enrol), later(_nobody_beside)
