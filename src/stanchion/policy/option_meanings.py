@@ -329,6 +329,7 @@ OPTIONS: Final[dict[str, str]] = {
     "injection.model": "What likeness to known attacks does: nothing, count as a hint, or warn or redact by itself.",
     "injection.trusted": "If `true`, results of trusted tools are checked too.",
     "injection.replies": "If `true`, model replies are checked too.",
+    "injection.users": "If `true`, the user's own words are checked too.",
     "clamp.max_chars": "The largest number of characters in a result, names included; a number counts as eight.",
     "clamp.max_field": "The largest number of characters in one text of a result.",
     "clamp.keep": "Which end of a long text or list is kept; with `both`, the beginning gets two thirds.",

@@ -127,7 +127,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("action", "at"), BY_STAGE),
         "score": LOWER,
         "without": SHORTER,
-        **dict.fromkeys(("trusted", "replies"), ON),
+        **dict.fromkeys(("trusted", "replies", "users"), ON),
         # As a signal it adds to what refuses, as a warning it only says so: neither is always the stricter one.
         "model": SAME,
     },
