@@ -264,6 +264,7 @@ OPTIONS: Final[dict[str, str]] = {
     "policy loads.",
     "python.deadline_ms": "A call is refused if the code gives no answer within this many milliseconds.",
     "python.deep": "If `true`, calls of low and medium risk go ahead when the answer is late.",
+    "python.deadlines_ms": "Other deadlines, in milliseconds, by the tool's risk; if absent, all risks have one.",
     "python.isolated": "If `true`, the code runs in its own process, which is stopped at the deadline.",
     "egress.allowed_hosts": "The only hosts that may be reached: names, `*.example.com`, addresses or ranges, each "
     "with or without `:port`. An empty list allows none; if absent, all public hosts.",
