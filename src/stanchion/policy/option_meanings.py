@@ -242,6 +242,7 @@ OPTIONS: Final[dict[str, str]] = {
     "policy loads.",
     "python.deadline_ms": "A call is refused if the code gives no answer within this many milliseconds.",
     "python.deep": "If `true`, calls of low and medium risk go ahead when the answer is late.",
+    "python.deadlines_ms": "Other deadlines, in milliseconds, by the tool's risk; if absent, all risks have one.",
     "python.isolated": "If `true`, the code runs in its own process, which is stopped at the deadline.",
     "egress.allowed_hosts": "The only hosts that may be reached: names, `*.example.com`, addresses or ranges, each "
     "with or without `:port`. An empty list allows none; if absent, all public hosts.",
@@ -307,6 +308,7 @@ OPTIONS: Final[dict[str, str]] = {
     "injection.model": "What likeness to known attacks does: nothing, count as a hint, or warn or redact by itself.",
     "injection.trusted": "If `true`, results of trusted tools are checked too.",
     "injection.replies": "If `true`, model replies are checked too.",
+    "injection.users": "If `true`, the user's own words are checked too.",
     "clamp.max_chars": "The largest number of characters in a result, names included; a number counts as eight.",
     "clamp.max_field": "The largest number of characters in one text of a result.",
     "clamp.keep": "Which end of a long text or list is kept; with `both`, the beginning gets two thirds.",

@@ -8,6 +8,7 @@ from typing import Any, Final
 from stanchion.policy.document import Location, Node
 from stanchion.policy.formats.agent33.checks import CHECKS
 from stanchion.policy.formats.agent33.definitions import NAMED_ACTIONS, Definition
+from stanchion.policy.formats.nodes import node
 
 STAGES: Final = {
     "pre_execution": "tool_call",
@@ -91,16 +92,3 @@ def _scope(found: Node) -> Node | None:
 
 def _listed(child: Node) -> Node:
     return Node([child], child.at, child.key) if isinstance(child.value, str) else child
-
-
-def node(value: Any, at: Location) -> Node:
-    """A value at a place."""
-    match value:
-        case dict():
-            return Node({key: node(child, at) for key, child in value.items()}, at, at)
-        case list() | tuple():
-            return Node([node(child, at) for child in value], at, at)
-        case None | bool():
-            return Node(value, at, at, {None: "null", True: "true", False: "false"}[value])
-        case _:
-            return Node(value, at, at, str(value))

@@ -10,8 +10,9 @@ from stanchion.policy.document import Document, Node, in_order, shown
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, NAME_OF
 from stanchion.policy.formats.agent33.definitions import Definition, read, standard
-from stanchion.policy.formats.agent33.entries import STAGES, entries, node
+from stanchion.policy.formats.agent33.entries import STAGES, entries
 from stanchion.policy.formats.agent33.schema import CATEGORIES
+from stanchion.policy.formats.nodes import node
 from stanchion.policy.nearest import hint
 
 
