@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stanchion.runtime.later import later
 
 if TYPE_CHECKING:
-    from stanchion.runtime.operating import accept_store as accepting, acts, commands
+    from stanchion.runtime.operating import accept_store as accepting, acts, commands, effect_answers
     from stanchion.runtime.people import enrol as enrolling, nobody_beside as beside, ticket_methods
     from stanchion.runtime.standing import how_it_stands
 
@@ -43,6 +43,12 @@ def _enrol() -> ModuleType:
     return enrol
 
 
+def _effect_answers() -> ModuleType:
+    from stanchion.runtime.operating import effect_answers
+
+    return effect_answers
+
+
 def _nobody_beside() -> ModuleType:
     from stanchion.runtime.people import nobody_beside
 
@@ -69,7 +75,7 @@ class ByPeople:
         answer, revoke = ticket_methods.answer, ticket_methods.revoke
         standing, health = how_it_stands.standing, how_it_stands.health
         guardrails = how_it_stands.guardrails
-        act, wish = acts.carry_out, acts.wish_for
+        act, wish, settle_by = acts.carry_out, acts.wish_for, effect_answers.settle_by
         accept_store, enrol, nobody_beside = accepting.accept_store, enrolling.enrol, beside.nobody_beside
     else:
         safe_mode, halt = later(_commands), later(_commands)
@@ -81,5 +87,5 @@ class ByPeople:
         approve, deny = later(_ticket_methods), later(_ticket_methods)
         answer, revoke = later(_ticket_methods), later(_ticket_methods)
         standing, health, guardrails = later(_how_it_stands), later(_how_it_stands), later(_how_it_stands)
-        act, wish = later(_acts, "carry_out"), later(_acts, "wish_for")
+        act, wish, settle_by = later(_acts, "carry_out"), later(_acts, "wish_for"), later(_effect_answers)
         accept_store, enrol, nobody_beside = later(_accept_store), later(_enrol), later(_nobody_beside)
