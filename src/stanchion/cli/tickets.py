@@ -12,12 +12,12 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import Shield, StanchionError
-from stanchion.approvals.act import LARGEST
+from stanchion.approvals.act import GRANT_S, LARGEST
 from stanchion.approvals.answerers import By, Signer, Wish
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.scope import Scope, checked_pattern, said
-from stanchion.approvals.ticket import GRANT_S, State, Ticket, wish_of
+from stanchion.approvals.ticket import State, Ticket, wish_of
 from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer, whoever
 from stanchion.cli.operator_options import REFUSED, answered
 from stanchion.cli.parser import Parser, nearest

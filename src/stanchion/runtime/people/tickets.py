@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Answer
+from stanchion.approvals.act import GRANT_S, Answer
 from stanchion.approvals.answerers import By, Wish
 from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
 from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
@@ -20,7 +20,7 @@ from stanchion.approvals.pages import TENANTS, head_key, head_of, listed, page_k
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, checked_pattern, reach, said
 from stanchion.approvals.shelf import all_in, read
-from stanchion.approvals.ticket import GRANT_S, State, Ticket, answered, as_of, key_of, listed_until, wish_of
+from stanchion.approvals.ticket import State, Ticket, answered, as_of, key_of, listed_until, wish_of
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.compare_and_set import change_together
@@ -50,6 +50,7 @@ class Tickets:
         now = self._shield.clock()
         found: list[Ticket] = []
         for one in self._tenants() if tenant is None else (tenant,):
+            self._look_after(one)
             live = (ticket for ticket in self._filed(one, now) if _is_live(as_of(ticket, now)))
             found += islice(live, most)
         return sorted(found, key=urgency)[:most]
@@ -229,6 +230,11 @@ class Tickets:
     def _refused(self, ticket: Ticket, answer: Answer, why: str) -> None:
         fact = Fact(self._shield.clock(), "answer.refused", ticket.id, ticket.tenant, ticket.run, answer.act.operator)
         tell(self._shield, fact._replace(why=why, data={"purpose": "ticket", "generation": answer.act.generation}))
+
+    def _look_after(self, tenant: str) -> None:
+        from stanchion.runtime.people.missed_reviews import tell_missed
+
+        tell_missed(self._shield, tenant)
 
     def _tenants(self) -> tuple[str, ...]:
         return tenants_of(self._store.read(TENANTS)[1])
