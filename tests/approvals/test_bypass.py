@@ -248,7 +248,7 @@ def test_everything_that_becomes_of_a_request_is_written_down(shield: Shield, de
         refused(run, deeds.pay, amount)
         made = run.request_bypass("first", WHY)
         if answer is not None:
-            (shield.approve if answer else shield.deny)(made.ticket, by="kim")
+            (shield.approve if answer else shield.deny)(made.ticket, by="kim", comment="so be it")
         if answer:
             run.call(deeds.pay, amount)
     clock.advance(900 * S)

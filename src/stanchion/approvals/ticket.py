@@ -18,12 +18,6 @@ from stanchion.kernel.shown import brief, visible
 from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL
 
-GRANT_S: Final = 900.0
-"""How long an approval can be used, unless the person says otherwise."""
-
-LONGEST_S: Final = 86_400.0
-"""How long an approval can be used at most."""
-
 NO_REASON: Final = "no reason was given"
 
 MOST_ASKERS: Final = 32

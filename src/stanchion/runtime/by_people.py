@@ -9,7 +9,7 @@ from stanchion.runtime.later import later
 
 if TYPE_CHECKING:
     from stanchion.runtime.operating import accept_store as accepting, acts, commands, effect_answers
-    from stanchion.runtime.people import enrol as enrolling, nobody_beside as beside, ticket_methods
+    from stanchion.runtime.people import enrol as enrolling, missed_reviews, nobody_beside as beside, ticket_methods
     from stanchion.runtime.standing import how_it_stands
 
 
@@ -35,6 +35,12 @@ def _ticket_methods() -> ModuleType:
     from stanchion.runtime.people import ticket_methods
 
     return ticket_methods
+
+
+def _missed_reviews() -> ModuleType:
+    from stanchion.runtime.people import missed_reviews
+
+    return missed_reviews
 
 
 def _enrol() -> ModuleType:
@@ -73,6 +79,7 @@ class ByPeople:
         grants, ticketing = ticket_methods.grants, ticket_methods.ticketing
         approve, deny = ticket_methods.approve, ticket_methods.deny
         answer, revoke = ticket_methods.answer, ticket_methods.revoke
+        review, tell_missed = ticket_methods.review, missed_reviews.tell_missed
         standing, health = how_it_stands.standing, how_it_stands.health
         guardrails = how_it_stands.guardrails
         act, wish, settle_by = acts.carry_out, acts.wish_for, effect_answers.settle_by
@@ -86,6 +93,7 @@ class ByPeople:
         grants, ticketing = later(_ticket_methods), later(_ticket_methods)
         approve, deny = later(_ticket_methods), later(_ticket_methods)
         answer, revoke = later(_ticket_methods), later(_ticket_methods)
+        review, tell_missed = later(_ticket_methods), later(_missed_reviews)
         standing, health, guardrails = later(_how_it_stands), later(_how_it_stands), later(_how_it_stands)
         act, wish, settle_by = later(_acts, "carry_out"), later(_acts, "wish_for"), later(_effect_answers)
         accept_store, enrol, nobody_beside = later(_accept_store), later(_enrol), later(_nobody_beside)

@@ -58,6 +58,10 @@ class Run(Calling, AsksForBypass):
         self._tokens: list[Token[tuple[Run, ...]]] = []
         presence = desk.shield.presence
         self._stay = None if presence is None else presence.enter()
+        if desk.shield.policy.file.bypass.safety_responses:
+            from stanchion.runtime.people.missed_reviews import tell_missed
+
+            tell_missed(desk.shield, desk.info.tenant)
 
     def __repr__(self) -> str:
         """Who is at work on what, and whether it is over."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stanchion.approvals.act import answer_of
 from stanchion.approvals.answerers import By
+from stanchion.approvals.errors import TicketError
 from stanchion.approvals.scope import Scope
 from stanchion.kernel.scopes import FLEET
 
@@ -77,6 +78,18 @@ def deny(shield: Answered, id: str, *, by: By, comment: str, tenant: str | None 
 def answer(shield: Answered, data: bytes) -> Ticket:
     """Take an answer to a ticket that an operator has signed elsewhere; any process may carry it here."""
     return ticketing(shield).carried(answer_of(data))
+
+
+def review(shield: Answered, id: str, *, by: By, comment: str, right: bool = True, tenant: str | None = None) -> Ticket:
+    """End the review of an action that went past a guardrail unanswered: say whether that was right, and what you
+    found. `TicketError` where it is no review, was given already, or `by` is no operator who may."""
+    found = ticket(shield, id, tenant)
+    if found.review is None:
+        raise TicketError(f"ticket `{found.id}` is no review: approve or deny it")
+    if not comment.strip():
+        raise TicketError("a review says what was found: give a comment")
+    said = f"{'right' if right else 'wrong'}: {comment.strip()}"
+    return ticketing(shield).answer(found.id, by, yes=True, comment=said, tenant=found.tenant)
 
 
 def revoke(shield: Answered, grant: str, *, by: str, why: str = "", tenant: str | None = None) -> bool:

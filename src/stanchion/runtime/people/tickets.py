@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Answer
+from stanchion.approvals.act import GRANT_S, Answer
 from stanchion.approvals.answerers import By, Wish
 from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
@@ -23,7 +23,7 @@ from stanchion.approvals.reasons import check_reason
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, checked_pattern, edits_of, reach, said
 from stanchion.approvals.shelf import all_in, read
-from stanchion.approvals.ticket import GRANT_S, Kind, State, Ticket, as_of, key_of, listed_until, wish_of
+from stanchion.approvals.ticket import Kind, State, Ticket, as_of, key_of, listed_until, wish_of
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
@@ -55,6 +55,7 @@ class Tickets:
         now = self._shield.clock()
         found: list[Ticket] = []
         for one in self._tenants() if tenant is None else (tenant,):
+            self._look_after(one)
             live = (ticket for ticket in self._filed(one, now) if _is_live(as_of(ticket, now)))
             found += islice(live, most)
         return self._passed_on(sorted(found, key=urgency)[:most], now)
@@ -274,6 +275,11 @@ class Tickets:
     def _refused(self, ticket: Ticket, answer: Answer, why: str) -> None:
         fact = Fact(self._shield.clock(), "answer.refused", ticket.id, ticket.tenant, ticket.run, answer.act.operator)
         tell(self._shield, fact._replace(why=why, data={"purpose": "ticket", "generation": answer.act.generation}))
+
+    def _look_after(self, tenant: str) -> None:
+        from stanchion.runtime.people.missed_reviews import tell_missed
+
+        tell_missed(self._shield, tenant)
 
     def _tenants(self) -> tuple[str, ...]:
         return tenants_of(self._store.read(TENANTS)[1])

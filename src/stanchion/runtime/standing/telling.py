@@ -41,6 +41,8 @@ class Figured(Grounds, Protocol):
     @property
     def unsettled(self) -> Any: ...
 
+    def tell_missed(self, tenant: str) -> tuple[str, ...]: ...
+
 
 def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, str]) -> Telemetry:
     """The telemetry of a shield; it counts unless `metrics` says that it does not, or `STANCHION_METRICS` does."""
@@ -60,6 +62,8 @@ def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, st
 def _state(shield: Figured) -> Iterable[Series]:
     from stanchion.runtime.standing.state_figures import state_figures
 
+    for one in _tenants(shield) if shield.policy.file.bypass.safety_responses else ():
+        shield.tell_missed(one)
     return state_figures(shield.store, shield.policy, _tenants(shield))
 
 
