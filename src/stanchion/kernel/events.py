@@ -21,6 +21,10 @@ Data = Any
 """JSON-like data: what a parser gave us or `data.project` made; never an arbitrary object."""
 
 
+SPAWNED: Final = "spawned"
+"""The trait of a handoff by which a run only gives a child its budget."""
+
+
 class RunInfo(msgspec.Struct, frozen=True, gc=False):
     """Who is at work: the identity and scope of one agent's work on one task.
 

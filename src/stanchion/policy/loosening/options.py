@@ -176,6 +176,13 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("test_tools", "lint_tools", "commit_tools", "code", "counter"), SAME),
         **dict.fromkeys(("branches", "api_files", "docs_files", "per"), SAME),
     },
+    "handoff": {
+        **dict.fromkeys(("require", "capabilities"), MORE),
+        "known": ON,
+        **dict.fromkeys(("max_depth", "max_reroutes"), LOWER),
+        "action": ACTION,
+        "counter": SAME,
+    },
     "clamp": {**dict.fromkeys(("max_chars", "max_field"), LOWER), "keep": SAME},
     "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "deadlines_ms"), SAME),
     "rule": {
