@@ -139,6 +139,8 @@ class Desk:
         self.carved = ""
         """The hold on its parent's budgets that this run has yet to give back."""
         self._beginning = Beginning(shield)
+        if above is not None:
+            shield.telemetry.orchestrated(info, above)
         tell_of_forks(self)
 
     def forked(self) -> None:
