@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.runtime.later import later
 
 if TYPE_CHECKING:
+    from stanchion.runtime.learning import methods as learning
+    from stanchion.runtime.learning.keeper import Keeper
     from stanchion.runtime.operating import accept_store as accepting, acts, commands
     from stanchion.runtime.people import enrol as enrolling, nobody_beside as beside, ticket_methods
     from stanchion.runtime.standing import how_it_stands
+
+KEEPER: Final = "_experience"
 
 
 def _commands() -> ModuleType:
@@ -55,6 +59,12 @@ def _how_it_stands() -> ModuleType:
     return how_it_stands
 
 
+def _learning() -> ModuleType:
+    from stanchion.runtime.learning import methods
+
+    return methods
+
+
 class ByPeople:
     """The methods of a shield that agents never call: most processes need none of them."""
 
@@ -68,6 +78,7 @@ class ByPeople:
         approve, deny = ticket_methods.approve, ticket_methods.deny
         answer, revoke = ticket_methods.answer, ticket_methods.revoke
         standing, health = how_it_stands.standing, how_it_stands.health
+        reliability, similar = learning.reliability, learning.similar
         act, wish = acts.carry_out, acts.wish_for
         accept_store, enrol, nobody_beside = accepting.accept_store, enrolling.enrol, beside.nobody_beside
     else:
@@ -80,5 +91,21 @@ class ByPeople:
         approve, deny = later(_ticket_methods), later(_ticket_methods)
         answer, revoke = later(_ticket_methods), later(_ticket_methods)
         standing, health = later(_how_it_stands), later(_how_it_stands)
+        reliability, similar = later(_learning), later(_learning)
         act, wish = later(_acts, "carry_out"), later(_acts, "wish_for")
         accept_store, enrol, nobody_beside = later(_accept_store), later(_enrol), later(_nobody_beside)
+
+    @property
+    def experience(self) -> Keeper:
+        """Keeps what calls came to, as the policy says under `experience`; made when it is first needed."""
+        kept: Keeper | None = self.__dict__.get(KEEPER)
+        if kept is None:
+            from stanchion.runtime.learning.keeper import Keeper
+
+            shield: Any = self
+            kept = self.__dict__.setdefault(KEEPER, Keeper(shield))
+        return kept
+
+    def _close_experience(self) -> None:
+        if KEEPER in self.__dict__:
+            self.experience.close()
