@@ -63,6 +63,8 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     (policy(limits={"warnings": 4}), policy(limits={"warnings": 2})),
     (policy(), policy(escalation={"timeout_s": 60, "roles": ["reviewer", "human_operator"]})),
     (policy(unread="allow"), policy(unread="media")),
+    (policy(experience={"tier": "persistent"}), policy(experience={"tier": "process"})),
+    (policy(experience={"tier": "session", "days": 9}), policy(experience={"tier": "session", "days": 8, "rows": 5})),
     (policy(), {**policy(), "name": "two", "version": "7"}),
     (
         policy({"use": "rule", "when": "event.risk == 'low'"}),
@@ -177,7 +179,7 @@ def test_every_key_of_a_policy_states_which_way_it_becomes_stricter() -> None:
         entry = PolicyFile.__annotations__[table].partition("[str, ")[2].removesuffix("]")
         fields = getattr(__import__("stanchion.policy.schema", fromlist=[entry]), entry).__struct_fields__
         assert {key.partition(".")[0] for key in keys} == {*fields}
-    for name in ("limits", "escalation"):
+    for name in ("limits", "escalation", "experience"):
         fields = type(getattr(PolicyFile("x"), name)).__struct_fields__
         assert {path for path in WHOLE if path.startswith(f"{name}.")} == {f"{name}.{field}" for field in fields}
 

@@ -9,7 +9,8 @@ import msgspec
 
 from stanchion.approvals.reasons import says_something
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import GRANT_S, Kind, State
+from stanchion.approvals.act import GRANT_S
+from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.parser import nearest
 from stanchion.cli.trouble import BadInput
 

@@ -137,6 +137,7 @@ class CompiledPolicy:
         self.clears = bool(FINGERPRINTS.among(guards))
         self.recalls: Recalls | None = next(iter(RECALLS.among(guards)), None)
         self.veil = Veil(guards)
+        self.learns = file.experience.tier != "none"
         self.judges_errors = Stage.ERROR in self.stages
         self.has_once = any("once" in entry.annotations for entry in file.tools.values())
         self.bypasses = bool(file.bypass.safety_responses) or any(entry.bypass.allowed for entry in file.guards)

@@ -25,6 +25,11 @@ PARTS: Final[dict[str, str]] = {
     "PolicyFile.bypass": "How long a request for a bypass waits, and what an emergency may do without an answer.",
     "PolicyFile.operators": "The people who may approve what an agent may not do, by name, each with a key.",
     "PolicyFile.degrade": "What a lesser request is when a guard answers `degrade`.",
+    "PolicyFile.experience": "What is kept of the outcomes of calls, and for how long.",
+    "Experience.tier": "Where outcomes are kept: `none` keeps nothing, `session` counts in the run, `process` in the "
+    "memory of the process, `persistent` beside the store.",
+    "Experience.days": "`stanchion experience prune` removes incidents older than this many days.",
+    "Experience.rows": "The most incidents that `stanchion experience prune` leaves.",
     "PolicyFile.durations": "If `true`, the time that each guard takes is measured; `chain_result()` gives it.",
     "Bypass.allowed": "Whether somebody may let an action past the guard.",
     "Bypass.requires_approval": "The role whose yes it takes; one of `escalation.roles` or of the operators' roles.",

@@ -144,6 +144,14 @@ class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pause_s: Seconds | None = None
 
 
+class Experience(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is kept of the outcomes of calls, where and for how long; nothing unless a tier is named."""
+
+    tier: Literal["none", "session", "process", "persistent"] = "none"
+    days: Annotated[int, msgspec.Meta(ge=1, le=36_500)] = 90
+    rows: Annotated[int, msgspec.Meta(ge=1, lt=10**12)] = 1_000_000
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of the engine itself."""
 
@@ -311,6 +319,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bypass: Bypassing = Bypassing()
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
+    experience: Experience = Experience()
 
 
 @cache

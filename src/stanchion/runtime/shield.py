@@ -115,8 +115,7 @@ class Shield(ByPeople):
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
         self.answers = Pool(answer_threads)
-        self.clock = clock
-        self.awake_ns = awake_ns
+        self.clock, self.awake_ns = clock, awake_ns
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
         self.authority = Authority(self, operators)
@@ -384,6 +383,7 @@ class Shield(ByPeople):
             last_first.callback(self.occurrences.close)
             last_first.callback(self.policy_trouble.close)
             last_first.callback(self.store.close)
+            last_first.callback(self._close_experience)
             last_first.callback(self._anchor_last, self.store, self.journal, f"anchor-{_random(8)}")
             last_first.callback(self.journal.close)
             last_first.callback(self.unwritten.close)

@@ -37,6 +37,9 @@ WHOLE: Final[dict[str, Stricter]] = {
     "bypass.safety_responses": Direction.SHORTER,
     "operators": Direction.SAME,
     "degrade": Direction.SAME,
+    "experience.tier": ("persistent", "process", "session", "none"),
+    "experience.days": Direction.LOWER,
+    "experience.rows": Direction.LOWER,
 }
 """Directions of what a policy says for all; `guards` and the tables are compared entry by entry."""
 
