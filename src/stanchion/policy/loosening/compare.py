@@ -28,6 +28,11 @@ WHOLE: Final[dict[str, Stricter]] = {
     "escalation.tickets_a_minute": Direction.LOWER,
     "operators": Direction.SAME,
     "degrade": Direction.SAME,
+    "strikes.per": Direction.SAME,
+    "strikes.decay_s": Direction.HIGHER,
+    "strikes.escalate_at": Direction.LOWER,
+    "strikes.quarantine_at": Direction.LOWER,
+    "strikes.quarantine_s": Direction.HIGHER,
 }
 """Directions of what a policy says for all; `guards` and the tables are compared entry by entry."""
 

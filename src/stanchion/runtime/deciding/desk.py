@@ -29,7 +29,7 @@ from stanchion.runtime.deciding.announcement import Beginning, counts
 from stanchion.runtime.deciding.hosts import plans_of, streamed
 from stanchion.runtime.deciding.partial import PartialResults
 from stanchion.runtime.deciding.start import Allowed
-from stanchion.runtime.deciding.under_way import UnderWay
+from stanchion.runtime.deciding.under_way import Open, UnderWay
 from stanchion.runtime.deciding.undos import Undos
 from stanchion.runtime.errors import Refused
 
@@ -48,19 +48,6 @@ USED_UP: Final = frozenset(
     {"steps.exceeded", "budget.exceeded", "time.exceeded", "kernel.exhausted", "kernel.deadline"}
 )
 """Codes that say that a run has used up what it had: what it has produced until then comes with the refusal."""
-
-
-class Open(msgspec.Struct, frozen=True, gc=False):
-    """A call that was judged and has not reported back: what it was, what it reserved, and what of that goes back where
-    nobody says how much was used. `adopted`: another process of the run has made it."""
-
-    tool: str
-    args: dict[str, Any]
-    held: bool
-    spent: Amounts
-    at: int = 0
-    lent: frozenset[int] = frozenset()
-    adopted: bool = False
 
 
 def measures_of(policy: Any, run: RunInfo) -> frozenset[int]:
@@ -121,6 +108,10 @@ class Desk:
         self.decided = counts()
         self.counting = Lock()
         self.partial = PartialResults()
+        self.flagged: dict[str, None] = {}
+        """The guards that have flagged the run in this process."""
+        self.strikes: dict[str, int] = {}
+        """How many strikes each guard has given by now."""
         self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
         """The agents that this run works for, the nearest first."""
         self.undos: Undos = Undos(None if above is None else above.undos)
@@ -394,4 +385,8 @@ class Desk:
         placed = self.shield.placed(policy, lookup.guard)
         finding = None if placed is None else late_finding(placed, self.plans.policy.read(lookup.payload), value)
         if finding is not None:
-            self._late.append(finding)
+            self.enters(finding)
+
+    def enters(self, finding: Finding) -> None:
+        """Have a finding enter the run's next event."""
+        self._late.append(finding)

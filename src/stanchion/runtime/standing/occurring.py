@@ -28,6 +28,7 @@ FACTS: Final[dict[str, Told]] = {
     "ticket.approved": Told(Kind.TICKET_ANSWERED, "`{by}` approved ticket `{about}`: {why}", stands=False),
     "ticket.denied": Told(Kind.TICKET_ANSWERED, "`{by}` denied ticket `{about}`: {why}", stands=False),
     "ticket.withdrawn": Told(Kind.TICKET_ANSWERED, "`{by}` withdrew the approval of `{about}`: {why}", stands=False),
+    "run.flagged": Told(Kind.RUN_FLAGGED, "`{about}` is flagged: {why}"),
     "state.halt": Told(Kind.HALTED, "`{about}` is halted: {why}"),
     "state.quarantine": Told(Kind.QUARANTINED, "`{about}` is isolated: {why}"),
     "state.safe_mode": Told(Kind.SAFE_MODE, "`{about}` is in safe mode: {why}"),
