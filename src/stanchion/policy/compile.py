@@ -128,6 +128,7 @@ def _seat(file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: froze
         entry.fail_open,
         entry.log_pass,
         entry.part_of,
+        entry.effects,
     )
     return seat_of(placed, place, entry.applies_to)
 

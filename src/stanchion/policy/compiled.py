@@ -136,6 +136,8 @@ class CompiledPolicy:
         """Guards that keep something for a run, until it ends."""
         self.clears = bool(FINGERPRINTS.among(guards))
         self.recalls: Recalls | None = next(iter(RECALLS.among(guards)), None)
+        self.contextual = False
+        """Whether code behind its guards asks for the context of events: said when it is put in force."""
         self.veil = Veil(guards)
         self.learns = file.experience.tier != "none"
         self.judges_errors = Stage.ERROR in self.stages

@@ -135,6 +135,14 @@ PARTS: Final[dict[str, str]] = {
     "does.",
     "Limits.count_marks": "Whether marks of meters, such as `warn_at`, and warnings of guards that only watch count "
     "towards `warnings`, as in AGENT-33.",
+    "PolicyFile.strikes": "What findings with the effect `increment_strike` lead to.",
+    "Strikes.per": "What the strikes of a guard are counted for.",
+    "Strikes.decay_s": "A strike is forgotten after this many seconds.",
+    "Strikes.escalate_at": "From this number of strikes by one guard on, the run's next step waits for a person; "
+    "if absent, it never does.",
+    "Strikes.quarantine_at": "From this number of strikes by one guard on, the agent is isolated; if absent, it never "
+    "is.",
+    "Strikes.quarantine_s": "The agent is isolated for this many seconds.",
     "AppliesTo.agents": "Only these agents, by name or glob; if absent, all.",
     "AppliesTo.tasks": "Only these tasks, by name or glob; if absent, all.",
     "AppliesTo.tools": "Only these tools, by name or glob; if absent, all.",

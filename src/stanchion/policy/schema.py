@@ -18,6 +18,7 @@ from stanchion.policy.prices.entry import PriceEntry
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Level = Annotated[int, msgspec.Meta(ge=0)]
 Annotation = Literal["read_only", "destructive", "irreversible", "idempotent", "poll", "open_world", "once"]
+EffectName = Literal["flag_trajectory", "increment_strike", "emit_alert", "rollback", "ask_person"]
 UnreadName = Literal["block", "media", "allow"]
 StageName = Literal[
     "prompt",
@@ -159,6 +160,16 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     count_marks: bool = False
 
 
+class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What findings with the effect `increment_strike` lead to, from a certain number on; each is forgotten in time."""
+
+    per: Literal["run", "agent", "tenant"] = "run"
+    decay_s: Annotated[float, msgspec.Meta(gt=0, le=10**8)] = 86_400.0
+    escalate_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 3
+    quarantine_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 5
+    quarantine_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
+
+
 class Bypass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether somebody may let an action past a guard, and in which role; it is always recorded."""
 
@@ -182,6 +193,7 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     part_of: str = ""
     always: bool = False
     bypass: Bypass = Bypass()
+    effects: tuple[EffectName, ...] = ()
 
 
 # Every entry has these fields: their types are looked up here, and not again for each guard.
@@ -320,6 +332,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
     experience: Experience = Experience()
+    strikes: Strikes = Strikes()
 
 
 @cache

@@ -27,6 +27,8 @@ class Kind(StrEnum):
     BYPASS_OVERRIDDEN = "bypass.overridden"
     REVIEW_MISSED = "review.missed"
     RUN_HALTED = "run.halted"
+    RUN_FLAGGED = "run.flagged"
+    ALERT = "guard.alert"
     HALTED = "state.halt"
     QUARANTINED = "state.quarantine"
     SAFE_MODE = "state.safe_mode"
@@ -71,6 +73,8 @@ MEANINGS: Final[dict[Kind, Meaning]] = {
     Kind.BYPASS_OVERRIDDEN: Meaning(_CRITICAL, "an action went past a guardrail in an emergency, before any answer"),
     Kind.REVIEW_MISSED: Meaning(_CRITICAL, "nobody has reviewed such an emergency in time"),
     Kind.RUN_HALTED: Meaning(_CRITICAL, "a guard has ended a run"),
+    Kind.RUN_FLAGGED: Meaning(_WARNING, "a guard has flagged a run: somebody should look at it"),
+    Kind.ALERT: Meaning(_CRITICAL, "a guard has found something that its policy wants told at once"),
     Kind.HALTED: Meaning(_CRITICAL, "a tenant, the fleet, a tool, an agent or a run is halted"),
     Kind.QUARANTINED: Meaning(_WARNING, "a tool, an agent or a run is isolated for a time"),
     Kind.SAFE_MODE: Meaning(_WARNING, "safe mode is on: tool calls and retries are refused"),

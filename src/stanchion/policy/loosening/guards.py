@@ -56,6 +56,7 @@ class _Guard:
             "part_of": self.placed.part_of,
             "always": self.entry.always,
             "bypass": self.entry.bypass,
+            "effects": self.placed.effects,
             **{f"applies_to.{kind}": _listed(names) for kind, names in listed.items()},
         }
 

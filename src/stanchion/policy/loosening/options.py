@@ -186,7 +186,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
     "clamp": {**dict.fromkeys(("max_chars", "max_field"), LOWER), "keep": SAME},
     "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "deadlines_ms"), SAME),
     "rule": {
-        **dict.fromkeys(("when", "check", "effects"), SAME),
+        **dict.fromkeys(("when", "check"), SAME),
         "action": ACTION,
         **dict.fromkeys(("message", "advice"), WORDS),
     },
@@ -209,6 +209,7 @@ PLACEMENT: Final[dict[str, Stricter]] = {
     "part_of": SAME,
     "always": ON,
     "bypass": SAME,
+    "effects": SAME,
     **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools"), WIDER),
 }
 """Directions of where a guard stands and whom it concerns, in effect."""
