@@ -57,6 +57,9 @@ class Risk(Named):
 RiskName = Literal["low", "medium", "high", "critical"]
 """A risk as policies and hosts write it."""
 
+RISK_NAMES: Final[tuple[RiskName, ...]] = ("low", "medium", "high", "critical")
+"""From the least to the worst."""
+
 
 class Category(Named):
     """The order that breaks ties between guards of one priority."""

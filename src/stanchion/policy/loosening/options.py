@@ -200,7 +200,7 @@ PLACEMENT: Final[dict[str, Stricter]] = {
     "part_of": SAME,
     "always": ON,
     "bypass": SAME,
-    **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools"), WIDER),
+    **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools", "applies_to.risks"), WIDER),
 }
 """Directions of where a guard stands and whom it concerns, in effect."""
 
