@@ -19,6 +19,20 @@ PARTS: Final[dict[str, str]] = {
     "PolicyFile.guards": "The guards that judge events; each entry names its guard with `use`.",
     "PolicyFile.limits": "Limits of the engine itself.",
     "PolicyFile.autonomy": "If `true`, a run is judged more strictly as its budgets run out.",
+    "PolicyFile.risk": "What the risk levels of runs mean. A level that is not here changes nothing, except that "
+    "`critical` always asks a person.",
+    "RiskLevels.low": "Runs that can do little harm.",
+    "RiskLevels.medium": "Runs that can do some harm.",
+    "RiskLevels.high": "Runs that can do much harm.",
+    "RiskLevels.critical": "Runs that can do the worst: a person has to approve every action.",
+    "RiskEntry.active": "The guards that are active at this level, by id or glob; guards with `always: true` are "
+    "active at every level.",
+    "RiskEntry.strict_marks": "If `true`, the marks of guards, such as `warn_at`, come earlier at this level, as in "
+    "the autonomy mode `strict`.",
+    "RiskEntry.approval": "If `true`, a person has to approve every tool call, request and handoff at this level. At "
+    "`critical` that is always so.",
+    "TaskEntry.risk": "The risk level of runs on this task; a run can have a higher one. If absent, the task has none.",
+    "AppliesTo.risks": "Only runs at these risk levels, `none` for runs without a level; if absent, all.",
     "PolicyFile.prices": "Model prices by model name; `*` and `?` make a pattern. They override the shipped table.",
     "PolicyFile.faults": "Which kind of fault a failure is; these entries override the shipped table.",
     "PolicyFile.escalation": "Who answers escalated actions, and how long an action waits.",

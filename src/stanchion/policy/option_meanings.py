@@ -15,7 +15,7 @@ OPTIONS: Final[dict[str, str]] = {
     "*.category": "Breaks ties between guards of the same priority, from `safety` (first) to `quality` (last).",
     "*.stages": "The stages at which the guard judges; if absent, all stages that it supports.",
     "*.mode": "`shadow` judges and records but changes nothing; `enforce` acts on what the guard finds.",
-    "*.applies_to": "The agents, tasks and tools that the guard judges; if absent, all of them.",
+    "*.applies_to": "The agents, tasks, tools and risk levels that the guard judges; if absent, all of them.",
     "*.fail_open": "If `true`, a call goes ahead when the guard itself fails, unless the tool's risk is critical.",
     "*.part_of": "The id of the guard that this one is a part of: together they give one verdict. If absent, it "
     "stands for itself.",

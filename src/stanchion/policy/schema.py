@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, Union, cast, get_type_hints
 import msgspec
 
 from stanchion.guards import SHIPPED
-from stanchion.kernel.actions import RiskName
+from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.contract.powers import READS
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
@@ -19,6 +19,7 @@ Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Level = Annotated[int, msgspec.Meta(ge=0)]
 Annotation = Literal["read_only", "destructive", "irreversible", "idempotent", "poll", "open_world", "once"]
 EffectName = Literal["flag_trajectory", "increment_strike", "emit_alert", "rollback", "ask_person"]
+LevelName = Literal["none", "low", "medium", "high", "critical"]
 UnreadName = Literal["block", "media", "allow"]
 StageName = Literal[
     "prompt",
@@ -41,6 +42,7 @@ class AppliesTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: tuple[str, ...] | None = None
     tasks: tuple[str, ...] | None = None
     tools: tuple[str, ...] | None = None
+    risks: tuple[LevelName, ...] | None = None
 
 
 class RoleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,6 +88,29 @@ class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget: TaskBudget | None = None
     branches: tuple[str, ...] | None = None
     deadline_s: Seconds | None = None
+    risk: RiskName | None = None
+
+
+class RiskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a risk level of a run means: which guards are active, by id or glob, whether their marks come earlier, and
+    whether a person has to say yes to every action."""
+
+    active: tuple[str, ...] = ("*",)
+    strict_marks: bool = False
+    approval: bool = False
+
+
+class RiskLevels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the risk levels of runs mean; one that is absent changes nothing."""
+
+    low: RiskEntry | None = None
+    medium: RiskEntry | None = None
+    high: RiskEntry | None = None
+    critical: RiskEntry | None = None
+
+    def given(self) -> dict[str, RiskEntry]:
+        """The levels of which something is said."""
+        return {name: said for name in RISK_NAMES if (said := getattr(self, name)) is not None}
 
 
 class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -323,6 +348,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: dict[str, AgentEntry] = {}
     tasks: dict[str, TaskEntry] = {}
     tools: dict[str, ToolEntry] = {}
+    risk: RiskLevels = RiskLevels()
     prices: dict[str, PriceEntry] = {}
     faults: FaultEntries = FaultEntries()
     guards: tuple[Any, ...] = ()
@@ -333,6 +359,12 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     degrade: Degrade = Degrade()
     experience: Experience = Experience()
     strikes: Strikes = Strikes()
+
+
+def table_of(file: PolicyFile, name: str) -> dict[str, Any]:
+    """A table of a policy, such as its tools: the entries by their names."""
+    table: Any = getattr(file, name)
+    return table.given() if isinstance(table, RiskLevels) else table
 
 
 @cache

@@ -210,7 +210,7 @@ PLACEMENT: Final[dict[str, Stricter]] = {
     "always": ON,
     "bypass": SAME,
     "effects": SAME,
-    **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools"), WIDER),
+    **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools", "applies_to.risks"), WIDER),
 }
 """Directions of where a guard stands and whom it concerns, in effect."""
 
