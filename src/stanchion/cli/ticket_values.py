@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from stanchion.approvals.act import GRANT_S
 from stanchion.approvals.reasons import says_something
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.act import GRANT_S
 from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.parser import nearest
 from stanchion.cli.trouble import BadInput

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import Shield, StanchionError
-from stanchion.approvals.act import GRANT_S, LARGEST
+from stanchion.approvals.act import LARGEST
 from stanchion.approvals.answerers import By, Signer, Wish
 from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import TicketError
