@@ -25,7 +25,7 @@ OWN = {"ann": {"ann"}, "bob": {"bob", "lead"}, "eve": {"eve"}}
 """Whose requests nobody answers: their own, and those of agents that work for them."""
 TAKES = {"pay": 1, "wire": 2}
 AGENTS = ("bot", "lead", "ann")
-EDITS = ({}, {"amount": 7}, {"amount": 8})
+EDITS: tuple[dict[str, int], ...] = ({}, {"amount": 7}, {"amount": 8})
 POLICY: dict[str, Any] = {
     "name": "p",
     "tools": {"wire": {"risk": "critical"}},
