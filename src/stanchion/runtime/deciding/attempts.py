@@ -147,7 +147,8 @@ class Attempts(msgspec.Struct, eq=False):
 
         event = self.event
         if self.edit is not None:
-            return self._after_an_edit(desk, decision, self.edit)
+            self._after_an_edit(desk, decision, self.edit)
+            return None
         stands = formless(event)
         answer = stands[0] if stands else (yield from ask(desk, event, decision, self.waits))
         if answer is None:
