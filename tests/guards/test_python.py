@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Finding, PolicyError, Refused, Run, Shield
+from stanchion.guards.python import PythonGuard
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.readings import read
 from stanchion.testing import ScriptedTool, shield_for
 from tests.guards.house_rules import Rules, Waiting, no_force
 
@@ -369,3 +373,10 @@ def test_what_cannot_judge_is_an_error_at_once(guard: Any, says: str) -> None:
 def test_two_guards_of_one_id_are_an_error() -> None:
     with pytest.raises(PolicyError, match="the id is taken"):
         shield_for(PLAIN, guards=[no_force, no_force])
+
+
+def test_the_deadline_is_that_of_the_tools_risk() -> None:
+    """A risk without a deadline of its own has the usual one."""
+    guard = PythonGuard("a:b", 500, deep=True, deadlines_ms={"medium": 50, "low": 0})
+    asked = [ToolCall(id="e", at=0, run=RunInfo("r"), tool="t", risk=risk) for risk in Risk]
+    assert [guard.ask(read(event)).deadline_ms for event in asked] == [0, 50, 500, 500]

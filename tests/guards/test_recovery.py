@@ -26,13 +26,13 @@ def judged(guard: Recovery, event: Failure) -> Finding:
 
 def test_the_defaults_are_those_of_the_retry_container() -> None:
     """Three retries, one second doubling to thirty, a quarter of jitter; twenty in a run."""
-    assert judged(Recovery(), failure()).terms == Retry(4, 1_000, 2.0, 30_000, 0.25, 20)
+    assert judged(Recovery(), failure()).terms == Retry(3, 1_000, 2.0, 30_000, 0.25, 20)
 
 
 def test_a_policy_s_own_terms_are_carried() -> None:
     """All of them."""
     guard = Recovery(max_retries=7, per_run=9, backoff_base_s=0.25, backoff_factor=3.0, backoff_max_s=2.5, jitter=0.5)
-    assert judged(guard, failure()).terms == Retry(8, 250, 3.0, 2_500, 0.5, 9)
+    assert judged(guard, failure()).terms == Retry(7, 250, 3.0, 2_500, 0.5, 9)
 
 
 @pytest.mark.parametrize(

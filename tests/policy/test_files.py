@@ -207,7 +207,7 @@ def test_an_escalation_says_whom_to_ask() -> None:
 
 def test_files_of_other_systems_are_known_by_sight() -> None:
     """The error says what the file is, not which keys a policy lacks."""
-    with pytest.raises(PolicyError, match="is a PenguiFlow policy pack"):
-        load_policy({"policy_pack": "default-guardrails", "version": "1.0"})
+    with pytest.raises(PolicyError, match=r"`sync_rule` is not known.*`sync_rules`"):
+        load_policy({"policy_pack": "default-guardrails", "version": "1.0", "sync_rule": []})
     with pytest.raises(PolicyError, match="`validation` is missing"):
         load_policy({"custom_guardrail": {"id": "custom-scope-001"}})

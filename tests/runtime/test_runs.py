@@ -94,9 +94,9 @@ def test_warnings_reach_the_agent_once_and_annotate_the_result() -> None:
 
 
 def test_a_model_hears_notices_and_guidance_and_its_retries_are_bounded() -> None:
-    """Three attempts where the guard grants three, each with one more word of guidance."""
+    """Asked again twice where the guard grants two retries, each time with one more word of guidance."""
     heard: list[list[Any]] = []
-    guard = says(Action.RETRY, Stage.MODEL_REPLY, terms=Retry(3), guidance="answer in one word")
+    guard = says(Action.RETRY, Stage.MODEL_REPLY, terms=Retry(2), guidance="answer in one word")
     run = Shield.load(BARE, guards=[guard]).run()
     run.desk.tell("mind the budget")
 
@@ -111,6 +111,26 @@ def test_a_model_hears_notices_and_guidance_and_its_retries_are_bounded() -> Non
         ["hi", "mind the budget", "answer in one word"],
         ["hi", "mind the budget", "answer in one word", "answer in one word"],
     ]
+
+
+@pytest.mark.parametrize(("terms", "asked"), [(Retry(0), 1), (Retry(1), 2), (None, 3), (Retry(5), 6)], ids=str)
+@pytest.mark.parametrize("stage", [Stage.MODEL_CALL, Stage.MODEL_REPLY, Stage.ERROR])
+def test_the_first_try_is_no_retry(terms: Retry | None, asked: int, stage: Stage) -> None:
+    """`max_attempts: 1` asks once more, whichever stage asks for it; two retries are the default."""
+    tried: list[int] = []
+    shield = Shield.load(BARE, guards=[says(Action.RETRY, stage, terms=terms)])
+
+    def model(_messages: list[Any]) -> str:
+        tried.append(1)
+        if stage == Stage.ERROR:
+            raise ConnectionError("no route")
+        return "many words"
+
+    with pytest.raises((Refused, ConnectionError)):
+        shield.run().model(model, [])
+    judged = [kept.read() for kept in shield.journal.kept() if kept.read().stage == "model_call"]
+    assert len(judged) == asked
+    assert len(tried) == (0 if stage == Stage.MODEL_CALL else asked)
 
 
 def test_a_model_call_can_be_patched_and_degraded_once() -> None:

@@ -13,7 +13,7 @@ from stanchion.approvals.bypass import Requested, Review, stand
 from stanchion.approvals.digest import SHORT, Deed, hashed, is_whole
 from stanchion.approvals.errors import TicketClosed
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.scope import Scope, edits_of
 from stanchion.kernel.shown import brief, visible
 from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL
@@ -67,8 +67,10 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     `deed` is what an approval is bound to. `content` is what would go ahead, fit to be shown, and `beside` the rest
     of its event. `askers` are the agents that wait for it, `above` those they work for. Times are the store's, in
     milliseconds. An action that is asked for again when its ticket is over opens it anew: `generation` counts how
-    often that was, and an answer is for one of them. `page` is where it is listed. `bypass` is the request to go past a
-    guardrail, `review` what is to be reviewed, where it is one.
+    often that was, and an answer is for one of them. `page` is where it is listed. `told` are the roles that have
+    been asked so far, one more every `next_ms`; `quorum` is how many have to say yes to what is critical, where the
+    policy says so, and `votes` each yes where it takes more than one. `bypass` is the request to go past a guardrail,
+    `review` what is to be reviewed, where it is one.
     """
 
     id: str
@@ -99,6 +101,10 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     used_by: str = ""
     generation: int = 1
     page: int = 0
+    next_ms: int = 0
+    told: tuple[str, ...] = ()
+    quorum: int | None = None
+    votes: tuple[Answer, ...] = ()
     bypass: Requested | None = None
     review: Review | None = None
 
@@ -158,6 +164,17 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         """Whether all of it is shown: nothing was too long, and what is shown is what was asked."""
         kept = all(map(is_whole, (self.content, *self.beside.values())))
         return kept and self.deed.shown == hashed(shown_of(self.content, self.beside))
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """Every answer that it rests on: one, or as many as it takes."""
+        return self.votes if self.votes else () if self.answer is None else (self.answer,)
+
+    @property
+    def edits(self) -> dict[str, Any]:
+        """What a yes changes of the arguments; nothing where it is to the call as it was asked."""
+        answers = self.answers
+        return edits_of(answers[-1].act.scope) if answers else {}
 
     @property
     def asked(self) -> Asked:

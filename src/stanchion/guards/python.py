@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import RISK_NAMES, Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -37,11 +37,21 @@ class PythonGuard(msgspec.Struct, frozen=True):
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
     deep: bool = False
     isolated: bool = False
+    deadlines_ms: dict[str, Annotated[int, msgspec.Meta(ge=0)]] | None = None
+
+    def __post_init__(self) -> None:
+        for risk in () if self.deadlines_ms is None else self.deadlines_ms:
+            if risk not in RISK_NAMES:
+                known = ", ".join(RISK_NAMES)
+                raise ValueError(f"`deadlines_ms` has `{risk}`, which is no risk: choose among {known}")
 
     def ask(self, reading: Reading[Event], /) -> Lookup:
         """The question is the event itself."""
         event = reading.event
-        return Lookup("", event, self.deadline_ms)
+        deadlines = self.deadlines_ms
+        if deadlines is None:
+            return Lookup("", event, self.deadline_ms)
+        return Lookup("", event, deadlines.get(RISK_NAMES[event.risk], self.deadline_ms))
 
     def judge(self, _reading: Reading[Event], value: Any, /) -> Finding | None:
         """Read the answer of the user's code; an answer of any other shape is the guard's failure."""

@@ -127,7 +127,7 @@ class Recovery(msgspec.Struct, frozen=True):
     @property
     def _terms(self) -> Retry:
         return Retry(
-            self.max_retries + 1,
+            self.max_retries,
             round(self.backoff_base_s * 1_000),
             self.backoff_factor,
             round(self.backoff_max_s * 1_000),

@@ -57,6 +57,9 @@ class Risk(Named):
 RiskName = Literal["low", "medium", "high", "critical"]
 """A risk as policies and hosts write it."""
 
+RISK_NAMES: Final[tuple[RiskName, ...]] = ("low", "medium", "high", "critical")
+"""The same by number."""
+
 
 class Category(Named):
     """The order that breaks ties between guards of one priority."""

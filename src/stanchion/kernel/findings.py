@@ -41,8 +41,9 @@ class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Retry(msgspec.Struct, frozen=True, gc=False, tag="retry"):
-    """How often a step may be asked for again, and how long to wait before: `base_ms`, then `factor` times as long each
-    time, at most `max_ms`, more or less by the share `jitter`. `per_run` bounds what is tried again in a whole run."""
+    """How often a step may be asked for again after its first try (`max_attempts`), and how long to wait before:
+    `base_ms`, then `factor` times as long each time, at most `max_ms`, more or less by the share `jitter`. `per_run`
+    bounds what is tried again in a whole run."""
 
     max_attempts: int = 2
     base_ms: int = 0

@@ -189,6 +189,11 @@ class CompiledPolicy:
         found |= {allotment_key(run, unit): limit for unit, limit in allotments(run).items()}
         return tuple([Share(name, limit) for name, limit in found.items()])
 
+    def measured(self, run: RunInfo) -> frozenset[int]:
+        """What the budgets of a run bound."""
+        carved = () if run.allotment is None else [unit for unit, left in enumerate(run.allotment) if left >= 0]
+        return self.measures | frozenset(carved) if carved else self.measures
+
     def seated(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
         """The seats that apply, found by tool, agent, task and role, not by looking at all of them."""
         return [*self._index.get((stage.value, "", ""), ()), *self._for_some(stage, tool, run)]

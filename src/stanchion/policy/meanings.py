@@ -64,6 +64,10 @@ PARTS: Final[dict[str, str]] = {
     "an hour; if absent, the price of other cache writes.",
     "Escalation.roles": "The roles that are asked, in this order.",
     "Escalation.timeout_s": "The action is refused after this many seconds without an answer.",
+    "Escalation.next_after_s": "After this many seconds without an answer the next role is asked as well; if absent, a "
+    "third of `timeout_s`.",
+    "Escalation.quorum": "How many operators must say yes to a critical action, each with their own key; if absent, 2 "
+    "where at least two have one of the roles, otherwise 1.",
     "Escalation.wait_s": "How many seconds a call waits for the answer; afterwards it can be repeated and uses the "
     "answer it got.",
     "Escalation.tickets_for_a_run": "The most tickets that a run may open; beyond that nobody is asked and the action "
@@ -91,6 +95,10 @@ PARTS: Final[dict[str, str]] = {
     "level.",
     "TaskEntry.related_tools": "The tools that belong to the task; the guard `task_scope` warns about others. If "
     "absent, all tools belong.",
+    "AgentEntry.branches": "The branches that this agent may commit and push to, as globs, unless its task says "
+    "others; the guard `evidence` with `branch` enforces it.",
+    "TaskEntry.branches": "The branches that work on the task may be committed and pushed to, as globs; `!main` "
+    "excludes one. The guard `evidence` with `branch` enforces it.",
     "TaskEntry.files": "The files that belong to the task; the guard `files` enforces it.",
     "TaskEntry.additional_tools": "Tools that are allowed in addition to an agent's own while it works on this task.",
     "TaskEntry.deadline_s": "A run on this task ends this many seconds after its start; if absent, it has no deadline.",

@@ -57,6 +57,7 @@ class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allowed_tools: tuple[str, ...] | None = None
     capabilities: tuple[str, ...] = ()
     autonomy_level: Level | None = None
+    branches: tuple[str, ...] | None = None
 
 
 class TaskFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,6 +83,7 @@ class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     related_tools: tuple[str, ...] | None = None
     files: TaskFiles | None = None
     budget: TaskBudget | None = None
+    branches: tuple[str, ...] | None = None
     deadline_s: Seconds | None = None
 
 
@@ -108,6 +110,8 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
     timeout_s: Seconds = 1800.0
+    next_after_s: Seconds | None = None
+    quorum: Annotated[int, msgspec.Meta(ge=1)] | None = None
     wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     tickets_for_a_run: Annotated[int, msgspec.Meta(ge=1)] = 100
     tickets_a_minute: Annotated[int, msgspec.Meta(ge=1)] = 30

@@ -75,6 +75,7 @@ class ByPeople:
         answer, revoke = ticket_methods.answer, ticket_methods.revoke
         review, tell_missed = ticket_methods.review, missed_reviews.tell_missed
         standing, health = how_it_stands.standing, how_it_stands.health
+        guardrails = how_it_stands.guardrails
         act, wish = acts.carry_out, acts.wish_for
         accept_store, enrol, nobody_beside = accepting.accept_store, enrolling.enrol, beside.nobody_beside
     else:
@@ -87,6 +88,6 @@ class ByPeople:
         approve, deny = later(_ticket_methods), later(_ticket_methods)
         answer, revoke = later(_ticket_methods), later(_ticket_methods)
         review, tell_missed = later(_ticket_methods), later(_missed_reviews)
-        standing, health = later(_how_it_stands), later(_how_it_stands)
+        standing, health, guardrails = later(_how_it_stands), later(_how_it_stands), later(_how_it_stands)
         act, wish = later(_acts, "carry_out"), later(_acts, "wish_for")
         accept_store, enrol, nobody_beside = later(_accept_store), later(_enrol), later(_nobody_beside)

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     """What can occur."""
 
     TICKET_OPENED = "ticket.opened"
+    TICKET_PASSED = "ticket.passed"
     TICKET_ANSWERED = "ticket.answered"
     BYPASS_REQUESTED = "bypass.requested"
     BYPASS_ANSWERED = "bypass.answered"
@@ -58,6 +59,7 @@ _INFO, _WARNING, _CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
 
 MEANINGS: Final[dict[Kind, Meaning]] = {
     Kind.TICKET_OPENED: Meaning(_WARNING, "an agent waits for a person"),
+    Kind.TICKET_PASSED: Meaning(_WARNING, "nobody has answered a ticket in time: the next role is asked as well"),
     Kind.TICKET_ANSWERED: Meaning(_INFO, "a person has answered a ticket"),
     Kind.BYPASS_REQUESTED: Meaning(_WARNING, "an agent asks to go past a guardrail"),
     Kind.BYPASS_ANSWERED: Meaning(

@@ -13,6 +13,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.telemetry import loggers
 from stanchion.telemetry.catalogue import (
+    BYPASSES,
     EVENTS,
     OCCURRENCES,
     POLICY_LOADS,
@@ -30,6 +31,7 @@ from stanchion.telemetry.registry import Registry
 from stanchion.telemetry.told import BROKEN, LEVELS, Told, ToldRun
 
 if TYPE_CHECKING:
+    from stanchion.telemetry.guardrails import Guardrails
     from stanchion.telemetry.publication import Publication
 
 T = TypeVar("T")
@@ -37,6 +39,8 @@ ESCALATE: Final = Action.ESCALATE
 ERROR: Final = loggers.ERROR
 TICKET: Final = "ticket."
 REFUSED: Final = "answer.refused"
+REQUESTED: Final = "requested"
+"""How a request to get past a guardrail is counted when it is made."""
 
 
 class Sink(Protocol):
@@ -67,6 +71,8 @@ class Words(Protocol):
 
     def run(self, run: RunInfo) -> ToldRun: ...
 
+    def category(self, guardrail: str) -> str: ...
+
 
 class Telemetry:
     """Tells the log, the figures and every sink what a shield does. Nothing that it calls can change a decision.
@@ -79,6 +85,7 @@ class Telemetry:
         """What is asked for how the store stands, whenever somebody collects the figures."""
         self._words = words
         self._count = None if registry is None else Counting(registry, words.name).decided
+        self._judged = None if registry is None else _guardrails(registry, words).judged
         self._publication: Publication | None = None
         self._log: Any = None
         self._said: set[str] = set()
@@ -97,8 +104,9 @@ class Telemetry:
     def decided(self, event: Event, decision: Decision, took_ns: int) -> None:
         """A decision was made. This is on the way of every one."""
         try:
-            if self._count is not None:
+            if self._count is not None and self._judged is not None:
                 self._count(event, decision, took_ns)
+                self._judged(event, decision)
             log = self._log
             if log is None:
                 if "logging" not in sys.modules:
@@ -170,6 +178,13 @@ class Telemetry:
     def occurred(self, kind: str) -> None:
         """Operators are told of something of that kind."""
         self.count(OCCURRENCES, kind)
+
+    def bypass(self, guardrail: str, outcome: str, run: RunInfo) -> None:
+        """Somebody has asked in a run to get past a guardrail (`REQUESTED`), or what came of it is known."""
+        try:
+            self.count(BYPASSES, self._words.name(guardrail), outcome)
+        except Exception as error:  # noqa: BLE001 - telemetry may fail, what was asked stands
+            self.failed("bypasses", error)
 
     def trail_failed(self) -> None:
         """The trail did not take a record; why is logged by whoever knows it."""
@@ -251,3 +266,11 @@ class Telemetry:
                 tell(sink)
             except Exception as error:  # noqa: BLE001 - one sink may fail, the others are told
                 self.failed(type(sink).__name__, error)
+
+
+def _guardrails(registry: Registry, words: Words) -> Guardrails:
+    from stanchion.telemetry.guardrails import Guardrails
+
+    made = Guardrails(words.category)
+    registry.beside.append(made)
+    return made

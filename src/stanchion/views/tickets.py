@@ -60,6 +60,15 @@ class TicketView(msgspec.Struct, frozen=True, kw_only=True):
     used_by: str
     generation: int
     page: int
+    next_ms: int
+    told: tuple[str, ...]
+    """The roles that are asked so far; whoever comes after them may answer as well."""
+    quorum: int | None
+    votes: tuple[Answer, ...]
+    said_yes: tuple[str, ...]
+    """Who has said yes so far."""
+    edits: dict[str, Any]
+    """The arguments that a yes has changed."""
     bypass: Requested | None
     review: Review | None
     digest: str
@@ -99,6 +108,7 @@ def ticket_in_full(ticket: Ticket) -> TicketView:
     known: dict[str, Any] = msgspec.structs.asdict(ticket)
     known |= {name: getattr(ticket, name) for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole")}
     reach = "" if ticket.answer is None else ticket.answer.act.scope
+    known |= {"edits": ticket.edits, "said_yes": tuple([one.act.operator for one in ticket.answers if one.act.yes])}
     return TicketView(**known, reach=reach, proven=ticket.proven, digest=ticket.deed.digest)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
 from stanchion.guards.injection.passages import Passage, passages
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.events import Event, ModelReply, Prompt, ToolResult
+from stanchion.kernel.events import Event, ModelCall, ModelReply, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
@@ -50,9 +51,11 @@ SignKind = Literal[
     "probe", "carrier", "hidden", "disguise", "likeness",
 ]  # fmt: skip
 
-ROOTS: Final = {Stage.TOOL_RESULT: "result", Stage.HANDOFF: "payload"}
+ROOTS: Final = {Stage.TOOL_RESULT: "result", Stage.HANDOFF: "payload", Stage.MODEL_CALL: "request"}
 """What the content of a stage is called; the others have a text."""
 LONGEST: Final = 60
+USERS: Final = frozenset({"user", "human"})
+"""What a message says of whose it is, if it is the user's."""
 NAME: Final = regex(r"[A-Za-z0-9_-]{1,40}")
 WORD: Final = "[redacted:injection]"
 
@@ -63,8 +66,9 @@ class Injection(msgspec.Struct, frozen=True):
     name: ClassVar[str] = "injection"
     kind: ClassVar[Kind] = Kind.PURE
     stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_RESULT, Stage.PROMPT, Stage.ERROR, Stage.HANDOFF, Stage.MODEL_REPLY}
+        {Stage.TOOL_RESULT, Stage.PROMPT, Stage.ERROR, Stage.HANDOFF, Stage.MODEL_REPLY, Stage.MODEL_CALL}
     )
+    default_stages: ClassVar[frozenset[Stage]] = stages - {Stage.MODEL_CALL}
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 8
     only_marks: ClassVar[bool] = True
@@ -77,6 +81,7 @@ class Injection(msgspec.Struct, frozen=True):
     model: ModelUse = "off"
     trusted: bool = False
     replies: bool = False
+    users: bool = False
 
     def __post_init__(self) -> None:
         for stage in self.at if self.at is not None else ():
@@ -94,7 +99,7 @@ class Injection(msgspec.Struct, frozen=True):
             return None
         if not (reading.of(_suspicious) or (self.model != "off" and reading.of(_likely))):
             return None
-        content, found = reading.content, reading.leaves
+        content, found = reading.content, reading.of(_leaves)
         likes: list[list[Sign]] = reading.of(_alike) if self.model != "off" else [[] for _ in found]
         spans: list[list[Span]] = []
         kinds: dict[str, None] = {}
@@ -131,16 +136,24 @@ class Injection(msgspec.Struct, frozen=True):
         return passages(text, counted, self.score)
 
     def _passes(self, event: Event) -> bool:
-        """Whether an event is none of this guard's business: the user's own words, a trusted tool's, the agent's."""
+        """Whether an event is none of this guard's business: by default the user's own words, a trusted tool's and the
+        agent's are not."""
         match event:
             case Prompt():
-                return event.trusted
+                return event.trusted and not self.users
+            case ModelCall():
+                return not self.users
             case ToolResult():
                 return not self.trusted and "trusted" in event.traits
             case ModelReply():
                 return not self.replies
             case _:
                 return False
+
+    def idle(self, stages: frozenset[Stage], _alone: bool, /) -> Iterator[tuple[str, str]]:
+        """A stage at which only the user's words would be looked at, where they are not."""
+        if Stage.MODEL_CALL in stages and not self.users:
+            yield "stages", "at `model_call` only the user's own words are checked: add `users: true`, or leave it out"
 
     def _action(self, stage: Stage, by_likeness: bool = False) -> Action:
         if by_likeness and self.model in ("warn", "redact"):
@@ -156,24 +169,48 @@ class Injection(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys([action for stage in sorted(self.stages) for action in self.actions_at(stage)]))
 
 
+def _leaves(reading: Reading[Event]) -> list[Leaf]:
+    """The texts that are looked at: of a request to a model those of the user's last message, of the rest all. What
+    came earlier was looked at when it came."""
+    event = reading.event
+    if not isinstance(event, ModelCall):
+        return reading.leaves
+    last = max([at for at, message in enumerate(event.messages) if _is_users(message)], default=None)
+    return [leaf for leaf in reading.leaves if leaf.path[:2] == ("messages", last)]
+
+
+def _is_users(message: Any) -> bool:
+    """Whether a message is the user's own; one that is only a text is."""
+    if isinstance(message, dict):
+        return not USERS.isdisjoint([said for key in ("role", "type") if isinstance(said := message.get(key), str)])
+    return isinstance(message, str)
+
+
 def _suspicious(reading: Reading[Event]) -> bool:
     """Whether any text of an event can have signs."""
-    return suspicious(list(dict.fromkeys(reading.strings)))
+    return suspicious(_texts(reading))
+
+
+def _texts(reading: Reading[Event]) -> list[str]:
+    """Every text that is looked at, once."""
+    if isinstance(reading.event, ModelCall):
+        return list(dict.fromkeys([leaf.text for leaf in reading.of(_leaves)]))
+    return list(dict.fromkeys(reading.strings))
 
 
 def _signs(reading: Reading[Event]) -> list[list[Sign]]:
     """The signs in each text of an event."""
-    return [signs(leaf.text) for leaf in reading.leaves]
+    return [signs(leaf.text) for leaf in reading.of(_leaves)]
 
 
 def _likely(reading: Reading[Event]) -> bool:
     """Whether any text of an event has a passage that is strongly like those that command."""
-    return may_be_alike(list(dict.fromkeys(reading.strings)))
+    return may_be_alike(_texts(reading))
 
 
 def _alike(reading: Reading[Event]) -> list[list[Sign]]:
     """The passages in each text of an event that are like those that command."""
-    return [alike(leaf.text) for leaf in reading.leaves]
+    return [alike(leaf.text) for leaf in reading.of(_leaves)]
 
 
 def _place(stage: Stage, leaf: Leaf) -> str:

@@ -15,15 +15,17 @@ class Format(NamedTuple):
 
     name: str
     recognises: Callable[[dict[str, Any]], bool]
-    translate: Callable[[tuple[Document, ...], str], Document] | None
-
-
-def _has(*keys: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda data: any(key in data for key in keys)
+    translate: Callable[[tuple[Document, ...], str], Document]
 
 
 def _agent33(documents: tuple[Document, ...], origin: str) -> Document:
     from stanchion.policy.formats.agent33.translate import translate
+
+    return translate(documents, origin)
+
+
+def _penguiflow(documents: tuple[Document, ...], origin: str) -> Document:
+    from stanchion.policy.formats.penguiflow.translate import translate
 
     return translate(documents, origin)
 
@@ -37,12 +39,13 @@ def _is_agent33(data: dict[str, Any]) -> bool:
     return any(key in KEYS for key in data)
 
 
-FORMATS: Final[tuple[Format, ...]] = (
-    Format("an AGENT-33 guardrail file", _is_agent33, _agent33),
-    Format("a PenguiFlow policy pack", _has("policy_pack"), None),
-)
-"""The formats that are known by sight. One without a translator is named in the error, instead of a list of keys
-that a policy does not have."""
+def _is_penguiflow(data: dict[str, Any]) -> bool:
+    return "policy_pack" in data
+
+
+GUARDRAILS: Final = Format("an AGENT-33 guardrail file", _is_agent33, _agent33)
+FORMATS: Final = (GUARDRAILS, Format("a PenguiFlow policy pack", _is_penguiflow, _penguiflow))
+"""The formats that are known by sight."""
 
 
 def translated(document: Document) -> Document:
@@ -53,25 +56,21 @@ def translated(document: Document) -> Document:
     known = next((each for each in FORMATS if each.recognises(data)), None)
     if known is None:
         return document
-    if known.translate is None:
-        message = f"is {known.name}, which this version cannot read: write it as a policy with `name` and `guards`"
-        raise PolicyError([Fault(document.where(), message)])
     return known.translate((document,), document.origin)
 
 
 def translated_folder(documents: tuple[Document, ...], origin: str) -> Document:
-    """The files of a folder as one policy: all of them are of one foreign format."""
+    """The files of a folder as one policy: all of them are guardrail files."""
     faults = [fault for document in documents for fault in document.faults]
     if faults:
         raise PolicyError(faults)
-    together = next((one for one in FORMATS if one.translate is not None), None)
     for document in documents:
         data = document.root.data()
-        if together is None or not isinstance(data, dict) or not together.recognises(data):
+        if not isinstance(data, dict) or not GUARDRAILS.recognises(data):
             message = (
                 "is not a guardrail file, and a folder is read as guardrail files only: name the policy's own file"
             )
             raise PolicyError([Fault(document.where(), message)])
-    if together is None or together.translate is None or not documents:
+    if not documents:
         raise PolicyError([Fault(origin, "has no guardrail file (`*.yaml`): add one, or name another folder")])
-    return together.translate(documents, origin)
+    return GUARDRAILS.translate(documents, origin)

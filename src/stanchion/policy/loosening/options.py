@@ -127,7 +127,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("action", "at"), BY_STAGE),
         "score": LOWER,
         "without": SHORTER,
-        **dict.fromkeys(("trusted", "replies"), ON),
+        **dict.fromkeys(("trusted", "replies", "users"), ON),
         # As a signal it adds to what refuses, as a warning it only says so: neither is always the stricter one.
         "model": SAME,
     },
@@ -169,13 +169,15 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "format": (None, "json"),
     },
     "evidence": {
-        **dict.fromkeys(("tests", "lint", "claims"), ACTION),
+        **dict.fromkeys(("tests", "lint", "claims", "review", "branch", "docs"), ACTION),
         "answers": ON,
-        **dict.fromkeys(("test_commands", "lint_commands", "commit_commands"), SAME),
+        "reviewers": SHORTER,
+        **dict.fromkeys(("test_commands", "lint_commands", "commit_commands", "merge_commands"), SAME),
         **dict.fromkeys(("test_tools", "lint_tools", "commit_tools", "code", "counter"), SAME),
+        **dict.fromkeys(("branches", "api_files", "docs_files", "per"), SAME),
     },
     "clamp": {**dict.fromkeys(("max_chars", "max_field"), LOWER), "keep": SAME},
-    "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated"), SAME),
+    "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "deadlines_ms"), SAME),
     "rule": {
         **dict.fromkeys(("when", "check", "effects"), SAME),
         "action": ACTION,

@@ -25,13 +25,20 @@ _SAME, _LOWER, _MORE, _SHORTER = Direction.SAME, Direction.LOWER, Direction.MORE
 
 TABLES: Final[dict[str, dict[str, Stricter]]] = {
     "roles": {"allowed_tools": Direction.FEWER, "capabilities": _SHORTER, "autonomy_level": _SAME},
-    "agents": {"role": _SAME, "allowed_tools": Direction.FEWER, "capabilities": _SHORTER, "autonomy_level": _SAME},
+    "agents": {
+        "role": _SAME,
+        "allowed_tools": Direction.FEWER,
+        "capabilities": _SHORTER,
+        "autonomy_level": _SAME,
+        "branches": _SAME,
+    },
     "tasks": {
         "additional_tools": _SHORTER,
         "related_tools": Direction.FEWER,
         "files.write": Direction.FEWER,
         "files.deny": _MORE,
         **dict.fromkeys(("budget.tokens", "budget.time_s", "budget.api_calls", "budget.cost_usd"), _LOWER),
+        "branches": _SAME,
         "deadline_s": _LOWER,
     },
     "tools": {

@@ -47,7 +47,7 @@ def request(
     try:
         if desk.shield.journal.trouble:
             desk.shield.journal.probe()
-        yield from make_known(desk, ticket.tenant, refused.decision)
+        yield from make_known(desk, ticket.tenant, refused.decision.id)
         batch = f"{desk.new_id()}.bypass"
         kept = (yield from find(desk.shield.records, batch, ticket, _never, life_ms(asked), limits)).kept
         if kept is None:

@@ -64,14 +64,6 @@ class Open(msgspec.Struct, frozen=True, gc=False):
     adopted: bool = False
 
 
-def measures_of(policy: Any, run: RunInfo) -> frozenset[int]:
-    """What the budgets of a run bound."""
-    bounded: frozenset[int] = policy.measures
-    return (
-        bounded if run.allotment is None else bounded | {unit for unit, left in enumerate(run.allotment) if left >= 0}
-    )
-
-
 def _costs(stage: Stage, spent: Amounts) -> bool:
     """Whether what an action amounts to is charged beside it: a charge is its own, and a request that leaves has one
     only where it costs tokens or money."""
@@ -107,7 +99,7 @@ class Desk:
         self._count = itertools.count(1)
         self._plans, self._streamed = plans_of(shield.policy, info, can), plans_of(shield.policy, info, streamed(can))
         self._charges = Stage.CHARGE in shield.policy.stages
-        self.measures = measures_of(shield.policy, info)
+        self.measures = shield.policy.measured(info)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
         self._notices: deque[str] = deque(maxlen=MAX_NOTICES)
         self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
@@ -130,6 +122,8 @@ class Desk:
         self.trouble: Trouble | None = None
         """What is known of the failure that came last."""
         self.refused: RefusedActions | None = None
+        self.last_refused: tuple[Event, Decision] | None = None
+        """The action that was refused last."""
         self.last: Any = None
         self.veiled = False
         self.is_over = False
@@ -165,7 +159,7 @@ class Desk:
         policy = self.shield.policy
         self.info = self.shield.described(self._given, policy)
         self._charges = Stage.CHARGE in policy.stages
-        self.measures = measures_of(policy, self.info)
+        self.measures = policy.measured(self.info)
         self._streamed = plans_of(policy, self.info, streamed(self.can))
         self._plans = plans_of(policy, self.info, self.can)
 

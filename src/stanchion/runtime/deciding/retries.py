@@ -72,18 +72,19 @@ def backoff_ms(terms: Retry, attempt: int, chance: Callable[[], float]) -> int:
 
 
 def again(desk: Desk, terms: Retry, attempt: int) -> Flow[str]:
-    """Take a retry and let time pass until it is due; says why there is none, and nothing where there is.
+    """Take a retry and let time pass until it is due; says why there is none, and nothing where there is. The first
+    try is no retry: with `max_attempts` of 1 a step is tried twice.
 
     The run's retries are counted in the store, so that children and other processes take from the same.
     """
-    if attempt >= terms.max_attempts:
-        return f"all {terms.max_attempts} attempts are used"
+    if attempt > terms.max_attempts:
+        return f"all {terms.max_attempts} retries are used"
     wait_ms = backoff_ms(terms, attempt, desk.shield.chance)
     ends = desk.deadline_at_ms
     if ends is not None and desk.shield.clock() + wait_ms >= ends:
         return "the run's deadline is before the next attempt"
     allowance = _current()
-    if allowance is not None and not allowance.take(terms.max_attempts - 1):
+    if allowance is not None and not allowance.take(terms.max_attempts):
         return "all retries of the outermost call are used"
     line = Line(scope_key(desk.info, "run", RETRIES), ((terms.per_run, Action.BLOCK),))
     try:

@@ -31,7 +31,7 @@ from stanchion.runtime.remote.faults import told
 from stanchion.runtime.remote.framing import BadFrame
 from stanchion.runtime.remote.link import Conversation, conversed
 from stanchion.runtime.remote.messages import Began, Begin, Call, Decided, Done, End, Go, Notices, Report, Resume
-from stanchion.runtime.remote.replies import misfit, refused
+from stanchion.runtime.remote.replies import given as value_of, misfit, refused
 from stanchion.runtime.remote.sharing import sent
 from stanchion.runtime.values import arguments, read
 
@@ -279,9 +279,7 @@ class RemoteRun(Reporting):
             reply = yield from self._ask(talk)
         except (BrokerLost, BadFrame) as lost:
             raise Refused(unjudged(str(lost))) from None
-        if not isinstance(reply, Done):
-            raise misfit(reply)
-        return tuple([Undone(*one) for one in reply.value])
+        return tuple([Undone(*one) for one in value_of(reply)])
 
     rollback, arollback = twins(_rollback)
 
@@ -321,10 +319,13 @@ class RemoteRun(Reporting):
 
     def notices(self) -> tuple[str, ...]:
         """Warnings for the agent since the last call."""
-        reply = drive(self._simply(lambda: Notices(**self._named())), self._desk)
-        if not isinstance(reply, Done):
-            raise misfit(reply)
-        return tuple(reply.value)
+        return tuple(value_of(drive(self._simply(lambda: Notices(**self._named())), self._desk)))
+
+    def _escalate(self, /, reason: str) -> Flow[str]:
+        """Ask for a person to look at this run, with what was refused last; gives the ticket's id."""
+        return str(value_of((yield from self._simply(lambda: messages.Escalate(**self._named(), reason=reason)))))
+
+    escalate, aescalate = twins(_escalate)
 
     def close(self) -> None:
         """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""

@@ -24,7 +24,11 @@ class Told(NamedTuple):
 
 
 FACTS: Final[dict[str, Told]] = {
-    "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for a person: {why}"),
+    "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for {asks}: {who}: {why}"),
+    "ticket.passed": Told(
+        Kind.TICKET_PASSED, "nobody has answered ticket `{about}`, and it waits for {asks} now: {who}: {why}"
+    ),
+    "ticket.voted": Told(Kind.TICKET_ANSWERED, "`{by}` said yes to `{about}`, and others have to: {why}", stands=False),
     "ticket.approved": Told(Kind.TICKET_ANSWERED, "`{by}` approved ticket `{about}`: {why}", stands=False),
     "ticket.denied": Told(Kind.TICKET_ANSWERED, "`{by}` denied ticket `{about}`: {why}", stands=False),
     "ticket.withdrawn": Told(Kind.TICKET_ANSWERED, "`{by}` withdrew the approval of `{about}`: {why}", stands=False),
@@ -46,7 +50,7 @@ FACTS: Final[dict[str, Told]] = {
 }
 """Facts that operators hear of, besides what is recorded."""
 
-ASKED: Final = frozenset({Kind.TICKET_OPENED, Kind.BYPASS_REQUESTED, Kind.BYPASS_OVERRIDDEN})
+ASKED: Final = frozenset({Kind.TICKET_OPENED, Kind.TICKET_PASSED, Kind.BYPASS_REQUESTED, Kind.BYPASS_OVERRIDDEN})
 """Kinds of what an agent has brought about."""
 
 NO_REASON: Final = "no reason was given"
@@ -67,7 +71,11 @@ def tell_fact(shield: Grounds, fact: Fact, tool: str = "", stands: bool = True) 
             kind=told.kind,
             at=fact.at,
             text=told.words.format(
-                about=fact.about if fact.about else whole, by=fact.by if fact.by else "somebody", why=why
+                about=fact.about if fact.about else whole,
+                by=fact.by if fact.by else "somebody",
+                why=why,
+                asks=_asks(fact),
+                who=_who(fact),
             ),
             about=fact.about,
             tenant="" if fact.tenant == FLEET else fact.tenant,
@@ -78,6 +86,18 @@ def tell_fact(shield: Grounds, fact: Fact, tool: str = "", stands: bool = True) 
             decision=str(fact.data.get("call", "")) if is_ticket else "",
         )
     )
+
+
+def _asks(fact: Fact) -> str:
+    """Whom a ticket waits for."""
+    role = fact.data.get("asks", "")
+    return f"`{role}`" if role else "a person"
+
+
+def _who(fact: Fact) -> str:
+    """Whose ticket it is, about what, and how bad that can be."""
+    said = [f"{name} `{value}`" for name in ("agent", "task", "risk") if (value := fact.data.get(name, ""))]
+    return ", ".join([*said, f"`{fact.data['about']}`"]) if fact.data.get("about") else ", ".join(said)
 
 
 class OfRun(Protocol):

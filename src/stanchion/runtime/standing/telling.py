@@ -22,6 +22,7 @@ from stanchion.telemetry.sinks import Telemetry
 from stanchion.telemetry.told import Told, ToldRun
 
 METRICS: Final = "STANCHION_METRICS"
+KERNEL: Final = "kernel"
 SWITCH: Final = {"": True, "on": True, "off": False}
 
 _told_of: WeakSet[Any] = WeakSet()
@@ -90,6 +91,13 @@ class Shown:
     def name(self, name: str) -> str:
         """A name without the secrets in it."""
         return self._shield.policy.veil.name(name)
+
+    def category(self, guardrail: str) -> str:
+        """The category of a guardrail of the policy in force; `kernel` for whatever else has blocked."""
+        for seat in self._shield.policy.seats:
+            if guardrail in (seat.placed.whole, seat.placed.id):
+                return seat.placed.category.name.lower()
+        return KERNEL
 
     def decision(self, event: Event, decision: Decision, took_ns: int) -> Told:
         """A decision, of which nothing that anybody said is told."""

@@ -176,10 +176,6 @@ class Reading:
     def _check(self, text: str, path: tuple[Step, ...]) -> tuple[str, str]:
         """The name of a check, or the condition that it is."""
         name = named_check(text)
-        if name is not None and CHECKS[name].lacks:
-            self._fault(
-                f"`{name}` cannot be checked by this version: it has no {CHECKS[name].lacks}; leave it out", *path
-            )
         if name is not None:
             return name, ""
         try:

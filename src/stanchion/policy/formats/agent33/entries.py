@@ -8,6 +8,7 @@ from typing import Any, Final
 from stanchion.policy.document import Location, Node
 from stanchion.policy.formats.agent33.checks import CHECKS
 from stanchion.policy.formats.agent33.definitions import NAMED_ACTIONS, Definition
+from stanchion.policy.formats.nodes import node
 
 STAGES: Final = {
     "pre_execution": "tool_call",
@@ -17,6 +18,9 @@ STAGES: Final = {
     "on_error": "error",
 }
 """Where each hook is."""
+
+OWN_WORDS: Final = ("empty", "tests", "lint", "review", "branch", "docs")
+"""What guards call their action that have several."""
 
 
 def entries(guardrail: Definition) -> Iterator[Node]:
@@ -58,7 +62,7 @@ def _entry(guardrail: Definition, use: str, named: str, options: dict[str, Any])
     }  # fmt: skip
     if guardrail.built_in:
         said["always"] = True
-    where = {"stages": "type", "danger": "action", **dict.fromkeys(("empty", "tests", "lint"), "action")}
+    where = {"stages": "type", "danger": "action", **dict.fromkeys(OWN_WORDS, "action")}
     made = {key: node(value, _at(places, where.get(key, key), at)) for key, value in said.items()}
     scope = _scope(places["applies_to"]) if "applies_to" in places else None
     if scope is not None:
@@ -88,16 +92,3 @@ def _scope(found: Node) -> Node | None:
 
 def _listed(child: Node) -> Node:
     return Node([child], child.at, child.key) if isinstance(child.value, str) else child
-
-
-def node(value: Any, at: Location) -> Node:
-    """A value at a place."""
-    match value:
-        case dict():
-            return Node({key: node(child, at) for key, child in value.items()}, at, at)
-        case list() | tuple():
-            return Node([node(child, at) for child in value], at, at)
-        case None | bool():
-            return Node(value, at, at, {None: "null", True: "true", False: "false"}[value])
-        case _:
-            return Node(value, at, at, str(value))

@@ -10,8 +10,9 @@ from stanchion.policy.document import Document, Node, in_order, shown
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, NAME_OF
 from stanchion.policy.formats.agent33.definitions import Definition, read, standard
-from stanchion.policy.formats.agent33.entries import STAGES, entries, node
+from stanchion.policy.formats.agent33.entries import STAGES, entries
 from stanchion.policy.formats.agent33.schema import CATEGORIES
+from stanchion.policy.formats.nodes import node
 from stanchion.policy.nearest import hint
 
 
@@ -68,10 +69,7 @@ def _chains(document: Document, known: dict[str, Definition], faults: list[Fault
 def _linked(named: Node, hook: str, known: dict[str, Definition]) -> Definition | str:
     """A guardrail that a chain names, attached to the chain's hook; or why it cannot be."""
     name = str(named.value)
-    lacking = NAME_OF.get(name)
-    if name not in known and lacking is not None and CHECKS[lacking].lacks:
-        return f"`{name}` cannot be checked by this version: it has no {CHECKS[lacking].lacks}; leave it out"
-    if name not in known and lacking is None:
+    if name not in known and name not in NAME_OF:
         return f"there is no guardrail {shown(name)}: {hint(name, {*known, *NAME_OF})}"
     guardrail = known[name] if name in known else standard(name, named)
     if hook in guardrail.hooks:

@@ -1,0 +1,1 @@
+"""PenguiFlow policy packs, read as policies."""

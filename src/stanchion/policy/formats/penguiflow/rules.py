@@ -1,0 +1,114 @@
+"""Rules: what each rule of a pack is among the guards of a policy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from stanchion.policy.formats.penguiflow.schema import (
+    Jailbreaks,
+    NoConfig,
+    OwnCode,
+    Pack,
+    Patterns,
+    RuleEntry,
+    Tools,
+)
+
+STAGES: Final = {
+    "llm_before": ("model_call",),
+    "tool_call_start": ("tool_call",),
+    "tool_call_result": ("tool_result", "error"),
+    "llm_stream_chunk": ("model_chunk", "model_reply"),
+}
+"""Where each event is caught. What a tool fails with is a result as well, and a reply may come whole."""
+STOP: Final = "halt"
+"""What a STOP is called in a policy: it ends the run."""
+NOTHING: Final = "give `allowed_tools` or `denied_tools`, or leave the rule out"
+
+
+class Part(NamedTuple):
+    """One guard of a rule. `path` leads to where the rule's settings say it, `name` is what it is called behind the
+    rule's id; the first has no name."""
+
+    use: str
+    options: dict[str, Any]
+    name: str = ""
+    path: tuple[str | int, ...] = ()
+
+
+Parts = Callable[[Any, Pack, bool], Iterator[Part]]
+"""Gives the guards of a rule by its settings, in a pack, as a deep rule or a fast one."""
+
+
+class Binding(NamedTuple):
+    """What a rule's id stands for. `deep` is the list that it belongs to; `lacks` is what this version does not have,
+    so that the rule can be switched off and not on."""
+
+    deep: bool
+    config: type[Any]
+    parts: Parts
+    lacks: str = ""
+
+
+def _injection(config: Jailbreaks, _pack: Pack, _deep: bool) -> Iterator[Part]:
+    stages = ["error", "handoff", "model_call", "prompt", "tool_result"]
+    yield Part("injection", {"action": STOP, "users": True, "stages": stages})
+    for at, one in enumerate(config.patterns):
+        when = f"event.text != null and event.text.matches({json.dumps(f'(?i){one.pattern}', ensure_ascii=False)})"
+        said = {"when": when, "action": STOP, "stages": ["prompt"], "message": f"this looks like `{one.intent}`"}
+        yield Part("rule", said, f"pattern-{at + 1}", ("patterns", at))
+
+
+def _tools(config: Tools, _pack: Pack, _deep: bool) -> Iterator[Part]:
+    if config.allowed_tools is not None:
+        yield Part("tool_allowlist", {"tools": config.allowed_tools, "action": STOP}, "", ("allowed_tools",))
+    if config.denied_tools is not None:
+        name = "" if config.allowed_tools is None else "denied"
+        yield Part("tool_denylist", {"tools": config.denied_tools, "action": STOP}, name, ("denied_tools",))
+
+
+def _secrets(config: Patterns, _pack: Pack, _deep: bool) -> Iterator[Part]:
+    own = [{"kind": name.lower().replace("_", "-"), "pattern": said} for name, said in config.patterns.items()]
+    stages = [*STAGES["tool_call_result"], *STAGES["llm_stream_chunk"]]
+    yield Part("secrets", {"action": "redact", "patterns": own, "stages": stages}, "", ("patterns",))
+
+
+def _scope(_config: NoConfig, _pack: Pack, _deep: bool) -> Iterator[Part]:
+    yield Part("task_scope", {"action": "warn"})
+
+
+def _own(config: OwnCode, pack: Pack, deep: bool) -> Iterator[Part]:
+    """A rule of one's own. What is asked cannot stop single pieces of a reply: it judges the whole one."""
+    stages = [stage for event in config.events for stage in STAGES[event] if stage != "model_chunk"]
+    options: dict[str, Any] = {"call": config.call, "deep": deep, "stages": list(dict.fromkeys(stages))}
+    if deep:
+        router = pack.risk_router
+        options["deadline_ms"] = round(router.high_risk_wait_ms)
+        options["deadlines_ms"] = {"medium": round(router.medium_risk_wait_ms), "low": 0}
+    else:
+        options["deadline_ms"] = round(pack.gateway.sync.timeout_ms)
+    yield Part("python", options, "", ("call",))
+
+
+def _none(_config: Any, _pack: Pack, _deep: bool) -> Iterator[Part]:
+    yield from ()
+
+
+BINDINGS: Final = {
+    "injection-patterns": Binding(False, Jailbreaks, _injection),
+    "tool-allowlist": Binding(False, Tools, _tools),
+    "secret-redaction": Binding(False, Patterns, _secrets),
+    "scope-classifier": Binding(True, NoConfig, _scope),
+    "hf-jailbreak": Binding(True, dict, _none, "classifier that loads a model by its name"),
+}
+"""The rules that a pack can name."""
+
+
+def binding_of(rule: RuleEntry, deep: bool) -> Binding | None:
+    """What a rule stands for: a rule of PenguiFlow's, or one's own, which names its code; `None` for no rule."""
+    known = BINDINGS.get(rule.id)
+    if known is None and "call" in rule.config:
+        return Binding(deep, OwnCode, _own)
+    return known
