@@ -151,7 +151,11 @@ class Sitting:
             action = max(action, self.carried(pos, Action.REDACT))
         said = finding.action if action != finding.action else None
         worded = self.worded(pos, finding, action)
-        return msgspec.structs.replace(worded, action=action, guard=placed.id, shadow=placed.shadow, said=said)
+        given = [effect for effect in placed.effects if not finding.code.startswith("kernel.")]
+        effects = tuple(dict.fromkeys([*finding.effects, *given]))
+        return msgspec.structs.replace(
+            worded, action=action, guard=placed.id, shadow=placed.shadow, said=said, effects=effects
+        )
 
     def worded(self, pos: int, finding: Finding, action: Action) -> Finding:
         """A finding in words that are true: a warning that refuses says so, and why."""

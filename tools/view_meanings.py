@@ -104,6 +104,8 @@ MEANINGS: Final = {
     "put": "the state that was set",
     "reach": "how far an approval reaches, in words",
     "recent": "how many last calls the health is based on",
+    "flagged": "the guards that have flagged it",
+    "strikes": "how many strikes each guard has given it",
     "refused": "how many of its actions did not go ahead",
     "risk": "the risk level",
     "role": "the role of the agent",

@@ -9,6 +9,7 @@ TYPE_CHECKING = False  # what type checkers take for true; importing `typing` fo
 
 if TYPE_CHECKING:
     from stanchion.kernel.actions import Action, Category, Risk
+    from stanchion.kernel.context import Context
     from stanchion.kernel.decision import Decision
     from stanchion.kernel.findings import Finding, Patch
     from stanchion.kernel.stages import Stage
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Action",
     "Category",
+    "Context",
     "DeadlineExceeded",
     "Decision",
     "Finding",
@@ -58,6 +60,7 @@ __all__ = [
 
 _HOMES = {
     "kernel.actions": ("Action", "Category", "Risk"),
+    "kernel.context": ("Context",),
     "kernel.decision": ("Decision",),
     "kernel.findings": ("Finding", "Patch"),
     "kernel.stages": ("Stage",),

@@ -39,7 +39,8 @@ class Start(NamedTuple):
 
 
 class Finish(NamedTuple):
-    """How a run ended, how often what was decided, and what it had produced, oldest first."""
+    """How a run ended, how often what was decided, what it had produced, oldest first, which guards had flagged it, and
+    how many strikes each had given."""
 
     info: RunInfo
     at: int
@@ -48,6 +49,8 @@ class Finish(NamedTuple):
     decided: dict[str, int]
     produced: tuple[Any, ...] = ()
     left_out: int = 0
+    flagged: tuple[str, ...] = ()
+    strikes: Mapping[str, int] = NO_DATA
 
 
 class Fact(NamedTuple):
@@ -157,6 +160,8 @@ def ended(finish: Finish, prev: str, seq: int, chain: str, redact: Redact, salt:
             decided=finish.decided,
             produced=produced,
             left_out=finish.left_out + left_out,
+            flagged=finish.flagged,
+            strikes=dict(finish.strikes),
         ),
         salt,
     )

@@ -51,7 +51,7 @@ class Begun(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
 
 
 class Ended(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
-    """A run ends: why, how often what was decided, and what it had produced so far."""
+    """A run ends: why, how often what was decided, what it had produced so far, and what guards had marked."""
 
     run: str
     tenant: str = "default"
@@ -62,6 +62,8 @@ class Ended(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     decided: dict[str, int] = {}
     produced: tuple[Any, ...] = ()
     left_out: int = 0
+    flagged: tuple[str, ...] = ()
+    strikes: dict[str, int] = {}
 
 
 class Told(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.audit import notes
 from stanchion.audit.reader import Found, Progress, Reader
 from stanchion.audit.record import INTENT, OUTCOME
+from stanchion.audit.run_marks import Marks
 from stanchion.audit.run_story import OPEN, Gathering
 from stanchion.audit.selection import REFUSED
 from stanchion.kernel.actions import Action
@@ -30,7 +31,8 @@ NEWEST: Final = 10
 class RunStory(msgspec.Struct, frozen=True, kw_only=True):
     """One run. `ended` is `None` for one whose end is not written; `last` is then its newest record.
 
-    `policy` is the hash of the policy last in force, `source` where it came from.
+    `policy` is the hash of the policy last in force, `source` where it came from. `flagged` names the guards that have
+    flagged it, `strikes` counts those that each has given it.
     """
 
     run: RunInfo
@@ -46,6 +48,8 @@ class RunStory(msgspec.Struct, frozen=True, kw_only=True):
     env: str | None = None
     produced: tuple[Any, ...] = ()
     left_out: int = 0
+    flagged: tuple[str, ...] = ()
+    strikes: dict[str, int] = {}
 
     @property
     def refused(self) -> int:
@@ -67,8 +71,11 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
     unfinished_count: int
 
 
-def _story(reader: Reader, run: Gathering, counted: dict[str, int], last: int) -> RunStory:
-    """A run as it is told; `counted` is what those of its processes decided that have not told it themselves."""
+def _story(reader: Reader, run: Gathering, counted: dict[str, int], last: int, marks: Marks) -> RunStory:
+    """A run as it is told; `counted` is what those of its processes decided that have not told it themselves, `marks`
+    what guards have marked in it."""
+    for _, told in run.ends:
+        marks.ended(told)
     newest = run.begun[0][1]
     decided = run.decided()
     for action, count in counted.items():
@@ -89,6 +96,8 @@ def _story(reader: Reader, run: Gathering, counted: dict[str, int], last: int) -
         env=newest.env,
         produced=() if end is None else end.produced,
         left_out=0 if end is None else end.left_out,
+        flagged=tuple(sorted(marks.flagged)),
+        strikes=dict(sorted(marks.strikes.items())),
     )
 
 
@@ -140,6 +149,7 @@ def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> Ru
     newest: list[Found] = []
     unfinished: list[Found] = []
     finished: set[str] = set()
+    marks = Marks()
     last = 0
     for found in reader.of_run(run, progress):
         stub, note = found.stub, _noted(found)
@@ -152,6 +162,7 @@ def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> Ru
                 tallies.setdefault(found.chain, Counter()).update(loose.pop(found.chain, {}))
         last = max(last, stub.at)
         if not found.is_decision:
+            marks.found(found)
             continue
         tally = loose.setdefault(found.chain, Counter())
         tally[stub.action] += 1
@@ -170,7 +181,7 @@ def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> Ru
     count = sum(tally[_UNFINISHED] for tally in tallies.values())
     del counted[_UNFINISHED]
     return RunDetail(
-        story=_story(reader, gathered, dict(counted), last),
+        story=_story(reader, gathered, dict(counted), last, marks),
         newest=tuple(filter(gathered.reaches, newest)),
         unfinished=tuple(filter(gathered.reaches, unfinished)),
         unfinished_count=count,
@@ -193,15 +204,19 @@ def _starts(found: Found) -> bool:
     return stub.action != Action.DEGRADE.name or found.data().get("attempt", 1) != 1
 
 
-def _counted(reader: Reader, run: Gathering) -> tuple[dict[str, int], int]:
-    """What those processes at a run decided that have not told it at their end, and when the run last did anything."""
+def _counted(reader: Reader, run: Gathering) -> tuple[dict[str, int], int, Marks]:
+    """What those processes at a run decided that have not told it at their end, when the run last did anything, and
+    what guards marked."""
     decided: Counter[str] = Counter()
+    marks = Marks()
     last = run.begun[0][0].stub.at
     for found in filter(run.has, _untold(reader, run)):
         last = max(last, found.stub.at)
         if found.is_decision:
             decided[found.stub.action] += 1
-    return dict(decided), last
+        else:
+            marks.found(found)
+    return dict(decided), last, marks
 
 
 def _untold(reader: Reader, run: Gathering) -> Iterator[Found]:

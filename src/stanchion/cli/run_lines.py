@@ -38,6 +38,8 @@ def run_lines(run: RunDetailView, terminal: Terminal, digits: int, budgets: Iter
         ("began", f"{shown(run.began_ms)}{ended}, {span(run.lasted_ms)}"),
         ("why", f"{run.why} ({run.code})" if run.code else ""),
         ("policy", f"{policy}{f', environment {run.env}' if run.env is not None else ''}"),
+        ("flagged", f"by {', '.join(run.flagged)}" if run.flagged else ""),
+        ("strikes", ", ".join(f"{count:,} by {guard}" for guard, count in run.strikes.items())),
         ("decided", ", ".join(f"{number:,} {name}" for name, number in _counts(run.decided)) or "nothing"),
     ]
     for label, words in rows:

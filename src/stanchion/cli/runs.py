@@ -38,7 +38,8 @@ full: its policy, how its budgets were used over time, its last decisions, calls
 started but never reported an outcome, and what it had produced when it ended.
 
 A run is open, idle (between two checks with --run), ended, halted (a guard or an operator
-stopped it), cancelled, or lost: its end was never written, and its process is gone."""
+stopped it), cancelled, or lost: its end was never written, and its process is gone. One that
+a guard has flagged says so: somebody should look at it."""
 
 EPILOG: Final = """\
 examples:
@@ -97,7 +98,10 @@ def _list(args: argparse.Namespace) -> int:
         put(sys.stdout, "no run is recorded yet")
         return 0
     terminal = Terminal.of(sys.stdout, os.environ)
-    styles = [{"state": STYLES[one.state], "refused": "bad" if one.refused else "", "policy": "dim"} for one in found]
+    styles = [
+        {"state": "bad" if one.flagged else STYLES[one.state], "refused": "bad" if one.refused else "", "policy": "dim"}
+        for one in found
+    ]
     for line in table(COLUMNS, [_row(one) for one in found], NUMBERS, terminal, styles):
         put(sys.stdout, line)
     return 0
@@ -107,7 +111,8 @@ def _row(one: RunView) -> tuple[str, ...]:
     decided = f"{sum(one.decided.values()):,}"
     policy = f"{os.path.basename(one.source)} {one.policy[:12]}".strip()
     began, lasted, refused = shown(one.began_ms), span(one.lasted_ms), f"{one.refused:,}"
-    return one.id, one.state, began, lasted, decided, refused, one.agent, one.task, policy
+    state = f"{one.state}, flagged" if one.flagged else one.state
+    return one.id, state, began, lasted, decided, refused, one.agent, one.task, policy
 
 
 def _show(args: argparse.Namespace) -> int:

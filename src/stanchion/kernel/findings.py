@@ -25,6 +25,22 @@ TELL: Final = "tell"
 """The effect by which a warning only tells: it is no warning that counts towards the one that waits for a person."""
 
 
+FLAG: Final = "flag_trajectory"
+"""The effect by which a finding marks its run, so that people look at it."""
+
+
+STRIKE: Final = "increment_strike"
+"""The effect by which a finding is counted against its run; the policy's `strikes` say what so many lead to."""
+
+
+ALERT: Final = "emit_alert"
+"""The effect by which a finding is told to operators at once."""
+
+
+MARKS: Final = frozenset({FLAG, STRIKE, ALERT})
+"""The effects by which a finding marks its run or tells of it; nothing is changed by them alone."""
+
+
 class Patch(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One edit of an event's content: the whole value at `path`, or the characters `start` to `end` of a text."""
 

@@ -112,6 +112,13 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
     fail_open: bool = False
     log_pass: bool = False
     part_of: str = ""
+    effects: tuple[str, ...] = ()
+
+    def effects_of(self, finding: Finding) -> tuple[str, ...]:
+        """The effects of one of its findings: its own, and those that the policy gives the guard. A guard that broke
+        has found nothing, and has none of those."""
+        given = () if finding.code.startswith("kernel.") else self.effects
+        return tuple(dict.fromkeys((*finding.effects, *given)))
 
     @property
     def whole(self) -> str:

@@ -99,7 +99,8 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
             pos,
             Finding(
                 action, finding.code, finding.args, finding.text, finding.guidance, finding.patches,
-                finding.effects, finding.terms, placed.id, placed.shadow,
+                placed.effects_of(finding) if placed.effects else finding.effects,
+                finding.terms, placed.id, placed.shadow,
                 None if action == finding.action else finding.action, finding.hides, finding.about,
             ),
         )

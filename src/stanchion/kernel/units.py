@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
+from stanchion.kernel.stages import Stage
+
 
 class Unit(IntEnum):
     """An index into an amounts vector. Money is in millionths of a dollar, so that sums are exact."""
@@ -39,3 +41,14 @@ def amounts(tokens: int = 0, cost_usd: float = 0.0, api_calls: int = 0, duration
 def ceil_micro(cost_usd: float) -> int:
     """Dollars as whole millionths, rounded up; float noise below a billionth does not count as a millionth."""
     return -int(-round(cost_usd * MICRO, 3) // 1)
+
+
+def bounded(measures: frozenset[int], allotment: Amounts | None) -> frozenset[int]:
+    """What the budgets of a run bound: what its policy measures, and what was carved out for it."""
+    return measures if allotment is None else measures | {unit for unit, left in enumerate(allotment) if left >= 0}
+
+
+def costs(stage: Stage, spent: Amounts) -> bool:
+    """Whether what an action amounts to is charged beside it: a charge is its own, and a request that leaves has one
+    only where it costs tokens or money."""
+    return stage is not Stage.CHARGE and (stage is not Stage.EGRESS or spent[1] > 0 or spent[2] > 0)

@@ -19,12 +19,31 @@ PARTS: Final[dict[str, str]] = {
     "PolicyFile.guards": "The guards that judge events; each entry names its guard with `use`.",
     "PolicyFile.limits": "Limits of the engine itself.",
     "PolicyFile.autonomy": "If `true`, a run is judged more strictly as its budgets run out.",
+    "PolicyFile.risk": "What the risk levels of runs mean. A level that is not here changes nothing, except that "
+    "`critical` always asks a person.",
+    "RiskLevels.low": "Runs that can do little harm.",
+    "RiskLevels.medium": "Runs that can do some harm.",
+    "RiskLevels.high": "Runs that can do much harm.",
+    "RiskLevels.critical": "Runs that can do the worst: a person has to approve every action.",
+    "RiskEntry.active": "The guards that are active at this level, by id or glob; guards with `always: true` are "
+    "active at every level.",
+    "RiskEntry.strict_marks": "If `true`, the marks of guards, such as `warn_at`, come earlier at this level, as in "
+    "the autonomy mode `strict`.",
+    "RiskEntry.approval": "If `true`, a person has to approve every tool call, request and handoff at this level. At "
+    "`critical` that is always so.",
+    "TaskEntry.risk": "The risk level of runs on this task; a run can have a higher one. If absent, the task has none.",
+    "AppliesTo.risks": "Only runs at these risk levels, `none` for runs without a level; if absent, all.",
     "PolicyFile.prices": "Model prices by model name; `*` and `?` make a pattern. They override the shipped table.",
     "PolicyFile.faults": "Which kind of fault a failure is; these entries override the shipped table.",
     "PolicyFile.escalation": "Who answers escalated actions, and how long an action waits.",
     "PolicyFile.bypass": "How long a request for a bypass waits, and what an emergency may do without an answer.",
     "PolicyFile.operators": "The people who may approve what an agent may not do, by name, each with a key.",
     "PolicyFile.degrade": "What a lesser request is when a guard answers `degrade`.",
+    "PolicyFile.experience": "What is kept of the outcomes of calls, and for how long.",
+    "Experience.tier": "Where outcomes are kept: `none` keeps nothing, `session` counts in the run, `process` in the "
+    "memory of the process, `persistent` beside the store.",
+    "Experience.days": "`stanchion experience prune` removes incidents older than this many days.",
+    "Experience.rows": "The most incidents that `stanchion experience prune` leaves.",
     "PolicyFile.durations": "If `true`, the time that each guard takes is measured; `chain_result()` gives it.",
     "Bypass.allowed": "Whether somebody may let an action past the guard.",
     "Bypass.requires_approval": "The role whose yes it takes; one of `escalation.roles` or of the operators' roles.",
@@ -130,6 +149,14 @@ PARTS: Final[dict[str, str]] = {
     "does.",
     "Limits.count_marks": "Whether marks of meters, such as `warn_at`, and warnings of guards that only watch count "
     "towards `warnings`, as in AGENT-33.",
+    "PolicyFile.strikes": "What findings with the effect `increment_strike` lead to.",
+    "Strikes.per": "What the strikes of a guard are counted for.",
+    "Strikes.decay_s": "A strike is forgotten after this many seconds.",
+    "Strikes.escalate_at": "From this number of strikes by one guard on, the run's next step waits for a person; "
+    "if absent, it never does.",
+    "Strikes.quarantine_at": "From this number of strikes by one guard on, the agent is isolated; if absent, it never "
+    "is.",
+    "Strikes.quarantine_s": "The agent is isolated for this many seconds.",
     "AppliesTo.agents": "Only these agents, by name or glob; if absent, all.",
     "AppliesTo.tasks": "Only these tasks, by name or glob; if absent, all.",
     "AppliesTo.tools": "Only these tools, by name or glob; if absent, all.",

@@ -48,7 +48,6 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     action: PlainActionName = "block"
     message: str = ""
     advice: str = ""
-    effects: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.when == "true" and self.check is None:
@@ -80,7 +79,7 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     def _finding(self) -> Finding:
         said = self.message
         about = self.check if self.check is not None else self.when
-        return Finding(ACTIONS[self.action], "rule.broken", (about,), said, self.advice, effects=self.effects)
+        return Finding(ACTIONS[self.action], "rule.broken", (about,), said, self.advice)
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Test the conditions on what they can see of the event."""

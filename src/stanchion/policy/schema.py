@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, Union, cast, get_type_hints
 import msgspec
 
 from stanchion.guards import SHIPPED
-from stanchion.kernel.actions import RiskName
+from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.contract.powers import READS
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
@@ -18,6 +18,8 @@ from stanchion.policy.prices.entry import PriceEntry
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Level = Annotated[int, msgspec.Meta(ge=0)]
 Annotation = Literal["read_only", "destructive", "irreversible", "idempotent", "poll", "open_world", "once"]
+EffectName = Literal["flag_trajectory", "increment_strike", "emit_alert", "rollback", "ask_person"]
+LevelName = Literal["none", "low", "medium", "high", "critical"]
 UnreadName = Literal["block", "media", "allow"]
 StageName = Literal[
     "prompt",
@@ -40,6 +42,7 @@ class AppliesTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: tuple[str, ...] | None = None
     tasks: tuple[str, ...] | None = None
     tools: tuple[str, ...] | None = None
+    risks: tuple[LevelName, ...] | None = None
 
 
 class RoleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,6 +88,29 @@ class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget: TaskBudget | None = None
     branches: tuple[str, ...] | None = None
     deadline_s: Seconds | None = None
+    risk: RiskName | None = None
+
+
+class RiskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a risk level of a run means: which guards are active, by id or glob, whether their marks come earlier, and
+    whether a person has to say yes to every action."""
+
+    active: tuple[str, ...] = ("*",)
+    strict_marks: bool = False
+    approval: bool = False
+
+
+class RiskLevels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the risk levels of runs mean; one that is absent changes nothing."""
+
+    low: RiskEntry | None = None
+    medium: RiskEntry | None = None
+    high: RiskEntry | None = None
+    critical: RiskEntry | None = None
+
+    def given(self) -> dict[str, RiskEntry]:
+        """The levels of which something is said."""
+        return {name: said for name in RISK_NAMES if (said := getattr(self, name)) is not None}
 
 
 class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,11 +170,29 @@ class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pause_s: Seconds | None = None
 
 
+class Experience(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is kept of the outcomes of calls, where and for how long; nothing unless a tier is named."""
+
+    tier: Literal["none", "session", "process", "persistent"] = "none"
+    days: Annotated[int, msgspec.Meta(ge=1, le=36_500)] = 90
+    rows: Annotated[int, msgspec.Meta(ge=1, lt=10**12)] = 1_000_000
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of the engine itself."""
 
     warnings: Annotated[int, msgspec.Meta(ge=1)] = 3
     count_marks: bool = False
+
+
+class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What findings with the effect `increment_strike` lead to, from a certain number on; each is forgotten in time."""
+
+    per: Literal["run", "agent", "tenant"] = "run"
+    decay_s: Annotated[float, msgspec.Meta(gt=0, le=10**8)] = 86_400.0
+    escalate_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 3
+    quarantine_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 5
+    quarantine_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
 
 
 class Bypass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -174,6 +218,7 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     part_of: str = ""
     always: bool = False
     bypass: Bypass = Bypass()
+    effects: tuple[EffectName, ...] = ()
 
 
 # Every entry has these fields: their types are looked up here, and not again for each guard.
@@ -303,6 +348,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: dict[str, AgentEntry] = {}
     tasks: dict[str, TaskEntry] = {}
     tools: dict[str, ToolEntry] = {}
+    risk: RiskLevels = RiskLevels()
     prices: dict[str, PriceEntry] = {}
     faults: FaultEntries = FaultEntries()
     guards: tuple[Any, ...] = ()
@@ -311,6 +357,14 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bypass: Bypassing = Bypassing()
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
+    experience: Experience = Experience()
+    strikes: Strikes = Strikes()
+
+
+def table_of(file: PolicyFile, name: str) -> dict[str, Any]:
+    """A table of a policy, such as its tools: the entries by their names."""
+    table: Any = getattr(file, name)
+    return table.given() if isinstance(table, RiskLevels) else table
 
 
 @cache

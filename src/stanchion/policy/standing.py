@@ -31,6 +31,8 @@ def wrong_in(file: PolicyFile, entry: Any) -> Iterator[Wrong]:
         if getattr(entry, option) == value:
             said = f"`{id_of(entry)}` is always active, and `{option}: {str(value).lower()}` would switch it off"
             yield (option,), f"{said}: leave it out"
+    if entry.always and entry.applies_to.risks is not None:
+        yield ("applies_to", "risks"), f"`{id_of(entry)}` is always active, at every risk level: leave it out"
     if entry.part_of:
         whole = next((one for one in file.guards if id_of(one) == entry.part_of), None)
         if whole is None or whole.part_of:

@@ -67,5 +67,13 @@ OPTIONS: Final[dict[str, str]] = {
     "evidence.per": "Whose work is one: that of a `run` with its children, or that of all runs on a `task`.",
     "evidence.counter": "Guards with the same counter share what they know of a run; if absent, each entry has its "
     "own.",
+    "handoff.require": "What the payload must have: `context`, `artifacts`, `rationale`, or a field by its path, such "
+    "as `return_protocol.timeout`.",
+    "handoff.known": "If `true`, the receiver must be in `agents`.",
+    "handoff.capabilities": "Capabilities that every receiver needs, in addition to those that the handoff names.",
+    "handoff.max_depth": "How often work may be escalated in a row.",
+    "handoff.max_reroutes": "How often a handoff that nobody has accepted may be sent to somebody else.",
+    "handoff.action": "The action for a handoff that is incomplete, or that goes to an agent which may not get it.",
+    "handoff.counter": "Guards with the same counter share what they remember; if absent, each entry has its own.",
 }
 """Meanings by guard and option."""

@@ -7,7 +7,7 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
-from stanchion.kernel.actions import Action
+from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
 from stanchion.runtime.calling.bypass_methods import AsksForBypass
@@ -234,6 +234,7 @@ class Run(Calling, AsksForBypass):
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
+        risk: RiskName | None = None,
     ) -> Run:
         """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its parent does.
 
@@ -246,7 +247,7 @@ class Run(Calling, AsksForBypass):
             from stanchion.runtime.calling.children import carve
 
             carved = drive(carve(self._desk, agent, budget), self._desk)
-        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can))
+        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can, risk))
 
     async def aspawn(
         self,
@@ -260,6 +261,7 @@ class Run(Calling, AsksForBypass):
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
+        risk: RiskName | None = None,
     ) -> Run:
         """`spawn` for async code."""
         carved = None
@@ -267,10 +269,10 @@ class Run(Calling, AsksForBypass):
             from stanchion.runtime.calling.children import carve
 
             carved = await self._adrive(carve(self._desk, agent, budget))
-        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can))
+        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can, risk))
 
     def _spawned(self, agent: str, task: str | None, carved: Carved | None, about: tuple[Any, ...]) -> Run:
-        named: Any = dict(zip(("id", "role", "tenant", "deadline_s", "tools", "can"), about, strict=True))
+        named: Any = dict(zip(("id", "role", "tenant", "deadline_s", "tools", "can", "risk"), about, strict=True))
         task = self.task if task is None else task
         child: Run = self._desk.shield.run(agent, task, parent=self, carved=carved, **named)
         return child

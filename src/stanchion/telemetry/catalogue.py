@@ -117,6 +117,14 @@ UNSETTLED: Final = Metric(
     "gauge",
     "Batches that wait to be sent to the store, because it could not be reached.",
 )
+EXPERIENCE_WRITTEN: Final = Metric(
+    "stanchion_experience_written_total", "counter", "Outcomes of calls that were written to the persistent tier."
+)
+EXPERIENCE_DROPPED: Final = Metric(
+    "stanchion_experience_dropped_total",
+    "counter",
+    "Outcomes of calls that were not kept, because too many waited or the store could not be written.",
+)
 TICKETS_WAITING: Final = Metric("stanchion_tickets_waiting", "gauge", "Tickets that wait for a person.", ("tenant",))
 BUDGET_USED: Final = Metric(
     "stanchion_budget_used_ratio",
@@ -172,8 +180,8 @@ SINK_ERRORS: Final = Metric(
 METRICS: Final = (
     DECISIONS, DECISION_SECONDS, SHADOW, FAILURES, RUNS, RUNS_ENDED, EVENTS, TICKETS, POLICY_LOADS, OCCURRENCES,
     STORE_SECONDS, STORE_FAILURES, STORE_UP, TRAIL_RECORDS, TRAIL_FAILURES, TRAIL_WAITING, UNWRITTEN, UNSETTLED,
-    TICKETS_WAITING, BUDGET_USED, INVOCATIONS, GUARDRAIL_MS, BLOCKS, TRIGGERED, BYPASSES, PROCESSES, UNREADABLE,
-    SINK_ERRORS,
+    EXPERIENCE_WRITTEN, EXPERIENCE_DROPPED, TICKETS_WAITING, BUDGET_USED, INVOCATIONS, GUARDRAIL_MS, BLOCKS, TRIGGERED,
+    BYPASSES, PROCESSES, UNREADABLE, SINK_ERRORS,
 )  # fmt: skip
 """All of them, in the order in which they are shown."""
 BY_NAME: Final = {metric.name: metric for metric in METRICS}

@@ -26,7 +26,8 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """A run: `open`, `idle`, `ended`, `halted`, `cancelled` or `lost`. One that is made of checks which count is `idle`
     between two of them: no process holds it, and the next check goes on with it. `ended_ms` is `None` for one whose end
     is not written; `decided` counts its decisions by action, `refused` those that did not go ahead. `policy` is the
-    hash of the policy last in force, `source` where it came from."""
+    hash of the policy last in force, `source` where it came from. `flagged` names the guards that have flagged it,
+    `strikes` counts those that each has given it."""
 
     id: str
     agent: str
@@ -46,6 +47,8 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     policy: str
     source: str
     env: str | None
+    flagged: tuple[str, ...]
+    strikes: dict[str, int]
 
 
 class BurnView(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,6 +168,8 @@ def _told(story: RunStory) -> dict[str, Any]:
         "policy": story.policy,
         "source": story.source,
         "env": story.env,
+        "flagged": story.flagged,
+        "strikes": story.strikes,
     }
 
 

@@ -33,6 +33,8 @@ def test_the_pack_says_what_the_files_of_the_specification_say(tmp_path: Path) -
         seat.placed.id: effect_of(seat) for seat in pack.seats
     }
     assert (files.file.limits, files.file.durations) == (pack.file.limits, pack.file.durations)
+    assert files.file.risk == pack.file.risk
+    assert sorted(pack.file.risk.given()) == ["critical", "high", "low", "medium"]
 
 
 PLACES: Final[dict[str, Any]] = {

@@ -148,6 +148,15 @@ def test_a_policy_may_extend_a_pack(tmp_path: Path) -> None:
     assert Shield.load(own, env="dev").policy.shadow
 
 
+def test_a_rule_has_its_effects_or_those_that_the_pack_gives_it(tmp_path: Path) -> None:
+    placed = seats(written(tmp_path, FULL))
+    assert placed["injection-patterns"].effects == ("flag_trajectory", "increment_strike")
+    assert placed["injection-patterns-pattern-1"].effects == ("flag_trajectory", "increment_strike")
+    assert placed["tool-allowlist"].effects == ()
+    own = FULL.replace("- id: tool-allowlist\n", "- id: tool-allowlist\n    effects: [emit_alert]\n", 1)
+    assert seats(written(tmp_path, own))["tool-allowlist-denied"].effects == ("emit_alert",)
+
+
 @pytest.mark.parametrize("rule", ["tool-allowlist", "secret-redaction"])
 def test_a_rule_in_shadow_changes_nothing_and_is_recorded(rule: str, tmp_path: Path) -> None:
     shield = Shield.load(written(tmp_path, FULL.replace(f"- id: {rule}\n", f"- id: {rule}\n    mode: shadow\n", 1)))

@@ -37,6 +37,14 @@ WHOLE: Final[dict[str, Stricter]] = {
     "bypass.safety_responses": Direction.SHORTER,
     "operators": Direction.SAME,
     "degrade": Direction.SAME,
+    "experience.tier": ("persistent", "process", "session", "none"),
+    "experience.days": Direction.LOWER,
+    "experience.rows": Direction.LOWER,
+    "strikes.per": Direction.SAME,
+    "strikes.decay_s": Direction.HIGHER,
+    "strikes.escalate_at": Direction.LOWER,
+    "strikes.quarantine_at": Direction.LOWER,
+    "strikes.quarantine_s": Direction.HIGHER,
 }
 """Directions of what a policy says for all; `guards` and the tables are compared entry by entry."""
 

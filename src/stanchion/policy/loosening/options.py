@@ -176,10 +176,17 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("test_tools", "lint_tools", "commit_tools", "code", "counter"), SAME),
         **dict.fromkeys(("branches", "api_files", "docs_files", "per"), SAME),
     },
+    "handoff": {
+        **dict.fromkeys(("require", "capabilities"), MORE),
+        "known": ON,
+        **dict.fromkeys(("max_depth", "max_reroutes"), LOWER),
+        "action": ACTION,
+        "counter": SAME,
+    },
     "clamp": {**dict.fromkeys(("max_chars", "max_field"), LOWER), "keep": SAME},
     "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "deadlines_ms"), SAME),
     "rule": {
-        **dict.fromkeys(("when", "check", "effects"), SAME),
+        **dict.fromkeys(("when", "check"), SAME),
         "action": ACTION,
         **dict.fromkeys(("message", "advice"), WORDS),
     },
@@ -202,7 +209,8 @@ PLACEMENT: Final[dict[str, Stricter]] = {
     "part_of": SAME,
     "always": ON,
     "bypass": SAME,
-    **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools"), WIDER),
+    "effects": SAME,
+    **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools", "applies_to.risks"), WIDER),
 }
 """Directions of where a guard stands and whom it concerns, in effect."""
 

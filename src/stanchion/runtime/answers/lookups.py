@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup, Recall
-from stanchion.runtime.answers.pool import Pool
+from stanchion.runtime.answers.pool import CONTEXT, STOP, Pool
 from stanchion.runtime.answers.question import Lingering, Question
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ Recalls = Callable[[Recall], Any]
 """Answers from the run's own memory."""
 OnLate = Callable[[str, Lookup, Any], None]
 """Called with the policy's hash, a lookup and the value of its answer when that comes after the deadline."""
+Surrounds = Callable[[Any], Any]
+"""Gives the context of an event."""
 Keeps = Callable[[str, str], bool]
 """Says whether an action went ahead where a guard's answer was late, so that it is still worth asking."""
 
@@ -28,12 +31,15 @@ Keeps = Callable[[str, str], bool]
 class Answering:
     """Asks the code that is known for each guard; what it does not know fails closed."""
 
-    def __init__(self, find: Find, on_late: OnLate, recalls: Recalls, keeps: Keeps, pool: Pool) -> None:
+    def __init__(
+        self, find: Find, on_late: OnLate, recalls: Recalls, keeps: Keeps, pool: Pool, context: Surrounds
+    ) -> None:
         self._find = find
         self._on_late = on_late
         self._recalls = recalls
         self._keeps = keeps
         self._pool = pool
+        self._context = context
         self._epoch = pool.epoch
         self._asked: set[Question | Lingering] = set()
 
@@ -75,22 +81,26 @@ class Answering:
         if answerer is None:
             return Failed("NoAnswerer")
         lane = self._pool.lane(lookup.guard)
+        takes = lane.takes(answerer)
 
         def ended(question: Question) -> None:
             self._asked.discard(question)
             lane.leave(question)
 
         question = Question(
-            answerer,
+            self._with_context(answerer, takes, lookup),
             lookup.payload,
             time.monotonic() + lookup.deadline_ms / 1000,
             self._keeps(policy, lookup.guard),
-            threading.Event() if lane.takes_stop(answerer) else None,
+            threading.Event() if STOP in takes else None,
             lambda value: self._on_late(policy, lookup, value),
             ended,
         )
         self._open().add(question)
         return question if lane.enter(question) else question.expire()
+
+    def _with_context(self, answerer: Answerer, takes: frozenset[str], lookup: Lookup) -> Answerer:
+        return partial(answerer, context=self._context(lookup.payload)) if CONTEXT in takes else answerer
 
     async def _ask_in_loop(self, policy: str, lookup: Lookup) -> Answer:
         import inspect
@@ -106,8 +116,10 @@ class Answering:
         import asyncio
 
         lane = self._pool.lane(lookup.guard)
-        stop = threading.Event() if lane.takes_stop(answerer) else None
-        task = asyncio.ensure_future(answerer(lookup.payload, **({} if stop is None else {"stop": stop})))
+        takes = lane.takes(answerer)
+        stop = threading.Event() if STOP in takes else None
+        code = self._with_context(answerer, takes, lookup)
+        task = asyncio.ensure_future(code(lookup.payload, **({} if stop is None else {"stop": stop})))
         one = Lingering(task, asyncio.get_running_loop())
         self._open().add(one)
         try:

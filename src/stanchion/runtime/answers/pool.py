@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 from weakref import WeakSet
@@ -23,6 +23,10 @@ ROOM: Final = 8
 """How many wait for each of these."""
 IDLE_S: Final = 10.0
 """After so long without work a thread ends."""
+STOP: Final = "stop"
+CONTEXT: Final = "context"
+OFFERED: Final = frozenset({STOP, CONTEXT})
+"""What code is given beside its question, where it takes it by that name."""
 MOST_LANES: Final = 1_024
 """How many guards are remembered; then those without work are forgotten."""
 
@@ -83,20 +87,20 @@ class Lane:
         self._threads = 0
         self._idle = 0
         self._closed = False
-        self._known: tuple[Any, bool] = (None, False)
+        self._known: tuple[Any, frozenset[str]] = (None, frozenset())
 
     @property
     def busy(self) -> bool:
         """Whether anybody is at work here."""
         return bool(self._threads or self._lingering)
 
-    def takes_stop(self, call: Callable[..., Any]) -> bool:
-        """Whether code takes a `stop`; looked up once for as long as it is the same code."""
-        known, takes = self._known
+    def takes(self, call: Callable[..., Any]) -> frozenset[str]:
+        """What code takes beside its question; looked up once for as long as it is the same code."""
+        known, wanted = self._known
         if known is not call:
-            takes = takes_stop(call)
-            self._known = (call, takes)
-        return takes
+            wanted = takes(call)
+            self._known = (call, wanted)
+        return wanted
 
     def enter(self, question: Question) -> bool:
         """Take a question; says whether it is worth waiting for.
@@ -212,14 +216,25 @@ class Lane:
                 called = False
 
 
-def takes_stop(call: Callable[..., Any]) -> bool:
-    """Whether code takes a `stop`."""
+def takes(call: Callable[..., Any]) -> frozenset[str]:
+    """What code takes beside its question: a `stop` that says when nobody waits, the `context` of the event."""
     import inspect
 
     try:
-        return "stop" in inspect.signature(call).parameters
+        return OFFERED & inspect.signature(call).parameters.keys()
     except (TypeError, ValueError):
-        return False
+        return frozenset()
+
+
+def wants_context(calls: Iterable[Callable[..., Any]]) -> bool:
+    """Whether any code takes a context; none of Stanchion's own does."""
+    foreign = [call for call in calls if not _is_own(call)]
+    return any(CONTEXT in takes(call) for call in foreign)
+
+
+def _is_own(call: Any) -> bool:
+    home = getattr(call, "__module__", None)
+    return isinstance(home, str) and home.partition(".")[0] == "stanchion"
 
 
 _pools: Final[WeakSet[Pool]] = WeakSet()

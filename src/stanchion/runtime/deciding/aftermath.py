@@ -7,7 +7,7 @@ from typing import Final
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
-from stanchion.kernel.findings import ASK, ROLLBACK, Isolate
+from stanchion.kernel.findings import ASK, MARKS, ROLLBACK, Isolate
 from stanchion.kernel.happened import has_happened
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.shifts import end_run, isolate, repeated, signalled
@@ -61,9 +61,15 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
         if terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after)):
             yield from isolate(desk, name, terms.for_ms, why)
-    if decision.effects and ROLLBACK in decision.effects:
+    if not decision.effects:
+        return
+    if not MARKS.isdisjoint(decision.effects):
+        from stanchion.runtime.deciding.effects import carry_out
+
+        yield from carry_out(desk, event, decision)
+    if ROLLBACK in decision.effects:
         yield from roll_back(desk)
-    if decision.effects and ASK in decision.effects and decision.action != Action.ESCALATE:
+    if ASK in decision.effects and decision.action != Action.ESCALATE:
         from stanchion.runtime.deciding.escalation import report
 
         yield from report(desk, event, decision)

@@ -109,6 +109,8 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
                 yield from overtaken(desk, moment, reply)
             if shield.policy.recalls is not None:
                 desk.learn(moment, decision)
+            if shield.policy.contextual:
+                desk.surrounded().learn(event, decision)
             if decision.findings:
                 yield from aftermath(desk, event, decision)
                 stood = yield from course.after(desk, moment, decision)

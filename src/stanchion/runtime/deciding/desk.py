@@ -22,20 +22,21 @@ from stanchion.kernel.shown import visible
 from stanchion.kernel.sizes import CEILING, exceeds, refused_unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
-from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.kernel.units import JUST_ONE, Amounts, bounded, costs
 from stanchion.locks import Lock
 from stanchion.runtime.answers.lookups import Answering
 from stanchion.runtime.deciding.announcement import Beginning, counts
 from stanchion.runtime.deciding.hosts import plans_of, streamed
 from stanchion.runtime.deciding.partial import PartialResults
 from stanchion.runtime.deciding.start import Allowed
-from stanchion.runtime.deciding.under_way import UnderWay
+from stanchion.runtime.deciding.under_way import Open, UnderWay
 from stanchion.runtime.deciding.undos import Undos
 from stanchion.runtime.errors import Refused
 
 if TYPE_CHECKING:
     from stanchion.kernel.lookups import Recall
     from stanchion.runtime.answers.provenance import Provenance
+    from stanchion.runtime.answers.surroundings import Surroundings
     from stanchion.runtime.deciding.grounds import Deciding
     from stanchion.runtime.deciding.refused_actions import RefusedActions
     from stanchion.runtime.deciding.trouble import Trouble
@@ -49,25 +50,6 @@ USED_UP: Final = frozenset(
     {"steps.exceeded", "budget.exceeded", "time.exceeded", "kernel.exhausted", "kernel.deadline"}
 )
 """Codes that say that a run has used up what it had: what it has produced until then comes with the refusal."""
-
-
-class Open(msgspec.Struct, frozen=True, gc=False):
-    """A call that was judged and has not reported back: what it was, what it reserved, and what of that goes back where
-    nobody says how much was used. `adopted`: another process of the run has made it."""
-
-    tool: str
-    args: dict[str, Any]
-    held: bool
-    spent: Amounts
-    at: int = 0
-    lent: frozenset[int] = frozenset()
-    adopted: bool = False
-
-
-def _costs(stage: Stage, spent: Amounts) -> bool:
-    """Whether what an action amounts to is charged beside it: a charge is its own, and a request that leaves has one
-    only where it costs tokens or money."""
-    return stage is not Stage.CHARGE and (stage is not Stage.EGRESS or spent[1] > 0 or spent[2] > 0)
 
 
 class Desk:
@@ -92,14 +74,15 @@ class Desk:
         """What the run's host can carry out."""
         self.ended: Ending | None = None
         late = self._answered_late, self._recalled, shield.heard_late
-        self.answering = Answering(shield.answerer, *late, shield.answers)
+        self.answering = Answering(shield.answerer, *late, shield.answers, self._context)
+        self._surroundings: Surroundings | None = None
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
         self._plans, self._streamed = plans_of(shield.policy, info, can), plans_of(shield.policy, info, streamed(can))
         self._charges = Stage.CHARGE in shield.policy.stages
-        self.measures = shield.policy.measured(info)
+        self.measures = bounded(shield.policy.measures, info.allotment)
         self._late: deque[Finding] = deque(maxlen=MAX_NOTICES)
         self._notices: deque[str] = deque(maxlen=MAX_NOTICES)
         self._notes: OrderedDict[str, tuple[str, ...]] = OrderedDict()
@@ -114,6 +97,10 @@ class Desk:
         self.decided = counts()
         self.counting = Lock()
         self.partial = PartialResults()
+        self.flagged: dict[str, None] = {}
+        """The guards that have flagged the run in this process."""
+        self.strikes: dict[str, int] = {}
+        """How many strikes each guard has given by now."""
         self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
         """The agents that this run works for, the nearest first."""
         self.undos: Undos = Undos(None if above is None else above.undos)
@@ -131,6 +118,8 @@ class Desk:
         self.carved = ""
         """The hold on its parent's budgets that this run has yet to give back."""
         self._beginning = Beginning(shield)
+        if above is not None:
+            shield.telemetry.orchestrated(info, above)
         tell_of_forks(self)
 
     def forked(self) -> None:
@@ -159,7 +148,7 @@ class Desk:
         policy = self.shield.policy
         self.info = self.shield.described(self._given, policy)
         self._charges = Stage.CHARGE in policy.stages
-        self.measures = policy.measured(self.info)
+        self.measures = bounded(policy.measures, self.info.allotment)
         self._streamed = plans_of(policy, self.info, streamed(self.can))
         self._plans = plans_of(policy, self.info, self.can)
 
@@ -217,7 +206,7 @@ class Desk:
         """An event with what enters beside it: its cost, late answers, the run's end, its deadline, what the runtime
         itself has against it, what it rests on, by which ticket a person said yes, and past which guards it goes."""
         events: tuple[Event, ...] = (event,)
-        if self._charges and spent is not JUST_ONE and _costs(event.stage, spent):
+        if self._charges and spent is not JUST_ONE and costs(event.stage, spent):
             events = (event, self._charge(event, spent))
         readings = tuple(map(self.shield.policy.read, events))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
@@ -383,6 +372,18 @@ class Desk:
         if memory is not None and guard is not None:
             memory.learn(moment, decision, guard, child=bool(self.info.parents))
 
+    def surrounded(self) -> Surroundings:
+        """What the run keeps of its way, for code that asks for the context of an event."""
+        with self.counting:
+            if self._surroundings is None:
+                from stanchion.runtime.answers.surroundings import Surroundings
+
+                self._surroundings = Surroundings()
+            return self._surroundings
+
+    def _context(self, event: Any) -> Any:
+        return self.surrounded().context(self.plans, event)
+
     def _recalled(self, question: Recall) -> Any:
         memory = self.remembers()
         return None if memory is None else memory.answer(question)
@@ -391,4 +392,8 @@ class Desk:
         placed = self.shield.placed(policy, lookup.guard)
         finding = None if placed is None else late_finding(placed, self.plans.policy.read(lookup.payload), value)
         if finding is not None:
-            self._late.append(finding)
+            self.enters(finding)
+
+    def enters(self, finding: Finding) -> None:
+        """Have a finding enter the run's next event."""
+        self._late.append(finding)

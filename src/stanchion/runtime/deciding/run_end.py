@@ -18,6 +18,8 @@ def close(desk: Desk) -> None:
         desk.ended = Ending("kernel.ended", "it was closed")
     end(desk, desk.ended.code, desk.ended.why)
     desk.shield.telemetry.run_ended(desk.info, desk.ended.code)
+    if desk.shield.policy.learns:
+        desk.shield.experience.ended(desk.info, desk.plans)
 
 
 def end(desk: Desk, code: str, why: str) -> None:
@@ -43,6 +45,8 @@ def _tell(desk: Desk, code: str, why: str) -> None:
         produced, left_out = (), left_out + len(produced)
     who = renamed(desk.info, veil.of_run(desk.info))
     shield.telemetry.run_finished(code)
-    finish = Finish(who, shield.clock(), code, veil.words(why), decided, produced, left_out)
+    finish = Finish(
+        who, shield.clock(), code, veil.words(why), decided, produced, left_out, tuple(desk.flagged), dict(desk.strikes)
+    )
     if not shield.unwritten.put(lambda: shield.journal.end(finish), f"the end of run `{who.id}`"):
         desk.tell("the audit trail cannot be written: the end of this run is recorded as soon as it can be")

@@ -52,23 +52,30 @@ def repeated(desk: Desk, name: str, decision: Decision, after: int) -> Flow[bool
     """Count that something would be isolated, once for each decision; says whether it is the how manyth time in a day
     from which it is. Without the store nobody knows, and it is."""
     guard = "" if decision.determining is None else decision.determining.guard
+    counted = yield from times(desk, guard, name, decision, after, REMEMBERED_MS)
+    return counted is None or counted >= after
+
+
+def times(desk: Desk, guard: str, name: str, decision: Decision, most: int, within_ms: int) -> Flow[int | None]:
+    """Count a strike of a guard against something, once for each decision; says how many there are by now, `most` at
+    the most, of those that are no older than so long. `None` where the store cannot be asked."""
     counted: list[int] = []
 
     def one_more(value: Any, now: int) -> Any:
         known = {} if value is None else value
-        counted[:] = [at for at in known.get("times", ()) if now - at < REMEMBERED_MS]
+        counted[:] = [at for at in known.get("times", ()) if now - at < within_ms]
         if known.get("last") == decision.id:
             return LEFT
         counted.append(now)
-        del counted[:-after]
+        del counted[:-most]
         return {"times": list(counted), "last": decision.id}
 
     strikes = key(desk.info.tenant, "strikes", guard, name)
     try:
-        yield from change(desk.shield.records, f"{decision.id}.strike", desk.info.tenant, strikes, one_more)
+        yield from change(desk.shield.records, f"{decision.id}.{guard}.{name}", desk.info.tenant, strikes, one_more)
     except StoreLost:
-        return True
-    return len(counted) >= after
+        return None
+    return len(counted)
 
 
 def signalled(desk: Desk, event: Event, decision: Decision) -> Flow[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -19,6 +19,19 @@ STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
 NOT_BEGUN: Final = "it was not begun"
 INTERRUPTED: Final = "it was interrupted: its outcome is not known"
 LEFT: Final = "nobody has read its result"
+
+
+class Open(msgspec.Struct, frozen=True, gc=False):
+    """A call that was judged and has not reported back: what it was, what it reserved, and what of that goes back where
+    nobody says how much was used. `adopted`: another process of the run has made it."""
+
+    tool: str
+    args: dict[str, Any]
+    held: bool
+    spent: Amounts
+    at: int = 0
+    lent: frozenset[int] = frozenset()
+    adopted: bool = False
 
 
 class Page(Protocol):

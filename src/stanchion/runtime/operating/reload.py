@@ -14,6 +14,7 @@ from stanchion.policy.errors import PolicyError
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.whereabouts import FOUND, own_policy, possible_policies
 from stanchion.runtime.answers.lookups import Answerer
+from stanchion.runtime.answers.pool import wants_context
 from stanchion.runtime.people.trust import NO_TRUST, Trust
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class Policies:
         if self._ingesting is not None:
             whole, hooks = self._ingesting.apply(whole)
             answerers = {**answerers, **hooks}
+        whole.contextual = wants_context(answerers.values())
         self._known[whole.hash] = (whole, answerers)
         self._known.move_to_end(whole.hash)
         while len(self._known) > REMEMBERED:

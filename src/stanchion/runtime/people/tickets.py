@@ -23,7 +23,7 @@ from stanchion.approvals.reasons import check_reason
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, checked_pattern, edits_of, reach, said
 from stanchion.approvals.shelf import all_in, read
-from stanchion.approvals.ticket import State, Ticket, as_of, key_of, listed_until, wish_of
+from stanchion.approvals.ticket import Kind, State, Ticket, as_of, key_of, listed_until, wish_of
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
@@ -123,6 +123,8 @@ class Tickets:
         if masked(edited) is not edited:
             raise TicketError("the changed arguments contain a secret, and an answer is recorded: deny it instead")
         pattern = checked_pattern(pattern if pattern else {}, ticket.content) if scope is Scope.PATTERN else {}
+        if scope is not Scope.ONCE and not ticket.kind.starts:
+            raise TicketError(f"nothing starts on a ticket about a {ticket.kind}: a yes to it is not for a {scope}")
         if scope is Scope.TASK and not ticket.task:
             raise TicketError("the run has no task: say yes for the run, or for a time")
         if not ticket.whole:
@@ -189,7 +191,10 @@ class Tickets:
         return bool(gone)
 
     def _keep(self, found: Ticket, answer: Answer, scope: Scope, pattern: dict[str, str]) -> Ticket:
-        """Keep an answer with its ticket, and a grant with the others, in one step; then write it down."""
+        """Keep an answer with its ticket, and a grant with the others, in one step; then write it down. A yes to a
+        ticket about an effect settles that."""
+        if found.kind is Kind.EFFECT and answer.act.yes:
+            return self._shield.settle_by(found, answer)
         shield, records, tenant = self._shield, self._shield.records, found.tenant
         grants, page = grants_key(tenant), page_key(tenant, found.page)
         changed: list[tuple[Ticket, Ticket]] = []

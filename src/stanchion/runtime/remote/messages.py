@@ -73,6 +73,7 @@ class Begin(msgspec.Struct, frozen=True, tag=True):
     parent: str = ""
     token: str = ""
     budget: dict[str, Any] | None = None
+    risk: str | None = None
 
 
 class Resume(msgspec.Struct, frozen=True, tag=True):

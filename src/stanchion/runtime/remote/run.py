@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from stanchion.kernel.actions import NAMES, Action
+from stanchion.kernel.actions import NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
@@ -294,10 +294,11 @@ class RemoteRun(Reporting):
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
+        risk: RiskName | None = None,
     ) -> Flow[RemoteRun]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this run's budgets."""
         own = None if can is None else able(can)
-        about = begin_fields(agent, task, role, deadline_s, tools, own)
+        about = begin_fields(agent, task, role, deadline_s, tools, own, risk)
 
         def make() -> Begin:
             named = self._named()
@@ -381,6 +382,7 @@ def begin_fields(
     deadline_s: float | None,
     tools: Iterable[str] | None,
     can: Iterable[Any] | None,
+    risk: str | None,
 ) -> dict[str, Any]:
     """What a run begins with, as a broker is told it; raises `ValueError` for what makes no sense."""
     return {
@@ -390,4 +392,5 @@ def begin_fields(
         "deadline_s": deadline_s,
         "tools": None if tools is None else tuple(tools),
         "can": None if can is None else tuple([NAMES[action] for action in able(can)]),
+        "risk": risk,
     }

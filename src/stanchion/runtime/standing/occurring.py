@@ -40,6 +40,7 @@ FACTS: Final[dict[str, Told]] = {
     "bypass.overridden": Told(Kind.BYPASS_OVERRIDDEN, "ticket `{about}` was not answered: {why}"),
     "bypass.reviewed": Told(Kind.BYPASS_ANSWERED, "`{by}` reviewed ticket `{about}`: {why}", stands=False),
     "bypass.review_missed": Told(Kind.REVIEW_MISSED, "ticket `{about}` was not reviewed in time: {why}"),
+    "run.flagged": Told(Kind.RUN_FLAGGED, "`{about}` is flagged: {why}"),
     "state.halt": Told(Kind.HALTED, "`{about}` is halted: {why}"),
     "state.quarantine": Told(Kind.QUARANTINED, "`{about}` is isolated: {why}"),
     "state.safe_mode": Told(Kind.SAFE_MODE, "`{about}` is in safe mode: {why}"),

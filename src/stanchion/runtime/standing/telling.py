@@ -55,7 +55,8 @@ def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, st
             registry.gauges.append(lambda: _trail(shield.journal))
     telemetry = Telemetry(Shown(shield), registry)
     telemetry.state.append(lambda: _state(shield))
-    shield.occurrences.subscribe(lambda one: telemetry.occurred(str(one.kind)), each=True)
+    telemetry.alert(shield.occurrences.tell, lambda: shield.clock())
+    shield.occurrences.subscribe(lambda one: telemetry.occurred(str(one.kind)), each=True, end=telemetry.settle)
     return telemetry
 
 

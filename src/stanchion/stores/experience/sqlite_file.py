@@ -19,6 +19,8 @@ MARK: Final = 0x53746145
 """What marks a file as one of experience: `StaE` in ASCII."""
 VERSION: Final = 1
 BUSY_S: Final = 5.0
+CACHE_KB: Final = 16_000
+"""How much of the file is kept in memory: practices are found by hash, here and there in a large file."""
 
 TABLES: Final = (
     """CREATE TABLE incidents (
@@ -151,6 +153,7 @@ class File:
         if not self._reading:
             db.execute("PRAGMA journal_mode = WAL").fetchone()
             db.execute("PRAGMA synchronous = NORMAL")
+            db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
             if not _version(db, self.path):
                 db.execute("BEGIN EXCLUSIVE")
                 for statement in TABLES if not _version(db, self.path) else ():

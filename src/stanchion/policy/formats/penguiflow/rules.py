@@ -15,6 +15,7 @@ from stanchion.policy.formats.penguiflow.schema import (
     RuleEntry,
     Tools,
 )
+from stanchion.policy.schema import EffectName
 
 STAGES: Final = {
     "llm_before": ("model_call",),
@@ -43,12 +44,13 @@ Parts = Callable[[Any, Pack, bool], Iterator[Part]]
 
 
 class Binding(NamedTuple):
-    """What a rule's id stands for. `deep` is the list that it belongs to; `lacks` is what this version does not have,
-    so that the rule can be switched off and not on."""
+    """What a rule's id stands for. `deep` is the list that it belongs to, `effects` are what it does besides its
+    action; `lacks` is what this version does not have, so that the rule can be switched off and not on."""
 
     deep: bool
     config: type[Any]
     parts: Parts
+    effects: tuple[EffectName, ...] = ()
     lacks: str = ""
 
 
@@ -97,11 +99,11 @@ def _none(_config: Any, _pack: Pack, _deep: bool) -> Iterator[Part]:
 
 
 BINDINGS: Final = {
-    "injection-patterns": Binding(False, Jailbreaks, _injection),
+    "injection-patterns": Binding(False, Jailbreaks, _injection, ("flag_trajectory", "increment_strike")),
     "tool-allowlist": Binding(False, Tools, _tools),
     "secret-redaction": Binding(False, Patterns, _secrets),
     "scope-classifier": Binding(True, NoConfig, _scope),
-    "hf-jailbreak": Binding(True, dict, _none, "classifier that loads a model by its name"),
+    "hf-jailbreak": Binding(True, dict, _none, lacks="classifier that loads a model by its name"),
 }
 """The rules that a pack can name."""
 

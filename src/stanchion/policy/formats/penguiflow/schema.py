@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from stanchion.kernel.actions import RiskName
+from stanchion.policy.schema import EffectName
 
 Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=86_400_000)]
 Mode = Literal["enforce", "shadow"]
@@ -39,12 +40,14 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"
 
 
 class RuleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A rule by its id, and its settings; one in shadow is judged and recorded, and changes nothing."""
+    """A rule by its id, and its settings; one in shadow is judged and recorded, and changes nothing. Without `effects`
+    it has those that PenguiFlow gives it."""
 
     id: str
     enabled: bool = True
     config: dict[str, Any] = {}
     mode: Mode = "enforce"
+    effects: tuple[EffectName, ...] | None = None
 
 
 class RiskRouter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

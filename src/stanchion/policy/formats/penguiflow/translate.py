@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from stanchion.policy.document import Document, Node, Step, in_order, shown
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.formats.nodes import node
-from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING, Binding, binding_of
+from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING, Binding, Part, binding_of
 from stanchion.policy.formats.penguiflow.schema import Pack, RuleEntry
 from stanchion.policy.nearest import hint
 from stanchion.policy.overlay import ENVIRONMENTS, variants
@@ -116,7 +116,8 @@ class _Translation:
         parts = list(binding.parts(said, self._pack, deep))
         if not parts:
             self._fault(f"{shown(rule.id)} says nothing: {NOTHING}", key, number)
-        return [self._entry(rule, (key, number), part.use, part.name, part.options, part.path) for part in parts]
+        effects = binding.effects if rule.effects is None else rule.effects
+        return [self._entry(rule, (key, number), part, effects) for part in parts]
 
     def _misplaced(self, rule: RuleEntry, binding: Binding, deep: bool) -> str:
         if binding.deep != deep:
@@ -126,21 +127,17 @@ class _Translation:
             return f"{shown(rule.id)} cannot be judged by this version, which has no {binding.lacks}: leave it out"
         return ""
 
-    def _entry(
-        self, rule: RuleEntry, at: tuple[str, int], use: str, name: str, options: dict[str, Any], path: tuple[Step, ...]
-    ) -> Node:
+    def _entry(self, rule: RuleEntry, at: tuple[str, int], part: Part, effects: tuple[str, ...]) -> Node:
         """An entry of a guard, whose values stand where the rule says them."""
-        document, gateway = self._document, self._pack.gateway
-        deep = LISTS[at[0]]
-        where = document.place(*at, "config", *path) if path else document.place(*at)
-        made = {key: node(value, where) for key, value in options.items()}
-        made |= {
-            "use": node(use, where),
-            "id": node(f"{rule.id}-{name}" if name else rule.id, document.place(*at, "id")),
-        }
+        document, gateway, deep = self._document, self._pack.gateway, LISTS[at[0]]
+        where = document.place(*at, "config", *part.path) if part.path else document.place(*at)
+        made = {key: node(value, where) for key, value in part.options.items()}
+        named = f"{rule.id}-{part.name}" if part.name else rule.id
+        made |= {"use": node(part.use, where), "id": node(named, document.place(*at, "id"))}
         made["mode"] = node(rule.mode, document.place(*at, "mode"))
         made["enabled"] = node(rule.enabled and (gateway.deep.enabled or not deep), document.place(*at, "enabled"))
         made["fail_open"] = node(gateway.deep.fail_open if deep else gateway.sync.fail_open, document.place("gateway"))
-        if name:
+        made["effects"] = node(effects, document.place(*at, "effects"))
+        if part.name:
             made["part_of"] = node(rule.id, document.place(*at, "id"))
         return Node(made, document.place(*at))

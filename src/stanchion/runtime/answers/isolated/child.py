@@ -20,7 +20,7 @@ from stanchion.runtime.answers.isolated.wire import (
     received,
     send,
 )
-from stanchion.runtime.answers.pool import takes_stop
+from stanchion.runtime.answers.pool import STOP, takes
 
 ORPHAN_S: Final = 5.0
 """So long after its deadline a question ends the process by itself: its host has gone, or it would have done so."""
@@ -52,7 +52,7 @@ def main(call: str, deadline_ms: str) -> None:
 def _serve(channel: socket.socket, call: str, limit_s: float) -> None:
     try:
         code = answerer_of("isolated", call)
-        stops, begun = takes_stop(code), answer_sent(None)
+        stops, begun = STOP in takes(code), answer_sent(None)
     except BaseException as error:  # noqa: BLE001 - a user's module may do anything when it is imported
         mark, _ = received(channel)
         send(channel, mark, raised_sent(error))

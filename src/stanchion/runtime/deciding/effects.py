@@ -1,0 +1,86 @@
+"""Effects: what findings mean for their run besides the action, carried out once for each decision, in their order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.audit.journal import Fact
+from stanchion.kernel.actions import Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import ALERT, FLAG, MARKS, Finding
+from stanchion.kernel.words import Words, declare
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.shifts import isolate, times
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.standing.occurring import tell_run
+from stanchion.runtime.standing.veil import tell
+from stanchion.telemetry.occurrences import Kind
+
+if TYPE_CHECKING:
+    from stanchion.policy.schema import Strikes
+
+CODES: Final = declare(
+    {
+        "strikes.reached": Words(
+            "guard `{}` has given this run {} strikes",
+            "stop what you are doing, and wait for a person to look at it",
+        )
+    }
+)
+
+MOST: Final = 1_000
+"""How many strikes are counted."""
+MOST_GUARDS: Final = 256
+"""Of how many guards a run keeps what they marked."""
+
+
+def carry_out(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+    """Carry out what the findings of a decision mean for its run, each effect of a guard once, in the chain's order.
+    Guards that only watch are no part of it."""
+    done: set[tuple[str, str]] = set()
+    for finding in decision.findings:
+        for effect in finding.effects:
+            if effect not in MARKS or (finding.guard, effect) in done:
+                continue
+            done.add((finding.guard, effect))
+            if effect == FLAG:
+                _flag(desk, finding)
+            elif effect == ALERT:
+                tell_run(desk, Kind.ALERT, f"guard `{finding.guard}`: {finding.message}", event)
+            else:
+                yield from _strike(desk, decision, finding)
+
+
+def _flag(desk: Desk, finding: Finding) -> None:
+    if finding.guard not in desk.flagged and len(desk.flagged) < MOST_GUARDS:
+        desk.flagged[finding.guard] = None
+        _write_down(desk, "run.flagged", finding)
+
+
+def _strike(desk: Desk, decision: Decision, finding: Finding) -> Flow[None]:
+    """Count a finding against whom the policy says, and do what so many lead to. Without the store nobody knows how
+    many there are: the run's next step is refused for that by itself."""
+    terms: Strikes = desk.shield.policy.file.strikes
+    whose = {"run": f"run:{desk.info.id}", "agent": f"agent:{desk.info.agent}", "tenant": "tenant"}[terms.per]
+    count = yield from times(desk, finding.guard, whose, decision, MOST, round(terms.decay_s * 1_000))
+    if count is None:
+        desk.tell("the store could not be reached: a strike is not counted")
+        return
+    if finding.guard in desk.strikes or len(desk.strikes) < MOST_GUARDS:
+        desk.strikes[finding.guard] = count
+    _write_down(desk, "run.strike", finding, count=count)
+    if terms.quarantine_at is not None and count >= terms.quarantine_at:
+        name = f"agent:{desk.info.agent}" if desk.info.agent else f"run:{desk.info.id}"
+        why = f"guard `{finding.guard}` has given {count} strikes"
+        yield from isolate(desk, name, round(terms.quarantine_s * 1_000), why)
+    elif terms.escalate_at is not None and count >= terms.escalate_at:
+        desk.enters(Finding(Action.ESCALATE, "strikes.reached", (finding.guard, count), guard=finding.guard))
+
+
+def _write_down(desk: Desk, what: str, finding: Finding, **data: Any) -> None:
+    info, shield = desk.info, desk.shield
+    said = {"guard": finding.guard, "code": finding.code, **data}
+    fact = Fact(shield.clock(), what, f"run:{info.id}", info.tenant, info.id, info.agent, finding.message, said)
+    if not shield.unwritten.put(lambda: tell(shield, fact), f"what guard `{finding.guard}` marked"):
+        desk.tell("the audit trail cannot be written: what a guard marked is recorded as soon as it can be")
