@@ -28,7 +28,7 @@ from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.escalation import FIRST_S, LONGEST_S, asked_about
 from stanchion.runtime.deciding.refused_actions import RefusedAction, RefusedActions
 from stanchion.runtime.deciding.unread import formless
-from stanchion.runtime.deciding.ways_past import Ways, bypassed, refused_by, ways_past
+from stanchion.runtime.deciding.ways_past import Ways, bypassed, mode_now, refused_by, ways_past
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Turn
 from stanchion.runtime.standing.veil import tell
@@ -136,10 +136,11 @@ def past(desk: Desk, event: Event, decision: Decision, waits: bool, known: tuple
     if any(one.guardrail == guardrail for one in known):
         return None
     try:
-        ways = ways_past(policy, event, decision.inputs.mode, guardrail)
+        mode = yield from mode_now(desk, decision)
+        ways = ways_past(policy, event, mode, guardrail)
         if ways.none:
             return None
-        looking = _Looking(desk, event, decision, guardrail, ways, any(one.overrides for one in known))
+        looking = _Looking(desk, event, decision, guardrail, ways, mode, any(one.overrides for one in known))
         return (yield from looking.until_answered(waits))
     except BypassRefused:
         return None
@@ -152,10 +153,10 @@ class _Looking:
     """Looks for the request about one refused action, until it is answered or the caller's time is over."""
 
     def __init__(
-        self, desk: Desk, event: Event, decision: Decision, guardrail: str, ways: Ways, overrode: bool
+        self, desk: Desk, event: Event, decision: Decision, guardrail: str, ways: Ways, mode: str, overrode: bool
     ) -> None:
         self.desk, self.event, self.decision = desk, event, decision
-        self.guardrail, self.ways, self.overrode = guardrail, ways, overrode
+        self.guardrail, self.ways, self.mode, self.overrode = guardrail, ways, mode, overrode
         blank = msgspec.structs.replace(NOT_ASKED, guardrail=guardrail)
         self.blank = wanted(desk, event, decision, blank)
         self.looks = 0
@@ -258,7 +259,7 @@ class _Looking:
         if act.role not in stand(ticket.bypass, ticket.opened_at, ticket.answered_at).roles or not self.ways.asks:
             return f"the role `{act.role}` could not say yes to it then"
         agents = (*ticket.asked.agents, *own.asked.agents)
-        asked = msgspec.structs.replace(own.asked, roles=self.ways.asks, mode=self.decision.inputs.mode, agents=agents)
+        asked = msgspec.structs.replace(own.asked, roles=self.ways.asks, mode=self.mode, agents=agents)
         return self.desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
 
     def _refuse(self, ticket: Ticket, now: int, why: str) -> None:
