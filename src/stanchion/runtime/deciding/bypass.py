@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from stanchion.approvals.act import Answer
-from stanchion.approvals.bypass import BypassRefused, Requested, Urgency, stand
+from stanchion.approvals.bypass import Requested, Urgency, stand
 from stanchion.approvals.digest import hashed
-from stanchion.approvals.errors import TicketError
+from stanchion.approvals.errors import BypassRefused, TicketError
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import MOST_REVIEWS, overridden, review_of, reviews_key, reviews_of, told_of
 from stanchion.approvals.pages import filed, pages_for
@@ -341,6 +341,8 @@ def record(desk: Desk, what: str, ticket: Ticket, at: int, why: str = "", **more
     said = why if why else ticket.comment
     fact = Fact(at, what, ticket.id, ticket.tenant, ticket.run, ticket.agent, said)
     tell(desk.shield, fact._replace(data={name: value for name, value in data.items() if value != ""}), ticket.tool)
+    guardrail = "" if ticket.bypass is None else ticket.bypass.guardrail
+    desk.shield.telemetry.bypass(guardrail, what.removeprefix("bypass."), desk.info)
 
 
 def _unrecorded(desk: Desk, what: str, ticket: Ticket, lost: AuditLost) -> None:

@@ -8,7 +8,6 @@ from uuid import uuid4
 import msgspec
 
 from stanchion.approvals.bypass import (
-    BypassRefused,
     BypassRequest,
     Requested,
     Urgency,
@@ -17,7 +16,7 @@ from stanchion.approvals.bypass import (
     timestamp,
     urgency_of,
 )
-from stanchion.approvals.errors import TicketError
+from stanchion.approvals.errors import BypassRefused, TicketError
 from stanchion.approvals.grants import Grant
 from stanchion.approvals.shelf import Kept, Limits, change, find
 from stanchion.approvals.ticket import NO_REASON, State, Ticket

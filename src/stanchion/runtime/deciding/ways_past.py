@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from stanchion.approvals.bypass import BypassRefused, authorities
+from stanchion.approvals.bypass import authorities
+from stanchion.approvals.errors import BypassRefused
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, MODES, USED_UP, autonomy
 from stanchion.kernel.compare_and_set import change_together

@@ -28,6 +28,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
 from stanchion.kernel.compare_and_set import change_together
+from stanchion.kernel.events import RunInfo
 from stanchion.kernel.state import ABSENT
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
@@ -253,6 +254,9 @@ class Tickets:
         fact = Fact(at, what, ticket.id, ticket.tenant, ticket.run)
         try:
             tell(self._shield, fact._replace(by=answer.act.operator, why=answer.act.comment, data=data))
+            if ticket.bypass is not None and not answer.act.yes:
+                about = RunInfo(ticket.run, ticket.agent, task=ticket.task, tenant=ticket.tenant)
+                self._shield.telemetry.bypass(ticket.bypass.guardrail, str(ticket.state), about)
         except AuditLost:
             self._put_back(before, ticket)
             raise
