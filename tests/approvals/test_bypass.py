@@ -260,3 +260,19 @@ def test_everything_that_becomes_of_a_request_is_written_down(shield: Shield, de
     assert {fact.data["guardrail"] for fact in facts} == {"first"}
     assert facts[-1].why == "nobody answered in time"
     assert all(fact.data["reason"] == WHY for fact in facts)
+
+
+def test_requests_are_counted_by_what_came_of_them(shield: Shield, deeds: Deeds, clock: FakeClock) -> None:
+    counted: list[tuple[str, str]] = []
+    shield.telemetry.bypass = lambda guardrail, outcome, run: counted.append((guardrail, outcome))  # type: ignore[method-assign]  # what is told is looked at here
+    run = shield.run("bot")
+    for amount, answer in ((1, True), (2, False), (3, None)):
+        refused(run, deeds.pay, amount)
+        made = run.request_bypass("first", WHY)
+        if answer is not None:
+            (shield.approve if answer else shield.deny)(made.ticket, by="kim", comment="so be it")
+        if answer:
+            run.call(deeds.pay, amount)
+    clock.advance(900 * S)
+    refused(run, deeds.pay, 3)
+    assert [outcome for _, outcome in counted] == ["requested", "used", "requested", "denied", "requested", "denied"]

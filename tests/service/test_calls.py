@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Refused, Shield, Stage, ToolFailed
-from stanchion.approvals import TicketError
+from stanchion.approvals import BypassRefused, TicketError
 from stanchion.kernel.findings import Patch
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.remote.errors import NotThroughBroker
+from tests.approvals.bypassing import WHY, policy
 from tests.runtime.guards import says
 from tests.service.brokers import serving
 
@@ -212,6 +213,32 @@ def test_somebody_can_be_called_through_a_broker(far: Any) -> None:
         assert asyncio.run(run.aescalate("something else")) != ticket
         with pytest.raises(TicketError, match="say in words why"):
             run.escalate(" ")
+
+
+def test_a_bypass_is_asked_for_through_a_broker() -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> None:
+        paid.append(amount)
+
+    with (
+        Shield.load(policy(), store="memory:") as shield,
+        serving(shield) as path,
+        through(path) as far,
+        far.run("ann") as run,
+    ):
+        with pytest.raises(Refused, match="ask for a bypass of `first`"):
+            run.call(pay, 5)
+        with pytest.raises(BypassRefused, match="says too little"):
+            run.request_bypass("first", "please")
+        made = run.request_bypass("first", WHY, "urgent")
+        assert (made.guardrail_id, made.requested_by, made.urgency) == ("first", "ann", "urgent")
+        assert asyncio.run(run.arequest_bypass("first", WHY)).id == made.id
+        shield.approve(made.ticket, by="kim")
+        run.call(pay, 5)
+        with pytest.raises(Refused):
+            run.call(pay, 5)
+    assert paid == [5]
 
 
 def test_what_does_not_go_through_a_broker_says_so(far: Any) -> None:

@@ -8,15 +8,15 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from stanchion.approvals.bypass import BypassRefused, BypassRequest
-    from stanchion.approvals.errors import TicketClosed, TicketError, UnknownTicket
+    from stanchion.approvals.bypass import BypassRequest
+    from stanchion.approvals.errors import BypassRefused, TicketClosed, TicketError, UnknownTicket
     from stanchion.approvals.ticket import State, Ticket
 
 __all__ = ["BypassRefused", "BypassRequest", "State", "Ticket", "TicketClosed", "TicketError", "UnknownTicket"]
 
 _HOMES = {
-    "bypass": ("BypassRefused", "BypassRequest"),
-    "errors": ("TicketClosed", "TicketError", "UnknownTicket"),
+    "bypass": ("BypassRequest",),
+    "errors": ("BypassRefused", "TicketClosed", "TicketError", "UnknownTicket"),
     "ticket": ("State", "Ticket"),
 }
 """Where each public name lives."""

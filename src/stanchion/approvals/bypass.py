@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from stanchion.approvals.errors import TicketError
+from stanchion.approvals.errors import BypassRefused
 from stanchion.kernel.autonomy import BYPASSERS, OPERATOR, SUPERVISOR, may_bypass
 
 LEAST_WORDS: Final = 4
@@ -31,10 +31,6 @@ NOBODY: Final = ("nobody",)
 """The role that nobody has who could say yes."""
 
 
-class BypassRefused(TicketError):
-    """A bypass cannot be asked for like that; nothing has changed."""
-
-
 class Urgency(StrEnum):
     """How long a request can wait, by the word of whoever asks; by itself it allows nothing."""
 
@@ -46,7 +42,7 @@ class Urgency(StrEnum):
     """The same; but a tool that the policy lists as a safety response need not wait."""
 
 
-class Requested(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Requested(msgspec.Struct, frozen=True, kw_only=True):
     """What a ticket keeps of a request: its id, past what, why, who may say yes (`asks`, the first authority first;
     empty where nobody may) and how long each of them has. `override_ms` is after how long it goes ahead unanswered, 0
     where it never does, `review_ms` how long people have to review that, and `overridden` that it did."""
@@ -62,7 +58,7 @@ class Requested(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     overridden: bool = False
 
 
-class Review(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Review(msgspec.Struct, frozen=True, kw_only=True):
     """What a review is about: the ticket that was overridden, until when it is due, and that it was missed."""
 
     of: str

@@ -21,6 +21,10 @@ class AnswerRefused(TicketError):
     """An answer does not count: nobody may give it like that, it is late, or it is not what was asked."""
 
 
+class BypassRefused(TicketError):
+    """A bypass cannot be asked for like that; nothing has changed."""
+
+
 class OperatorError(TicketError):
     """Operators cannot be changed like that, or what is kept of them cannot be trusted."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -79,14 +80,16 @@ def review_of(ticket: Ticket, call: str, now: int) -> Ticket:
     )
 
 
-def check_answer(ticket: Ticket, yes: bool, scope: Scope) -> None:
+def check_answer(ticket: Ticket, yes: bool, scope: Scope, edits: Mapping[str, Any] | None = None) -> None:
     """Whether a ticket can be answered so at all: `TicketError` says why a bypass or a review cannot."""
     if ticket.review is not None and not yes:
         raise TicketError(
             f"ticket `{ticket.id}` is a review: an operator ends it with `stanchion tickets review`, right or wrong"
         )
-    if (ticket.bypass is not None or ticket.review is not None) and yes and scope is not Scope.ONCE:
-        raise TicketError(f"ticket `{ticket.id}` is about one action: a yes to it cannot reach further")
+    if (ticket.bypass is not None or ticket.review is not None) and yes and (scope is not Scope.ONCE or edits):
+        raise TicketError(
+            f"ticket `{ticket.id}` is about one action as it is: a yes reaches no further and edits nothing"
+        )
     if ticket.bypass is not None and yes and ticket.state is State.OPEN and ticket.roles == NOBODY:
         raise TicketError(
             f"ticket `{ticket.id}` can only be denied: `{ticket.bypass.guardrail}` is always active, or nothing is "

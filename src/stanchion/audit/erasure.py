@@ -41,7 +41,8 @@ class Said(NamedTuple):
 
 
 def meant_in(reader: Reader, meant: Meant, progress: Progress | None = None) -> Said:
-    """The records that are meant. A fact has no agent and no task of its own: it has those of its run."""
+    """The records that are meant. A fact has no agent and no task of its own: it has those of its run. What became of a
+    bypass is never erased: it has nothing of what a call was given."""
     found: dict[str, list[tuple[int, int]]] = {}
     runs: set[tuple[str, str]] = set()
     whose: dict[tuple[str, str], set[tuple[str, str]]] = {}
@@ -50,6 +51,8 @@ def meant_in(reader: Reader, meant: Meant, progress: Progress | None = None) -> 
     for one in reader.forwards(progress):
         stub = one.stub
         run = stub.tenant, stub.run_id
+        if stub.kind == notes.BYPASS:
+            continue
         if bare and stub.kind == notes.FACT:
             facts += [(one.chain, stub.seq, run)] if meant.is_said(one) else []
             continue
@@ -146,20 +149,21 @@ def _places(path: Path, rows: tuple[tuple[int, int], ...]) -> Iterator[tuple[int
             at += len(text)
             if line is None or not line.kept or is_blank(line.kept):
                 continue
-            seq = _seq(line.body)
-            if any(first <= seq <= last for first, last in rows):
+            seq, kind = _numbered(line.body)
+            if kind != notes.BYPASS and any(first <= seq <= last for first, last in rows):
                 yield at - len(b"}\n") - len(line.kept), len(line.kept)
 
 
 class _Numbered(msgspec.Struct, frozen=True, gc=False):
     seq: int
+    kind: str = ""
 
 
-def _seq(body: bytes) -> int:
+def _numbered(body: bytes) -> tuple[int, str]:
     try:
-        return msgspec.json.decode(body, type=_Numbered).seq
+        return msgspec.structs.astuple(msgspec.json.decode(body, type=_Numbered))
     except msgspec.MsgspecError:
-        return -1
+        return -1, ""
 
 
 def cut_off(folder: Path, names: Iterable[str], key: Key | None, clock: Callable[[], int]) -> None:

@@ -23,7 +23,10 @@ STYLES: Final = {
     State.EXPIRED: "dim",
     State.DENIED: "bad",
     State.WITHDRAWN: "bad",
+    State.REVIEWED: "good",
 }
+WORDS: Final = {State.DENIED: "denied", State.WITHDRAWN: "approval withdrawn", State.REVIEWED: "reviewed"}
+"""What an answer is called, where it is no approval."""
 COLUMNS: Final = ("ticket", "kind", "state", "age", "left", "agent", "about", "arguments", "risk", "why")
 SHORT: Final = 60
 """How much of the arguments stands in a list; `stanchion tickets show` has them whole."""
@@ -191,7 +194,7 @@ def _state(ticket: TicketView) -> str:
 def _answer(ticket: TicketView) -> str:
     if not ticket.answered_by:
         return ""
-    word = {State.DENIED: "denied", State.WITHDRAWN: "approval withdrawn"}.get(ticket.state, "approved")
+    word = WORDS.get(ticket.state, "approved")
     role = f", as {ticket.answered_as}" if ticket.answered_as else ""
     proof = "" if ticket.proven else ", unproven"
     reach = f", for {ticket.reach}" if ticket.reach and ticket.scope is not Scope.ONCE else ""

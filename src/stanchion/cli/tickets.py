@@ -51,6 +51,8 @@ USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [
        stanchion tickets approve ID [--scope SCOPE | --set ARG=VALUE] [--for TIME] [--comment WORDS] [--key FILE]
        stanchion tickets deny ID --comment WHY [--key FILE]
        stanchion tickets revoke GRANT [--comment WHY]
+       stanchion tickets bypass [--all] [--tenant NAME] [--json]
+       stanchion tickets review ID --comment WORDS [--wrong] [--key FILE]
        stanchion tickets request ID > FILE
        stanchion tickets sign FILE --as NAME --key FILE [--deny] > ANSWER
        stanchion tickets answer ANSWER"""
@@ -62,6 +64,8 @@ show     one ticket in full: what would be done, by whom, why it was stopped, un
 approve  let exactly this action start once, with what --set changes, or as often as --scope says
 deny     refuse it; the agent reads the comment. It also withdraws an unused approval
 revoke   withdraw an approval that covers more than one call
+bypass   requests to go past a guardrail, what each would lift, and reviews that are owed
+review   end the review of an emergency that nobody had answered, right or --wrong
 request  write a ticket out, to be signed on another machine
 sign     show such a file in full, and sign an answer to it; needs no store
 answer   hand in an answer that was signed elsewhere"""
@@ -99,6 +103,8 @@ TAKES: Final = {
     "show": frozenset({"id", "tenant"}),
     "approve": frozenset({"id", "by", "comment", "for_s", "scope", "pattern", "set", "tenant"}),
     "deny": frozenset({"id", "by", "comment", "tenant"}),
+    "bypass": frozenset({"all", "tenant"}),
+    "review": frozenset({"id", "by", "comment", "wrong", "tenant"}),
     "revoke": frozenset({"id", "by", "comment", "tenant"}),
     "request": frozenset({"id", "tenant"}),
     "sign": frozenset({"id", "comment", "for_s", "scope", "pattern", "set", "deny"}),
@@ -138,6 +144,7 @@ def add(commands: Any) -> None:
     answer.add_argument(
         "--set", metavar="ARG=VALUE", action="append", help="another value for an argument, as JSON; may be repeated"
     )
+    answer.add_argument("--wrong", action="store_true", default=None, help="review: it should not have gone ahead")
     answer.add_argument("--deny", action="store_true", default=None, help="sign a refusal")
     add_answerer(parser)
 
@@ -155,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
         return _carry(args, broker)
     with opened(args.store, whose(args.project, args.store)) as store:
         if store is None:
-            if args.verb == "list":
+            if args.verb in ("list", "bypass"):
                 return 0
             if args.verb == "watch":
                 raise BadInput("there is no store yet: start what is to be watched, or give its store with `--store`")
@@ -229,6 +236,18 @@ def _revoke(args: argparse.Namespace, shield: Shield) -> int:
             say(sys.stdout, f"grant {args.id} is no longer valid")
             return 0
     raise TicketError(f"no grant `{args.id}` is valid: `stanchion tickets list` shows those that are")
+
+
+def _bypass(args: argparse.Namespace, shield: Shield) -> int:
+    from stanchion.cli.bypasses import listed
+
+    return listed(args, shield)
+
+
+def _review(args: argparse.Namespace, shield: Shield) -> int:
+    from stanchion.cli.bypasses import reviewed
+
+    return reviewed(args, shield, _by(args, shield))
 
 
 def _request(args: argparse.Namespace, shield: Shield) -> int:
@@ -314,6 +333,8 @@ VERBS: Final = {
     "approve": _approve,
     "deny": _deny,
     "revoke": _revoke,
+    "bypass": _bypass,
+    "review": _review,
     "request": _request,
     "answer": _answer,
 }

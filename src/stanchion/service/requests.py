@@ -7,7 +7,7 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
-from stanchion.approvals.errors import TicketError
+from stanchion.approvals.errors import BypassRefused, TicketError
 from stanchion.kernel.decision import Decision, Inputs
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
@@ -85,6 +85,10 @@ class Judging:
             case m.Escalate():
                 run = self._runs.of(request.run, request.token, peer)
                 return m.Done(value=run.escalate(request.reason))
+            case m.AskBypass():
+                run = self._runs.of(request.run, request.token, peer)
+                made = run.request_bypass(request.guardrail, request.reason, request.urgency, call=request.call)
+                return m.Done(value=msgspec.to_builtins(made))
             case m.End():
                 run = self._runs.of(request.run, request.token, peer)
                 if request.cancel:
@@ -173,5 +177,5 @@ def plain(decision: Decision) -> Decision:
 
 
 def _kind(error: Exception) -> str:
-    kinds = (BadEvent, StateError, TicketError, TypeError)
+    kinds = (BadEvent, StateError, BypassRefused, TicketError, TypeError)
     return next((kind.__name__ for kind in kinds if isinstance(error, kind)), "ValueError")

@@ -26,8 +26,11 @@ class AsksForBypass:
         `urgency` is `normal`, `urgent` or `emergency`. Raises `BypassRefused` where it cannot be asked for like that:
         the guardrail allows no bypass or has refused nothing, or the reason says too little.
         """
+        return self._asked_past(guardrail, reason, urgency, call)
+
+    request_bypass, arequest_bypass = twins(_request_bypass)
+
+    def _asked_past(self, guardrail: str, reason: str, urgency: str, call: str | None) -> Flow[BypassRequest]:
         from stanchion.runtime.deciding.bypass_request import request
 
         return request(self._desk, guardrail, reason, urgency, call)
-
-    request_bypass, arequest_bypass = twins(_request_bypass)

@@ -6,11 +6,14 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from stanchion.approvals.bypass import BypassRefused, Requested, Urgency, stand
+from stanchion.approvals.act import Answer
+from stanchion.approvals.bypass import Requested, Urgency, stand
 from stanchion.approvals.digest import hashed
-from stanchion.approvals.errors import TicketError
+from stanchion.approvals.errors import BypassRefused, TicketError
+from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import MOST_REVIEWS, overridden, review_of, reviews_key, reviews_of, told_of
 from stanchion.approvals.pages import filed, pages_for
+from stanchion.approvals.quorum import is_enough, needed
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.shelf import read
 from stanchion.approvals.ticket import NO_REASON, Kind, State, Ticket, as_of, id_of, shown_of, use, wish_of
@@ -25,7 +28,7 @@ from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.escalation import FIRST_S, LONGEST_S, asked_about
 from stanchion.runtime.deciding.refused_actions import RefusedAction, RefusedActions
 from stanchion.runtime.deciding.unread import formless
-from stanchion.runtime.deciding.ways_past import Ways, bypassed, refused_by, ways_past
+from stanchion.runtime.deciding.ways_past import Ways, bypassed, mode_now, refused_by, ways_past
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Turn
 from stanchion.runtime.standing.veil import tell
@@ -115,9 +118,9 @@ def wanted(desk: Desk, event: Event, decision: Decision, requested: Requested) -
         shown=hashed(shown_of(asked.content, beside)),
     )
     roles = stand(requested, 0, 0).roles
-    return msgspec.structs.replace(
-        asked, id=id_of(deed), kind=Kind.BYPASS, deed=deed, beside=beside, bypass=requested, roles=roles
-    )
+    # Who is asked next follows from the request itself.
+    order: dict[str, Any] = {"next_ms": 0, "told": (), "roles": roles, "bypass": requested}
+    return msgspec.structs.replace(asked, id=id_of(deed), kind=Kind.BYPASS, deed=deed, beside=beside, **order)
 
 
 def past(desk: Desk, event: Event, decision: Decision, waits: bool, known: tuple[Past, ...]) -> Flow[Past | None]:
@@ -133,10 +136,11 @@ def past(desk: Desk, event: Event, decision: Decision, waits: bool, known: tuple
     if any(one.guardrail == guardrail for one in known):
         return None
     try:
-        ways = ways_past(policy, event, decision.inputs.mode, guardrail)
+        mode = yield from mode_now(desk, decision)
+        ways = ways_past(policy, event, mode, guardrail)
         if ways.none:
             return None
-        looking = _Looking(desk, event, decision, guardrail, ways, any(one.overrides for one in known))
+        looking = _Looking(desk, event, decision, guardrail, ways, mode, any(one.overrides for one in known))
         return (yield from looking.until_answered(waits))
     except BypassRefused:
         return None
@@ -149,10 +153,10 @@ class _Looking:
     """Looks for the request about one refused action, until it is answered or the caller's time is over."""
 
     def __init__(
-        self, desk: Desk, event: Event, decision: Decision, guardrail: str, ways: Ways, overrode: bool
+        self, desk: Desk, event: Event, decision: Decision, guardrail: str, ways: Ways, mode: str, overrode: bool
     ) -> None:
         self.desk, self.event, self.decision = desk, event, decision
-        self.guardrail, self.ways, self.overrode = guardrail, ways, overrode
+        self.guardrail, self.ways, self.mode, self.overrode = guardrail, ways, mode, overrode
         blank = msgspec.structs.replace(NOT_ASKED, guardrail=guardrail)
         self.blank = wanted(desk, event, decision, blank)
         self.looks = 0
@@ -233,23 +237,30 @@ class _Looking:
 
     def _wrong(self, ticket: Ticket) -> Flow[str]:
         """Why the yes that is kept with a request lets nothing go ahead; empty where it does."""
-        answer, requested = ticket.answer, ticket.bypass
-        assert requested is not None
-        own = wanted(self.desk, self.event, self.decision, requested)
+        assert ticket.bypass is not None
+        own = wanted(self.desk, self.event, self.decision, ticket.bypass)
         once = ticket.kind is Kind.BYPASS and ticket.scope is Scope.ONCE
-        if answer is None or not once or ticket.deed != own.deed:
+        if ticket.answer is None or not once or ticket.deed != own.deed:
             return "it is for something else"
+        roster = yield from self.desk.shield.authority.roster()
+        if not is_enough(ticket, needed(own, roster)):
+            return "fewer people have said yes than it takes, or the ticket is not as it was when it was answered"
+        return next((why for one in ticket.answers if (why := self._doubt(roster, ticket, own, one))), "")
+
+    def _doubt(self, roster: Roster, ticket: Ticket, own: Ticket, answer: Answer) -> str:
+        """Why one yes to a request does not count; empty where it does. Who gave it must have been asked then, and may
+        say yes in the mode of now."""
         act = answer.act
-        if not act.yes or not wish_of(ticket).is_answered_by(act) or act.until != ticket.grant_until:
+        assert ticket.bypass is not None
+        if not act.yes or not wish_of(ticket).is_answered_by(act):
             return "the ticket is not as it was when it was answered"
         if own.agent not in act.agents:
             return "it is for another agent"
-        if act.role not in stand(requested, ticket.opened_at, ticket.answered_at).roles or not self.ways.asks:
+        if act.role not in stand(ticket.bypass, ticket.opened_at, ticket.answered_at).roles or not self.ways.asks:
             return f"the role `{act.role}` could not say yes to it then"
         agents = (*ticket.asked.agents, *own.asked.agents)
-        asked = msgspec.structs.replace(own.asked, roles=self.ways.asks, mode=self.decision.inputs.mode, agents=agents)
-        authority = self.desk.shield.authority
-        return authority.doubt((yield from authority.roster()), answer, asked, ticket.scope)
+        asked = msgspec.structs.replace(own.asked, roles=self.ways.asks, mode=self.mode, agents=agents)
+        return self.desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
 
     def _refuse(self, ticket: Ticket, now: int, why: str) -> None:
         self.desk.tell(f"the answer about the bypass of `{self.guardrail}` does not count: ask again")
@@ -307,8 +318,8 @@ def note_past(desk: Desk, leaves: tuple[Past, ...], event: Event, decision: Deci
     for one in leaves:
         ticket = one.ticket
         if not one.overrides:
-            assert ticket.answer is not None
-            desk.shield.authority.spend(ticket.answer)
+            for answer in ticket.answers:
+                desk.shield.authority.spend(answer)
             write_down(desk, "bypass.used", ticket, at, call=event.id)
             continue
         why = f"it went past `{one.guardrail}` in an emergency, before anybody had answered; review it: `{one.review}`"
@@ -330,6 +341,8 @@ def record(desk: Desk, what: str, ticket: Ticket, at: int, why: str = "", **more
     said = why if why else ticket.comment
     fact = Fact(at, what, ticket.id, ticket.tenant, ticket.run, ticket.agent, said)
     tell(desk.shield, fact._replace(data={name: value for name, value in data.items() if value != ""}), ticket.tool)
+    guardrail = "" if ticket.bypass is None else ticket.bypass.guardrail
+    desk.shield.telemetry.bypass(guardrail, what.removeprefix("bypass."), desk.info)
 
 
 def _unrecorded(desk: Desk, what: str, ticket: Ticket, lost: AuditLost) -> None:

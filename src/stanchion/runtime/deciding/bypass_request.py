@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import uuid4
 
+import msgspec
+
 from stanchion.approvals.bypass import (
-    BypassRefused,
     BypassRequest,
     Requested,
     Urgency,
@@ -14,7 +16,7 @@ from stanchion.approvals.bypass import (
     timestamp,
     urgency_of,
 )
-from stanchion.approvals.errors import TicketError
+from stanchion.approvals.errors import BypassRefused, TicketError
 from stanchion.approvals.grants import Grant
 from stanchion.approvals.shelf import Kept, Limits, change, find
 from stanchion.approvals.ticket import NO_REASON, State, Ticket
@@ -26,10 +28,11 @@ from stanchion.runtime.deciding.bypass import record, wanted
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.escalation import make_known
 from stanchion.runtime.deciding.refused_actions import RefusedAction
-from stanchion.runtime.deciding.ways_past import entry_of, no_way, ways_past
+from stanchion.runtime.deciding.ways_past import entry_of, mode_now, no_way, ways_past
 from stanchion.runtime.driving.flow import Flow
 
-UNWRITTEN = "nobody is asked, because the audit trail cannot be written: ask again when it can be"
+UNREACHED: Final = "nobody could be asked, because the state store cannot be used: ask again later"
+UNWRITTEN: Final = "nobody is asked, because the audit trail cannot be written: ask again when it can be"
 
 
 def request(
@@ -40,8 +43,12 @@ def request(
     Everything is checked before anybody is asked; `BypassRefused` says what is wrong, and nothing has changed then.
     """
     refused = _refused(desk, guardrail, call)
-    asked = _requested(desk, refused, guardrail, reason, urgency)
-    ticket = wanted(desk, refused.event, refused.decision, asked)
+    try:
+        mode = yield from mode_now(desk, refused.decision)
+    except StoreLost as lost:
+        raise BypassRefused(UNREACHED) from lost
+    asked = _requested(desk, refused, guardrail, reason, urgency, mode)
+    ticket = msgspec.structs.replace(wanted(desk, refused.event, refused.decision, asked), mode=mode)
     terms = desk.shield.policy.file.escalation
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
@@ -58,7 +65,7 @@ def request(
     except AuditLost as lost:
         raise BypassRefused(UNWRITTEN) from lost
     except StoreLost as lost:
-        raise BypassRefused("nobody could be asked, because the state store cannot be used: ask again later") from lost
+        raise BypassRefused(UNREACHED) from lost
     desk.waits_for(refused.decision, made.id)
     return _told(made)
 
@@ -77,9 +84,9 @@ def _refused(desk: Desk, guardrail: str, call: str | None) -> RefusedAction:
     return found
 
 
-def _requested(desk: Desk, refused: RefusedAction, guardrail: str, reason: str, urgency: str) -> Requested:
+def _requested(desk: Desk, refused: RefusedAction, guardrail: str, reason: str, urgency: str, mode: str) -> Requested:
     """The request itself, if it may be made."""
-    policy, mode = desk.shield.policy, refused.decision.inputs.mode
+    policy = desk.shield.policy
     ways = ways_past(policy, refused.event, mode, guardrail)
     how = urgency_of(urgency)
     overrides = how is Urgency.EMERGENCY and ways.responds
@@ -133,8 +140,6 @@ def _recorded(desk: Desk, ticket: Ticket, refused: RefusedAction) -> Flow[None]:
     except AuditLost:
 
         def taken_back(one: Ticket | None, _now: int) -> Ticket | None:
-            import msgspec
-
             is_same = one is not None and one.generation == ticket.generation and one.state is State.OPEN
             return msgspec.structs.replace(one, state=State.EXPIRED) if is_same and one is not None else one
 

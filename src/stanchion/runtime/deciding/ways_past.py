@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from stanchion.approvals.bypass import BypassRefused, authorities
+from stanchion.approvals.bypass import authorities
+from stanchion.approvals.errors import BypassRefused
 from stanchion.kernel.actions import Action
-from stanchion.kernel.autonomy import EXHAUSTED, USED_UP
+from stanchion.kernel.autonomy import EXHAUSTED, MODES, USED_UP, autonomy
+from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.contract.powers import SPENDS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.schema import id_of
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.driving.flow import Flow
 
 BEGINS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
 """Stages of what has not happened yet: only that can go past a guardrail."""
@@ -58,6 +62,17 @@ def ways_past(policy: CompiledPolicy, event: Event, mode: str, guardrail: str) -
     if not entry.bypass.allowed:
         raise BypassRefused(f"`{guardrail}` allows no bypass: change the action, or report what prevents your work")
     return Ways(authorities(entry.bypass.requires_approval, policy.file.escalation.roles, mode), responds)
+
+
+def mode_now(desk: Desk, decision: Decision) -> Flow[str]:
+    """The mode that a refused action is in, by what the store knows of its budgets now: who refuses without the store
+    may know less. A state that is no mode of autonomy stays what it is."""
+    shares, records = desk.plans.shares, desk.shield.records
+    if not shares or decision.inputs.mode not in MODES:
+        return decision.inputs.mode
+    names = [one.key for one in shares]
+    yield from change_together(records, f"{desk.new_id()}.mode", desk.info.tenant, lambda: (*names,), lambda _now: {})
+    return autonomy(shares, records).mode
 
 
 def entry_of(policy: CompiledPolicy, guardrail: str) -> Any:

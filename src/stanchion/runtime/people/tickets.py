@@ -28,6 +28,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
 from stanchion.kernel.compare_and_set import change_together
+from stanchion.kernel.events import RunInfo
 from stanchion.kernel.state import ABSENT
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
@@ -152,7 +153,7 @@ class Tickets:
         ticket = self.find(ticket_id, tenant)
         if generation is not None and generation != ticket.generation:
             raise AnswerRefused(f"ticket `{ticket.id}` was asked for again in the meantime: look at it again")
-        check_answer(ticket, yes, scope)
+        check_answer(ticket, yes, scope, edits)
         by = veil.name(by) if isinstance(by, str) else by
         if not yes:
             check_reason(comment)
@@ -167,7 +168,7 @@ class Tickets:
         scope, pattern = reach(act.scope) if act.yes else (Scope.ONCE, {})
         if not act.yes:
             check_reason(act.comment)
-        check_answer(ticket, act.yes, scope)
+        check_answer(ticket, act.yes, scope, edits_of(act.scope) if act.yes else None)
         wish = self.wish(ticket, scope, pattern, edits_of(act.scope)) if act.yes else wish_of(ticket)
         return self._keep(ticket, self._shield.authority.said(wish, answer, yes=act.yes), scope, pattern)
 
@@ -253,6 +254,9 @@ class Tickets:
         fact = Fact(at, what, ticket.id, ticket.tenant, ticket.run)
         try:
             tell(self._shield, fact._replace(by=answer.act.operator, why=answer.act.comment, data=data))
+            if ticket.bypass is not None and not answer.act.yes:
+                about = RunInfo(ticket.run, ticket.agent, task=ticket.task, tenant=ticket.tenant)
+                self._shield.telemetry.bypass(ticket.bypass.guardrail, str(ticket.state), about)
         except AuditLost:
             self._put_back(before, ticket)
             raise

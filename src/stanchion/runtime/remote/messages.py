@@ -151,6 +151,18 @@ class Escalate(msgspec.Struct, frozen=True, tag=True):
     reason: str
 
 
+class AskBypass(msgspec.Struct, frozen=True, tag=True):
+    """People are asked to let an action of a run past a guardrail; the answer is the request."""
+
+    id: str
+    run: str
+    token: str
+    guardrail: str
+    reason: str
+    urgency: str
+    call: str | None = None
+
+
 class End(msgspec.Struct, frozen=True, tag=True):
     """A run is over, or is cancelled, for a reason."""
 
@@ -195,7 +207,10 @@ class Witnessed(msgspec.Struct, frozen=True, tag=True):
     offset: int
 
 
-Request = Begin | Resume | Report | Call | RollBack | Notices | Escalate | End | Tighten | Answer | Witness | Witnessed
+Request = (
+    Begin | Resume | Report | Call | RollBack | Notices | Escalate | AskBypass | End | Tighten | Answer
+    | Witness | Witnessed
+)  # fmt: skip
 """What a client asks for."""
 
 

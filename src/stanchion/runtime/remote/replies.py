@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stanchion.approvals.errors import TicketError
+from stanchion.approvals.errors import BypassRefused, TicketError
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
@@ -15,6 +15,7 @@ from stanchion.runtime.remote.messages import ENDED, Done, Misused, Refusal, Sor
 
 MISUSES: Final[dict[str, type[Exception]]] = {
     "BadEvent": BadEvent,
+    "BypassRefused": BypassRefused,
     "StateError": StateError,
     "TicketError": TicketError,
     "TypeError": TypeError,

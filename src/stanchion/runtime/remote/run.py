@@ -24,6 +24,7 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.remote import messages
+from stanchion.runtime.remote.bypass import AsksBroker
 from stanchion.runtime.remote.carrying import Carried, Undos
 from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
 from stanchion.runtime.remote.far import Far
@@ -56,7 +57,7 @@ class Afar:
         raise NotThroughBroker(f"`{name}` belongs to the broker: report what happens with the methods of the run")
 
 
-class RemoteRun(Reporting):
+class RemoteRun(AsksBroker, Reporting):
     """One agent's work on one task, judged by a broker. Made by `shield.run(...)`."""
 
     def __init__(self, shield: Far, began: Began, boot: str, can: tuple[Action, ...] = EVERY_ACTION) -> None:
