@@ -22,6 +22,8 @@ class Kind(StrEnum):
     TICKET_OPENED = "ticket.opened"
     TICKET_ANSWERED = "ticket.answered"
     RUN_HALTED = "run.halted"
+    HANDED_OVER = "handoff.done"
+    HANDOFF_WARNED = "handoff.warned"
     HALTED = "state.halt"
     QUARANTINED = "state.quarantine"
     SAFE_MODE = "state.safe_mode"
@@ -56,6 +58,8 @@ MEANINGS: Final[dict[Kind, Meaning]] = {
     Kind.TICKET_OPENED: Meaning(_WARNING, "an agent waits for a person"),
     Kind.TICKET_ANSWERED: Meaning(_INFO, "a person has answered a ticket"),
     Kind.RUN_HALTED: Meaning(_CRITICAL, "a guard has ended a run"),
+    Kind.HANDED_OVER: Meaning(_INFO, "an agent has handed its work to another one"),
+    Kind.HANDOFF_WARNED: Meaning(_WARNING, "the same, and a guard has something to say about it"),
     Kind.HALTED: Meaning(_CRITICAL, "a tenant, the fleet, a tool, an agent or a run is halted"),
     Kind.QUARANTINED: Meaning(_WARNING, "a tool, an agent or a run is isolated for a time"),
     Kind.SAFE_MODE: Meaning(_WARNING, "safe mode is on: tool calls and retries are refused"),

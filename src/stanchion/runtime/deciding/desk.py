@@ -89,7 +89,7 @@ class Desk:
         above: Desk | None = None,
         can: tuple[Action, ...] = EVERY_ACTION,
     ) -> None:
-        self.shield = shield
+        self.shield, self.above = shield, above
         self.store = shield.anchored
         self.turns = shield.turns
         self._given = info
@@ -98,8 +98,8 @@ class Desk:
         self.can = can
         """What the run's host can carry out."""
         self.ended: Ending | None = None
-        late = self._answered_late, self._recalled, shield.heard_late
-        self.answering = Answering(shield.answerer, *late, shield.answers)
+        self.asks = (shield.answerer, self._answered_late, self._recalled, shield.heard_late, shield.answers)
+        self.answering = Answering(*self.asks)
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to know."""
         self._prefix = f"{info.id}.{nonce}."
