@@ -86,6 +86,8 @@ class Attempts(msgspec.Struct, eq=False):
             self.started.decision = decision
         if decision.inputs.lost and not decision.proceeds:
             unheard(desk, self.way, decision)
+        if decision.action > Action.QUEUE and any(Action.QUEUE in (one.action, one.said) for one in decision.findings):
+            self.way.waited = True  # it has a place in a line in which it is not going to wait
         if self.granted is not None:
             from stanchion.runtime.deciding.escalation import note_use
 

@@ -64,7 +64,7 @@ class Desk:
         above: Desk | None = None,
         can: tuple[Action, ...] = EVERY_ACTION,
     ) -> None:
-        self.shield = shield
+        self.shield, self.above = shield, above
         self.store = shield.anchored
         self.turns = shield.turns
         self._given = info
@@ -74,7 +74,8 @@ class Desk:
         """What the run's host can carry out."""
         self.ended: Ending | None = None
         late = self._answered_late, self._recalled, shield.heard_late
-        self.answering = Answering(shield.answerer, *late, shield.answers, self._context)
+        self.asks = (shield.answerer, *late, shield.answers, self._context)
+        self.answering = Answering(*self.asks)
         self._surroundings: Surroundings | None = None
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to know."""
