@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect as kinds
 
+from stanchion.telemetry.guardrail_state import GuardrailState
 from stanchion.views.allowances import AllowanceView
 from stanchion.views.breakers import BreakerView
 from stanchion.views.budgets import BudgetView, HeldPart, HeldView
@@ -19,6 +20,7 @@ from stanchion.views.standing import StateView
 from stanchion.views.stored import CounterCell, HoldView, OutcomesCell, RecordCell, RunCell, ShieldCell, TookView
 from stanchion.views.tickets import TicketView
 from stanchion.views.tools import ToolView
+from stanchion.views.verdicts import VerdictView
 from stanchion.views.where import StatePlace
 from tools.view_meanings import MEANINGS
 
@@ -37,7 +39,7 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion runs": (RunView,),
     "stanchion runs show": (RunDetailView, BurnView, RecordView),
     "stanchion explain": (DecisionView,),
-    "stanchion explain ID": (Explanation, Reason, Part, Counter),
+    "stanchion explain ID": (Explanation, Reason, Part, Counter, VerdictView),
     "stanchion tickets": (TicketView,),
     "stanchion budget show` and `top": (BudgetView,),
     "stanchion budget holds": (HeldView, HeldPart),
@@ -45,6 +47,7 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion state": (ShieldCell, StateView, RunCell, CounterCell, OutcomesCell, RecordCell, HoldView, TookView),
     "stanchion state --where": (StatePlace,),
     "stanchion state --projects": (ProjectView,),
+    "stanchion metrics guardrails": (GuardrailState,),
     "stanchion operators": (OperatorView,),
     "stanchion secrets allowed": (AllowanceView,),
 }
