@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Shield
+from stanchion.telemetry import alerts as alerts_module
 from stanchion.telemetry.alert_folder import FILE, HELD, looked_together
 from stanchion.telemetry.alert_windows import MOST, RULES, SLOTS, Fresh, Window, looked
 from stanchion.telemetry.file_lock import attempt
@@ -307,3 +308,47 @@ def test_the_windows_are_those_of_a_plain_list(steps: list[tuple[int, int, int]]
         begun -= len(found.begun)
         assert any(one.on for one in windows) == on
     assert begun == 0
+
+
+def test_one_agent_that_is_blocked_costs_no_more_where_there_are_many() -> None:
+    """A block enters what its own agent has done, and looks at no other window."""
+    one = Watched()
+    for number in range(300):
+        one.shield.run(f"a{number}").check("ls", {})
+    alerts = one.shield.telemetry.alerts
+    assert alerts is not None
+    asked: list[str] = []
+    name = alerts._name
+    alerts._name = lambda text: asked.append(text) or name(text)  # type: ignore[func-returns-value]
+    one.shield.run("a7").check("rm", {})
+    assert asked == ["default", "a7"]
+
+
+def test_agents_that_do_nothing_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alerts_module, "MOST_AGENTS", 10)
+    one = Watched()
+    for number in range(60):
+        one.later(MINUTE)
+        one.calls(one.shield.run(f"a{number}"), "ls", 1)
+        bypasses(one, f"a{number}", 1)
+    one.calls(one.shield.run("late"), "rm", 10)
+    bypasses(one, "late", 6)
+    assert [(told.kind, told.agent) for told in one.told] == [
+        (Kind.HIGH_BLOCK_RATE, "late"),
+        (Kind.BYPASS_ABUSE, "late"),
+    ]
+
+
+def test_what_waits_for_a_folder_that_cannot_be_written_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alerts_module, "MOST_UNSETTLED", 5)
+    (tmp_path / "file").write_text("", "utf-8")
+    one = Watched(tmp_path / "file" / "folder")
+    run = one.shield.run("ann")
+    for _ in range(20):
+        one.calls(run, "ls", 1)
+        settled(one)
+    alerts = one.shield.telemetry.alerts
+    assert alerts is not None
+    assert len(alerts._unsettled) == 5
