@@ -3,7 +3,11 @@ once while it lasts, when it is over, and that processes watch together."""
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,8 @@ from stanchion.telemetry import alerts as alerts_module
 from stanchion.telemetry.alert_folder import FILE, HELD, looked_together
 from stanchion.telemetry.alert_windows import MOST, RULES, SLOTS, Fresh, Window, looked
 from stanchion.telemetry.file_lock import attempt
+from stanchion.telemetry.folder import collect
+from stanchion.telemetry.guardrail_state import states
 from stanchion.telemetry.kinds import Kind, Occurrence
 
 MINUTE = 60_000
@@ -276,6 +282,32 @@ def test_a_process_that_ends_enters_what_it_has(tmp_path: Path, monkeypatch: pyt
             for _ in range(5):
                 run.check("rm", {})
     assert [one.kind for one in told if one.kind in RULES] == [Kind.HIGH_BLOCK_RATE]
+
+
+BLOCKED = """
+import json, sys
+from stanchion import Shield
+
+with Shield.load(json.loads(sys.argv[1]), store="memory:", journal="memory:") as shield:
+    run = shield.run("ann")
+    for _ in range(5):
+        run.check("rm", {})
+"""
+
+
+def test_eight_processes_that_end_at_once_lose_nothing_and_tell_once(tmp_path: Path) -> None:
+    environment = {**os.environ, "STANCHION_METRICS_DIR": str(tmp_path / "metrics")}
+    command = [sys.executable, "-c", BLOCKED, json.dumps(POLICY)]
+    started = [subprocess.Popen(command, env=environment, cwd=tmp_path) for _ in range(8)]
+    assert [one.wait() for one in started] == [0] * 8
+    figures = collect(tmp_path / "metrics").figures.figures()
+    told = {one.labels: one.values[0] for one in figures if one.metric == "stanchion_occurrences_total"}
+    assert told == {("alert.high_block_rate",): 1}
+    (no_rm,) = [one for one in states(figures, {}) if one.guardrail_id == "no-rm"]
+    assert (no_rm.invocation_count, no_rm.block_count) == (40, 40)
+    kept = looked_together(tmp_path / "metrics", [], time.time_ns() // 1_000_000)
+    assert kept is not None
+    assert [(one.about, one.events, one.amount) for one in kept.windows] == [("ann", 40, 40)]
 
 
 def test_windows_are_bounded_and_those_that_last_stay() -> None:

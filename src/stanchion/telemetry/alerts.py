@@ -121,9 +121,9 @@ class Alerts:
         if self.folder is None:
             self.settle(only=key)
 
-    def settle(self, now_ms: int | None = None, only: Key | None = None) -> None:
+    def settle(self, now_ms: int | None = None, only: Key | None = None, last: bool = False) -> None:
         """Enter what has occurred into the windows, and tell of the alerts that begin; `only` what one agent has
-        done, where it may have begun one."""
+        done, where it may have begun one. For the `last` time, a folder that is busy is waited for."""
         now = self._clock() if now_ms is None else now_ms
         with self._settling:
             # Where nothing has occurred for long, what was counted before belongs to the time before.
@@ -134,7 +134,7 @@ class Alerts:
                 self._due_ms = now + EVERY_MS
             if not self._unsettled and not self._on:
                 return
-            found = self._look(now, only is not None)
+            found = self._look(now, only is not None, last)
             if found is None:
                 return
             about = {_key(one) for one in self._unsettled} if only is not None else self._on
@@ -146,12 +146,12 @@ class Alerts:
             if window.on and _key(window) not in before and window.kind is Kind.HIGH_BLOCK_RATE:
                 self._tell_above(window)
 
-    def _look(self, now_ms: int, few: bool) -> Looked | None:
+    def _look(self, now_ms: int, few: bool, last: bool) -> Looked | None:
         """The windows as they are now: all of them, or the `few` that something is entered into."""
         if self.folder is not None:
             from stanchion.telemetry.alert_folder import looked_together
 
-            return looked_together(self.folder, self._unsettled, now_ms)
+            return looked_together(self.folder, self._unsettled, now_ms, last)
         about = {_key(one) for one in self._unsettled} if few else [*self._windows]
         before = [window for key in about if (window := self._windows.pop(key, None)) is not None]
         found = looked(before, self._unsettled, now_ms)
