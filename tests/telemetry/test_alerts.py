@@ -102,14 +102,17 @@ def test_questions_to_a_person_and_refusals_of_the_kernel_are_no_blocks() -> Non
     assert one.told == []
 
 
-def test_what_was_blocked_ten_minutes_ago_does_not_count() -> None:
+@pytest.mark.parametrize("within_slot_ms", [0, 1, 9_999])
+def test_what_was_blocked_ten_minutes_ago_does_not_count(within_slot_ms: int) -> None:
     one = Watched()
+    one.later(within_slot_ms)
     run = one.shield.run("ann")
     one.calls(run, "rm", 9)
     one.later(10 * MINUTE - 1)
     one.calls(run, "rm", 1)
     assert one.kinds == [Kind.HIGH_BLOCK_RATE]
     two = Watched()
+    two.later(within_slot_ms)
     run = two.shield.run("ann")
     two.calls(run, "rm", 9)
     two.later(10 * MINUTE + RULES[Kind.HIGH_BLOCK_RATE].slot_ms)
