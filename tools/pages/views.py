@@ -7,6 +7,7 @@ import msgspec
 from msgspec import inspect as kinds
 
 from stanchion.approvals.bypass import Requested, Review
+from stanchion.telemetry.guardrail_state import GuardrailState
 from stanchion.views.allowances import AllowanceView
 from stanchion.views.breakers import BreakerView
 from stanchion.views.budgets import BudgetView, HeldPart, HeldView
@@ -20,6 +21,7 @@ from stanchion.views.standing import StateView
 from stanchion.views.stored import CounterCell, HoldView, OutcomesCell, RecordCell, RunCell, ShieldCell, TookView
 from stanchion.views.tickets import TicketView
 from stanchion.views.tools import ToolView
+from stanchion.views.verdicts import VerdictView
 from stanchion.views.where import StatePlace
 from tools.view_meanings import MEANINGS
 
@@ -38,7 +40,7 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion runs": (RunView,),
     "stanchion runs show": (RunDetailView, BurnView, RecordView),
     "stanchion explain": (DecisionView,),
-    "stanchion explain ID": (Explanation, Reason, Part, Counter),
+    "stanchion explain ID": (Explanation, Reason, Part, Counter, VerdictView),
     "stanchion tickets": (TicketView, Requested, Review),
     "stanchion budget show` and `top": (BudgetView,),
     "stanchion budget holds": (HeldView, HeldPart),
@@ -46,6 +48,7 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion state": (ShieldCell, StateView, RunCell, CounterCell, OutcomesCell, RecordCell, HoldView, TookView),
     "stanchion state --where": (StatePlace,),
     "stanchion state --projects": (ProjectView,),
+    "stanchion metrics guardrails": (GuardrailState,),
     "stanchion operators": (OperatorView,),
     "stanchion secrets allowed": (AllowanceView,),
 }
