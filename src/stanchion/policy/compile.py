@@ -47,6 +47,10 @@ def compile_policy(
     faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
     faults += [*scoping.wrong_in(file, where), *(scoping.unread(file, where) if whole else ())]
     faults += [*(scoping.unspent(file, where) if whole else ())]
+    if file.approved:
+        from stanchion.policy import approved
+
+        faults += approved.wrong_in(file, where, whole)
     if file.risk != RiskLevels():
         from stanchion.policy import levels
 

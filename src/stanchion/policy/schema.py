@@ -138,6 +138,19 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tickets_a_minute: Annotated[int, msgspec.Meta(ge=1)] = 30
 
 
+class ApprovedEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A call that nobody is asked about any more, for a time: people have said yes to it often."""
+
+    tool: str
+    args: dict[str, Any] = {}
+    patterns: dict[str, str] = {}
+    guards: tuple[str, ...]
+    agents: tuple[str, ...]
+    tasks: tuple[str, ...] = ("",)
+    until: str
+    why: str = ""
+
+
 class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Somebody who may do what an agent may not: their public key as OpenSSH writes it, what they may answer as, and
     the agents that work for them, whose requests somebody else answers."""
@@ -321,6 +334,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     guards: tuple[Any, ...] = ()
     limits: Limits = Limits()
     escalation: Escalation = Escalation()
+    approved: dict[str, ApprovedEntry] = {}
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
 

@@ -61,7 +61,7 @@ class Attempts(msgspec.Struct, eq=False):
         attempt, again = 1 if self.degraded is None else 2, event.id != self.first
         if granted is None:
             return desk.moment(event, self.spent, (), attempt, self.refused, self.stakes, "", again)
-        ticket, lifts, stakes = granted.ticket, granted.lifts, (*self.stakes, granted.stake(event))
+        ticket, lifts, stakes = granted.ticket, granted.lifts, (*self.stakes, *granted.stakes(event))
         return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts)
 
     def enter(self, desk: Desk, moment: Moment) -> None:
