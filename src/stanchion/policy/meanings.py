@@ -37,6 +37,18 @@ PARTS: Final[dict[str, str]] = {
     "PolicyFile.faults": "Which kind of fault a failure is; these entries override the shipped table.",
     "PolicyFile.escalation": "Who answers escalated actions, and how long an action waits.",
     "PolicyFile.bypass": "How long a request for a bypass waits, and what an emergency may do without an answer.",
+    "PolicyFile.approved": "Calls that nobody is asked about any more, by name, because people have approved them "
+    "often. They answer guards that escalate; a guard that refuses still refuses.",
+    "ApprovedEntry.tool": "The tool that is called.",
+    "ApprovedEntry.args": "The arguments of the call, with exactly these values. A call with other arguments is not "
+    "approved.",
+    "ApprovedEntry.patterns": "Text arguments that may vary: `*` stands for a part of one word.",
+    "ApprovedEntry.guards": "The guards whose questions are answered. If another guard asks, a person is asked.",
+    "ApprovedEntry.agents": "The agents that may make the call, by their exact names.",
+    "ApprovedEntry.tasks": "The tasks in which the call may be made, by their exact names; `''` stands for runs "
+    "without a task.",
+    "ApprovedEntry.until": "The last day on which it holds, in UTC, such as `2027-01-31`.",
+    "ApprovedEntry.why": "The reason, for people.",
     "PolicyFile.operators": "The people who may approve what an agent may not do, by name, each with a key.",
     "PolicyFile.degrade": "What a lesser request is when a guard answers `degrade`.",
     "PolicyFile.experience": "What is kept of the outcomes of calls, and for how long.",

@@ -71,7 +71,7 @@ class Attempts(msgspec.Struct, eq=False):
         bypasses = tuple([name for one in past for name in one.bypasses])
         ticket, lifts = next((one.ticket.id for one in past), ""), ()
         if granted is not None:
-            ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, granted.stake(event))
+            ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, *granted.stakes(event))
         return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts, bypasses)
 
     def enter(self, desk: Desk, moment: Moment) -> None:
