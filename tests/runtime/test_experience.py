@@ -272,7 +272,7 @@ def test_the_thread_writes_by_itself_and_ends(monkeypatch: pytest.MonkeyPatch) -
     shelf = shelf_of(shield.store)
     for round_ in range(3):
         run.result("pay", {"n": round_}, "ok")
-        _until(lambda count=round_ + 1: shelf.count() == count)  # type: ignore[misc]
+        _until(lambda count=round_ + 1: shelf.count() == count)
         _until(lambda: shield.experience._waking is None)
     shield.close()
 

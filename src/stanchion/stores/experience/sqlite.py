@@ -134,5 +134,6 @@ def _row(one: Incident) -> tuple[Any, ...]:
 
 
 def _incident(row: tuple[Any, ...]) -> Incident:
-    *about, success, seconds, reason, hint, data = row
-    return Incident(*about, bool(success), round(seconds * 1000), reason, hint, data)
+    id_, tenant, session_id, tool, name, success, seconds, reason, hint, data = row
+    at_ms = round(seconds * 1000)
+    return Incident(id_, tenant, session_id, tool, name, bool(success), at_ms, reason, hint, data)
