@@ -20,6 +20,7 @@ WIDE = 100
 
 BESIDE: dict[str, tuple[str, ...]] = {
     "stanchion.approvals.answerers": ("Person", "Signer"),
+    "stanchion.approvals.bypass": ("BypassRefused", "BypassRequest"),
     "stanchion.approvals.errors": ("AnswerRefused", "TicketClosed", "TicketError", "UnknownTicket"),
     "stanchion.approvals.grants": ("Grant",),
     "stanchion.approvals.operators": ("Operator",),

@@ -161,7 +161,7 @@ def _policy(risk: str) -> dict[str, Any]:
             {"use": "tool_denylist", "id": "ask-first", "tools": ["pay"], "action": "escalate"},
             {"use": "budget", "tokens": 100, "warn_at": 100},
         ],
-        "escalation": {"roles": [*ASKED], "tickets_for_a_run": 1_000_000, "tickets_a_minute": 1_000_000},
+        "escalation": {"roles": [*ASKED], "quorum": 1, "tickets_for_a_run": 1_000_000, "tickets_a_minute": 1_000_000},
     }
 
 

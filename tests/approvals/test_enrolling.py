@@ -39,7 +39,7 @@ def test_who_follows_from_a_first_operator_counts_also_where_that_one_is_pinned(
     public.write_text(f"{known.key} bob\n")
     status, said = with_fd(home, "operators", "add", "bob", "--public", str(public), "--key", str(ann))
     assert status == 0, said
-    with home.shield("critical", pinning(home)) as shield:
+    with home.shield("critical", f"{pinning(home)}\nescalation: {{quorum: 1}}\n") as shield:
         ticket = asked(shield)
         shield.approve(ticket, by=bob)
         assert paid(shield) == 5

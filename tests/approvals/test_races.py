@@ -98,7 +98,7 @@ def test_one_of_two_answers_counts(store: Store) -> None:
     interleave([asked(store, 1)], store, lambda _: 0)
     ticket = ticket_of(store, 1)
     assert [shield.ticket(ticket.id).state for shield in shields] == [State.OPEN, State.OPEN]
-    shields[0].deny(ticket.id, by=ANN)
+    shields[0].deny(ticket.id, by=ANN, comment="not now")
     with pytest.raises(TicketClosed, match="already denied, by `ann`"):
         shields[1].approve(ticket.id, by=BOB)
     (decision,) = interleave([asked(store, 1)], store, lambda _: 0).decisions

@@ -141,7 +141,7 @@ def test_an_answer_that_was_made_up_is_refused_in_words(scope: str, yes: bool) -
     ann, known = operator()
     shield, paid = shield_for(policy(), operators=[known]), Paid()
     ticket = shield.ticket(asks(shield, paid))
-    act = wish_of(ticket, scope).act("ann", "human_operator", shield.clock() + 60_000, yes, "")
+    act = wish_of(ticket, scope).act("ann", "human_operator", shield.clock() + 60_000, yes, "not this one")
     if yes:
         with pytest.raises(TicketError):
             shield.answer(ann.signed(act).bytes)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from stanchion.approvals.bypass import Review
 from stanchion.approvals.errors import TicketClosed, UnknownTicket
 from stanchion.approvals.lookup import named
 from stanchion.approvals.scope import Scope
@@ -25,6 +26,9 @@ STATES = {
     State.WITHDRAWN: said(APPROVED, T0 + 6, yes=False, by="bob"),
     State.USED: use(APPROVED, "r1.9"),
     State.EXPIRED: as_of(OPEN, ENDS),
+    State.REVIEWED: said(
+        msgspec.structs.replace(OPEN, kind=Kind.REVIEW, review=Review(of="f0", due_at=ENDS)), T0 + 6, by="bob"
+    ),
 }
 
 STEPS: dict[str, Callable[[Ticket], Ticket]] = {

@@ -14,6 +14,7 @@ ORDER = (
     "standing",
     "people",
     "deciding",
+    "learning",
     "calling",
     "streams",
     "operating",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tests.sources import nodes, tree_of
 
 SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
-INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy"})
+INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy", "experience"})
 OUTER = INNER | SIDE | {"folders", "locks", "runtime", "root"}
 
 LAB = "stanchion_lab"
@@ -23,11 +23,13 @@ ALLOWED: dict[str, frozenset[str]] = {
     "readings": frozenset({"kernel"}),
     "guards": frozenset({"kernel", "readings"}),
     "tutor": frozenset({"kernel", "readings"}),
+    "experience": frozenset({"kernel", "readings"}),
     "policy": frozenset({"kernel", "readings", "guards", "tutor", "folders"}),
     "folders": frozenset(),
     "locks": frozenset(),
     **dict.fromkeys(SIDE, frozenset({"kernel", "locks"})),
-    "audit": frozenset({"kernel", "folders", "locks"}),
+    "stores": frozenset({"kernel", "experience", "locks"}),
+    "audit": frozenset({"kernel", "experience", "folders", "locks"}),
     "runtime": INNER | SIDE | {"folders", "locks"},
     "hosting": OUTER - {"guards"},
     "views": OUTER - {"root"},
@@ -42,7 +44,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
 }
 
-PURE = frozenset({"kernel", "readings", "guards", "tutor"})
+PURE = frozenset({"kernel", "readings", "guards", "tutor", "experience"})
 CLOCK_AND_CHANCE = {"random", "sched", "secrets", "time", "uuid"}
 FILES = {
     "fcntl",

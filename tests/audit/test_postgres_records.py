@@ -213,7 +213,7 @@ def test_a_newer_schema_is_not_touched(tmp_path: Path, place: Place) -> None:
     """Whoever writes or reads is told; records stay in the folder."""
     ship_trail(tmp_path, place.server.url, quick(place.schema))
     place.do("INSERT INTO {}.trail_version (version) VALUES (99)")
-    newer = rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one knows 3\)"
+    newer = rf"schema `{place.schema}` on .* newer Stanchion \(version 99, this one knows 4\)"
     with pytest.raises(TrailError, match=newer):
         ship_trail(tmp_path, place.server.url, quick(place.schema))
     with pytest.raises(CannotVerify, match=newer):
@@ -245,7 +245,7 @@ def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
 
     with (
         psycopg.connect(place.server.url, autocommit=True) as db,
-        pytest.raises(TrailError, match=r"earlier Stanchion \(version 3, this one reads 4\): ship a trail to it once"),
+        pytest.raises(TrailError, match=r"earlier Stanchion \(version 4, this one reads 5\): ship a trail to it once"),
     ):
         Schema(db, place.schema, "server", later).check()
     with ThreadPoolExecutor(6) as threads:

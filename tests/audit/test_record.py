@@ -77,6 +77,7 @@ FULL = Entry(
     confirmed=(1_700_000_000_000, 1_700_000_000_001),
     refused=(("{acme}k", 5, "text"),),
     lifts=("g2",),
+    bypasses=("g3",),
     crowd=(4_812, 30_000),
     left="0123456789abcdef",
 )
@@ -96,7 +97,7 @@ def test_the_format_is_the_one_that_is_written_down() -> None:
         "v", "prev", "seq", "chain", "kind", "at", "id", "run", "stage", "action", "policy", "tenant", "agent", "task",
         "call", "tool", "risk", "traits", "findings", "skipped", "shadow", "passed", "effects", "with", "amounts",
         "attempt", "granted", "again", "settles", "mode", "judged", "stale", "can", "lost", "taken", "confirmed",
-        "now", "went", "values", "actions", "settled", "lifts", "crowd", "holds",
+        "now", "went", "values", "actions", "settled", "lifts", "bypasses", "crowd", "holds",
     ]  # fmt: skip
     assert list(json.loads(kept)) == [
         "salt", "content", "beside", "said", "notes", "late", "stakes", "records", "left", "answers", "refused",
@@ -114,7 +115,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
     late = (Finding(Action.WARN, "kernel.late_answer", ("g", "w"), guard="g"),)
     settles = (("e0", None),)
     stakes = (Stake("{acme}ticket:x", 3, {"by": "ann"}),)
-    about = Moment((call, charge), (1, 7, 0, 0, 0), settles, late, 2, stakes, "x", True, ("g1",))
+    about = Moment((call, charge), (1, 7, 0, 0, 0), settles, late, 2, stakes, "x", True, ("g1",), ("g9",))
     reply = Reply(AT + 5, False, True, (3,), (1,), ("settled",))
     records = (("{acme}there", 4, {"a": 1}), ("{acme}absent", 0, None))
     answers = (("asker", Answered([1])), ("slow", Expired(9)))
@@ -128,7 +129,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
         "high", ("untrusted",), {"path": "a.txt"}, {}, (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",),
         (Said("g2", "BLOCK", "x.z"),), ("g0",), ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, stakes,
         "x", True, settles, "safe", AT + 1, 2, (0, 7), "", "{acme}c", (AT - 9, AT - 8),
-        (("{acme}there", 4, {"a": 1}),), answers, AT + 5, True, (3,), (1,), ("settled",), (), ("g1",),
+        (("{acme}there", 4, {"a": 1}),), answers, AT + 5, True, (3,), (1,), ("settled",), (), ("g1",), ("g9",),
     )  # fmt: skip
 
 

@@ -64,17 +64,17 @@ def no(ticket: Ticket, at: int, by: str = "bob", why: str = "no") -> Ticket:
 def test_a_list_is_one_line_each() -> None:
     tickets = [OPEN, APPROVED, no(PROMPT, T0 + 2), as_of(OPEN, T0 + 30 * MINUTE), use(APPROVED, "run-1.9")]
     assert "\n".join(listing(list(map(ticket_view, tickets)), T0 + 5 * MINUTE, Terminal())) == (
-        "ticket        state       age    left  agent        about   "
+        "ticket        kind    state       age    left  agent        about   "
         "arguments                                             risk      why\n"
-        "3f2a9c01d4e7  open      5 min  25 min  billing-bot  pay     "
+        "3f2a9c01d4e7  action  open      5 min  25 min  billing-bot  pay     "
         'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist\n'
-        "3f2a9c01d4e7  approved  5 min  11 min  billing-bot  pay     "
+        "3f2a9c01d4e7  action  approved  5 min  11 min  billing-bot  pay     "
         'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist\n'
-        "77aa00112233  denied    5 min                       prompt  "
+        "77aa00112233  action  denied    5 min                       prompt  "
         "do it\\nnow                                            critical  tool `pay` is on the denylist\n"
-        "3f2a9c01d4e7  expired   5 min          billing-bot  pay     "
+        "3f2a9c01d4e7  action  expired   5 min          billing-bot  pay     "
         'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist\n'
-        "3f2a9c01d4e7  used      5 min          billing-bot  pay     "
+        "3f2a9c01d4e7  action  used      5 min          billing-bot  pay     "
         'to="ACME \\u001b[2J", amount=5, password="[redacted]"  critical  tool `pay` is on the denylist'
     )
 
@@ -227,7 +227,11 @@ def test_what_is_listed(file: Path, ann: Signing, capsys: pytest.CaptureFixture[
         (["answer", "nowhere"], 2, "`nowhere` cannot be read"),
         (["sign", "nowhere"], 2, "`nowhere` cannot be read"),
         (["approve", "ID", "--by", "ann", "--for", "soon"], 2, "`--for` is `soon`"),
-        (["deny", "ID", "--by", "ann"], 2, "`stanchion tickets deny` needs `--comment`: the agent reads it"),
+        (
+            ["deny", "ID", "--by", "ann"],
+            2,
+            "`stanchion tickets deny` needs `--comment` with a reason in words: the agent reads it",
+        ),
         (["deny", "ID", "--by", "ann", "--comment", "no", "--for", "5m"], 2, "takes no `--for`"),
         (["approve", "zzzz", "--by", "ann"], 2, "there is no ticket `zzzz`"),
         (["approve"], 2, "which one?"),

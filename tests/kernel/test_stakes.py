@@ -224,3 +224,77 @@ def test_an_action_can_rest_on_a_record_that_stays_as_it_is() -> None:
     assert world.decide(call("c4", (looks,))).code == "kernel.taken"
     late = Stake(KEY, 2, None, When.LOOK, until=world.clock())
     assert world.decide(call("c5", (late,))).code == "kernel.taken"
+
+
+class Breaks(msgspec.Struct, frozen=True):
+    """Cannot judge."""
+
+    kind: ClassVar[Kind] = Kind.PURE
+
+    def judge(self, _reading: Any, /) -> Finding:
+        """Break."""
+        raise ValueError("broken")
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Refuses the second call."""
+
+    kind: ClassVar[Kind] = Kind.METER
+
+    def lines(self, _event: Any, /) -> tuple[Line, ...]:
+        """One line, with a limit of one."""
+        return (Line("{default}calls", ((1, Action.BLOCK),), when=When.PROCEED),)
+
+    def word(self, event: Any, action: Action, values: tuple[int, ...], said: tuple[int, ...], /) -> Finding:
+        """Say so."""
+        return Finding(action, "test.limit")
+
+
+def past(name: str, *bypasses: str) -> Moment:
+    return Moment((ToolCall(id=name, at=1, run=RUN, tool="pay"),), granted="t1", bypasses=bypasses)
+
+
+@pytest.mark.parametrize(
+    ("said", "carried_out"),
+    [
+        (Action.WARN, Action.WARN),
+        (Action.ESCALATE, Action.ALLOW),
+        (Action.BLOCK, Action.ALLOW),
+        (Action.QUARANTINE, Action.QUARANTINE),
+        (Action.HALT, Action.HALT),
+    ],
+)
+def test_an_action_goes_past_what_a_guard_refuses_and_past_nothing_severer(said: Action, carried_out: Action) -> None:
+    made = World(Says(said)).decide(past("c1", "g0"))
+    assert (made.action, [one.guard for one in made.findings]) == (carried_out, ["g0"])
+
+
+def test_the_guards_behind_the_one_that_is_gone_past_judge() -> None:
+    two = World(Says(Action.BLOCK), Says(Action.BLOCK))
+    assert [one.guard for one in two.decide(call("c1")).findings] == ["g0"], "the first one skips the second"
+    made = two.decide(past("c2", "g0"))
+    assert [(one.guard, one.action) for one in made.findings] == [("g0", Action.ALLOW), ("g1", Action.BLOCK)]
+    assert two.decide(past("c3", "g1")).action == Action.BLOCK, "a bypass of one guard is none of another"
+    assert two.decide(past("c4", "g0", "g1")).action == Action.ALLOW
+
+
+def test_the_parts_of_a_guard_are_gone_past_with_it() -> None:
+    world = World(Says(Action.BLOCK), Says(Action.BLOCK))
+    one, two = world.policy._placed
+    world.policy._placed = (one, msgspec.structs.replace(two, part_of="g0"))
+    assert world.decide(past("c1", "g0")).action == Action.ALLOW
+    assert world.decide(past("c2", "g1")).action == Action.BLOCK, "a part alone is no guardrail"
+
+
+def test_a_guard_that_breaks_refuses_although_it_may_be_gone_past() -> None:
+    made = World(Breaks()).decide(past("c1", "g0"))
+    assert (made.action, made.code) == (Action.BLOCK, "kernel.guard_error")
+
+
+def test_a_counter_that_is_gone_past_counts_on() -> None:
+    world = World(Limits())
+    assert world.decide(call("c1")).action == Action.ALLOW
+    assert world.decide(call("c2")).action == Action.BLOCK
+    assert world.decide(past("c3", "g0")).action == Action.ALLOW
+    assert world.store.read("{default}calls")[0] == 2
+    assert world.decide(call("c4")).action == Action.BLOCK, "the next one is refused again"

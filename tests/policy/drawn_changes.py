@@ -155,6 +155,7 @@ WHOLE: Final[dict[str, tuple[Any, ...]]] = {
     "mode": ("enforce", "shadow"),
     "limits": ({"warnings": 1}, {"warnings": 2}, {"warnings": 4}),
     "escalation": ({"timeout_s": 5}, {"timeout_s": 50}, {"roles": ["reviewer"]}),
+    "experience": ({"tier": "session"}, {"tier": "process", "days": 5}),
     "autonomy": (True, False),
     "version": ("2", "3"),
 }

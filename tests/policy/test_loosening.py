@@ -53,6 +53,20 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     (policy({"use": "flow", "setting": "balanced"}), policy({"use": "flow"})),
     (policy({"use": "flow"}), policy({"use": "flow", "setting": "strict"})),
     (policy(mode="shadow"), policy()),
+    (policy(), policy(risk={"high": {"strict_marks": True}, "critical": {"strict_marks": True}})),
+    (policy(), policy(risk={"high": {"approval": True}})),
+    (
+        policy({"use": "size_limits"}, risk={"low": {"active": ["none-*"]}}),
+        policy({"use": "size_limits"}, risk={"low": {"active": ["size-*"]}}),
+    ),
+    (
+        policy({"use": "size_limits", "applies_to": {"risks": ["high"]}}),
+        policy({"use": "size_limits", "applies_to": {"risks": ["high", "critical"]}}),
+    ),
+    (
+        policy({"use": "size_limits"}, tasks={"t": {"risk": "low"}}, risk={"low": {"active": []}}),
+        policy({"use": "size_limits"}, tasks={"t": {"risk": "high"}}, risk={"low": {"active": []}}),
+    ),
     (policy(), policy(tools={"pay": {"risk": "critical"}})),
     (policy(tools={"p*": {"risk": "high"}}), policy(tools={"p*": {"risk": "high"}, "pay": {"risk": "critical"}})),
     (policy(LIST), policy(LIST, agents={"ann": {"allowed_tools": ["read"]}})),
@@ -63,6 +77,8 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
     (policy(limits={"warnings": 4}), policy(limits={"warnings": 2})),
     (policy(), policy(escalation={"timeout_s": 60, "roles": ["reviewer", "human_operator"]})),
     (policy(unread="allow"), policy(unread="media")),
+    (policy(experience={"tier": "persistent"}), policy(experience={"tier": "process"})),
+    (policy(experience={"tier": "session", "days": 9}), policy(experience={"tier": "session", "days": 8, "rows": 5})),
     (policy(), {**policy(), "name": "two", "version": "7"}),
     (
         policy({"use": "rule", "when": "event.risk == 'low'"}),
@@ -175,9 +191,10 @@ def test_every_key_of_a_policy_states_which_way_it_becomes_stricter() -> None:
     assert kept == {*PolicyFile.__struct_fields__}
     for table, keys in TABLES.items():
         entry = PolicyFile.__annotations__[table].partition("[str, ")[2].removesuffix("]")
+        entry = "RiskEntry" if table == "risk" else entry
         fields = getattr(__import__("stanchion.policy.schema", fromlist=[entry]), entry).__struct_fields__
         assert {key.partition(".")[0] for key in keys} == {*fields}
-    for name in ("limits", "escalation"):
+    for name in ("limits", "escalation", "experience"):
         fields = type(getattr(PolicyFile("x"), name)).__struct_fields__
         assert {path for path in WHOLE if path.startswith(f"{name}.")} == {f"{name}.{field}" for field in fields}
 

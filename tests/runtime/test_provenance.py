@@ -128,7 +128,7 @@ def test_a_yes_to_one_account_is_none_to_another_that_the_text_names() -> None:
 def test_a_no_stands() -> None:
     made = shield()
     run = poisoned(made.run(agent="a"))
-    made.deny(str(run.ticket(run.check("send_money", PAY))), by="bob")
+    made.deny(str(run.ticket(run.check("send_money", PAY))), by="bob", comment="not this one")
     assert run.check("send_money", PAY).action == Action.BLOCK
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Refused, Shield, Stage, ToolFailed
+from stanchion.approvals import TicketError
 from stanchion.kernel.findings import Patch
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.remote.errors import NotThroughBroker
@@ -200,6 +201,17 @@ def test_everybody_may_tighten_and_nobody_loosen(far: Any) -> None:
             getattr(far, name)
     with pytest.raises(ValueError, match="fleet"):
         far.halt("all", scope="fleet")
+
+
+def test_somebody_can_be_called_through_a_broker(far: Any) -> None:
+    with far.run("ann") as run:
+        assert not run.check("no", {}).proceeds
+        ticket = run.escalate("I cannot go on without it")
+        assert len(ticket) == 12
+        assert run.escalate("I cannot go on without it") == ticket
+        assert asyncio.run(run.aescalate("something else")) != ticket
+        with pytest.raises(TicketError, match="say in words why"):
+            run.escalate(" ")
 
 
 def test_what_does_not_go_through_a_broker_says_so(far: Any) -> None:

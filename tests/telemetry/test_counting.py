@@ -159,3 +159,15 @@ def test_what_is_no_series_is_left_out_of_a_sum() -> None:
     for tool in ("a", "b", "c", "d", "a"):
         total.add([Series(DECISIONS.name, ("tool_call", tool, "ALLOW", "g"), (1,))])
     assert {one.labels[1]: one.values for one in total.figures()} == {"a": (2,), "b": (1,), "other": (2,)}
+
+
+def test_requests_to_get_past_a_guardrail_are_counted_by_what_came_of_them() -> None:
+    shield = watched()
+    run = shield.run("a1").desk.info
+    for outcome in ("requested", "granted", "requested", "denied"):
+        shield.telemetry.bypass("no-rm", outcome, run)
+    assert values(shield, "bypass_requests_total") == {
+        ("no-rm", "requested"): 2,
+        ("no-rm", "granted"): 1,
+        ("no-rm", "denied"): 1,
+    }

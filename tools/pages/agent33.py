@@ -12,10 +12,7 @@ INTRODUCTION: Final = """\
 
 Each numbered paragraph of the specification *Guardrails & Validation Hooks* with its requirements: the module that
 meets one and the test that shows it, or that nothing does yet. [Guardrail files](../how-to/guardrail-files.md) says how
-to use them.
-
-Guardrails that the pack `agent-33` does not have: `compliance-001` (locks on files), `compliance-002`, `compliance-003`
-and `compliance-004` (evidence of reviews, branches and documentation). A file that names one is refused.
+to use them. The pack `agent-33` has all 24 guardrails of the specification.
 """
 
 PARAGRAPHS: Final = (

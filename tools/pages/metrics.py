@@ -19,8 +19,8 @@ What a shield counts and logs. [Watch a fleet](../how-to/watch-a-fleet.md) says 
 ## Metrics
 
 Names and labels are those of `stanchion metrics` and of whatever serves a shield's figures to Prometheus.
-OpenTelemetry gets counters and gauges without `_total` and with a dot behind `stanchion`; of a histogram it gets
-`.count` and `.sum`.
+OpenTelemetry gets counters and gauges without `_total` and with a dot in place of the first underscore; of a histogram
+it gets `.count` and `.sum`. Names that do not begin with `stanchion` are those of the AGENT-33 specification.
 
 Labels that come from outside are bounded: {MOST_TOOLS} tools are told apart, and a metric has at most {MOST_SERIES:,}
 series. What comes after them has the label `other`. Secrets in names are hidden as they are in the trail.
@@ -31,8 +31,8 @@ def render() -> str:
     """The page."""
     parts = [INTRODUCTION, "| metric | kind | labels | meaning |\n|---|---|---|---|"]
     parts += [_row(metric) for metric in METRICS]
-    parts.append("\nHistograms have these upper bounds, in seconds:\n\n| metric | bounds |\n|---|---|")
-    parts += [f"| `{one.name}` | {', '.join(f'{bound:g}' for bound in one.bounds)} |" for one in METRICS if one.bounds]
+    parts.append("\nHistograms have these upper bounds:\n\n| metric | in | bounds |\n|---|---|---|")
+    parts += [_bounds(metric) for metric in METRICS if metric.bounds]
     parts.append("\n## Loggers\n\n| logger | what it tells |\n|---|---|")
     parts += [f"| `{ROOT}.{area}` | {words} |" for area, words in AREAS.items()]
     return "\n".join(parts) + "\n"
@@ -41,3 +41,7 @@ def render() -> str:
 def _row(metric: Metric) -> str:
     labels = ", ".join([f"`{name}`" for name in metric.labels])
     return f"| `{metric.name}` | {metric.kind} | {labels} | {metric.meaning} |"
+
+
+def _bounds(metric: Metric) -> str:
+    return f"| `{metric.name}` | {metric.unit} | {', '.join(f'{bound:g}' for bound in metric.bounds)} |"

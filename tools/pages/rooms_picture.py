@@ -13,7 +13,14 @@ LEGEND = (
     "Green is pure: no I/O, no clock, no chance. Orange is the world's side."
 )
 WIDE = frozenset({"runtime", "kernel"})
-COLOURS = {"kernel": "#d9f2e3", "readings": "#d9f2e3", "guards": "#d9f2e3", "tutor": "#d9f2e3", "policy": "#e3ecfa"}
+COLOURS = {
+    "kernel": "#d9f2e3",
+    "readings": "#d9f2e3",
+    "guards": "#d9f2e3",
+    "tutor": "#d9f2e3",
+    "experience": "#d9f2e3",
+    "policy": "#e3ecfa",
+}
 WORLD = {"stores": "#fdebd2", "audit": "#fdebd2", "approvals": "#fdebd2", "telemetry": "#fdebd2"}
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect as kinds
 
+from stanchion.approvals.bypass import Requested, Review
 from stanchion.views.allowances import AllowanceView
 from stanchion.views.breakers import BreakerView
 from stanchion.views.budgets import BudgetView, HeldPart, HeldView
@@ -40,7 +41,7 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion runs show": (RunDetailView, BurnView, RecordView),
     "stanchion explain": (DecisionView,),
     "stanchion explain ID": (Explanation, Reason, Part, Counter),
-    "stanchion tickets": (TicketView,),
+    "stanchion tickets": (TicketView, Requested, Review),
     "stanchion budget show` and `top": (BudgetView,),
     "stanchion budget holds": (HeldView, HeldPart),
     "stanchion tools": (ToolView, BreakerView),

@@ -17,6 +17,13 @@ LARGEST: Final = 65_536
 """How long an answer can be at most, in bytes."""
 
 
+GRANT_S: Final = 900.0
+"""How long an approval can be used, unless the person says otherwise."""
+
+LONGEST_S: Final = 86_400.0
+"""How long an approval can be used at most."""
+
+
 class Purpose(StrEnum):
     """What an answer is about. An answer to one thing is none to another."""
 

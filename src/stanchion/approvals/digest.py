@@ -20,6 +20,9 @@ SHORT: Final = 12
 AROUND: Final = frozenset({"id", "at", "run", "call", "tool", "risk", "traits", "cleared"})
 """Fields of events that say who, when and which call, not what is done."""
 
+CRITICAL: Final = "critical"
+"""What a run at that level does is as bad as what a tool of that risk does."""
+
 IRREVERSIBLE: Final = "irreversible"
 """The annotation of tools whose calls cannot be taken back."""
 
@@ -60,7 +63,7 @@ def deed_of(event: Event, policy: str, guards: tuple[str, ...], shown: Any) -> D
         stage=event.stage.value,
         tool=event.tool,
         task=run.task,
-        risk=event.risk.name.lower(),
+        risk=CRITICAL if run.risk == CRITICAL else event.risk.name.lower(),
         irreversible=IRREVERSIBLE in event.traits,
         guards=tuple(sorted(guards)),
         policy=policy,

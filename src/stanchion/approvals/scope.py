@@ -36,8 +36,12 @@ class Scope(StrEnum):
     """Calls of the same tool in this task whose arguments fit."""
 
 
-def said(scope: Scope, run: str = "", pattern: dict[str, str] | None = None) -> str:
-    """A scope as it is signed, with all that it depends on."""
+def said(
+    scope: Scope, run: str = "", pattern: dict[str, str] | None = None, edits: dict[str, Any] | None = None
+) -> str:
+    """A scope as it is signed, with all that it depends on: so is what a yes to one call changes of it."""
+    if scope is Scope.ONCE and edits:
+        return "once " + msgspec.json.encode(edits, order="deterministic").decode()
     if scope is Scope.RUN:
         return f"run {run}"
     if scope is Scope.PATTERN:
@@ -53,6 +57,17 @@ def reach(text: str) -> tuple[Scope, dict[str, str]]:
         return scope, msgspec.json.decode(rest, type=dict[str, str]) if scope is Scope.PATTERN else {}
     except (ValueError, msgspec.MsgspecError):
         raise TicketError(f"`{text}` is not a scope that a yes can have: sign the ticket again") from None
+
+
+def edits_of(text: str) -> dict[str, Any]:
+    """What a yes that was signed so changes of the arguments of its call; `TicketError` where it cannot be read."""
+    kind, _, rest = text.partition(" ")
+    if kind != Scope.ONCE or not rest:
+        return {}
+    try:
+        return msgspec.json.decode(rest, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        raise TicketError(f"`{text}` is not a change of a call: sign the ticket again") from None
 
 
 def checked_pattern(pattern: dict[str, str], args: Any) -> dict[str, str]:

@@ -9,19 +9,14 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import Wish
+from stanchion.approvals.bypass import Requested, Review, stand
 from stanchion.approvals.digest import SHORT, Deed, hashed, is_whole
 from stanchion.approvals.errors import TicketClosed
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.scope import Scope, edits_of
 from stanchion.kernel.shown import brief, visible
 from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL
-
-GRANT_S: Final = 900.0
-"""How long an approval can be used, unless the person says otherwise."""
-
-LONGEST_S: Final = 86_400.0
-"""How long an approval can be used at most."""
 
 NO_REASON: Final = "no reason was given"
 
@@ -62,6 +57,8 @@ class State(StrEnum):
     USED = "used"
     WITHDRAWN = "withdrawn"
     """It was approved, and the approval was taken back before it was used."""
+    REVIEWED = "reviewed"
+    """Somebody has looked at what went past a guard in an emergency."""
 
 
 class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -70,7 +67,10 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     `deed` is what an approval is bound to. `content` is what would go ahead, fit to be shown, and `beside` the rest
     of its event. `askers` are the agents that wait for it, `above` those they work for. Times are the store's, in
     milliseconds. An action that is asked for again when its ticket is over opens it anew: `generation` counts how
-    often that was, and an answer is for one of them. `page` is where it is listed.
+    often that was, and an answer is for one of them. `page` is where it is listed. `told` are the roles that have
+    been asked so far, one more every `next_ms`; `quorum` is how many have to say yes to what is critical, where the
+    policy says so, and `votes` each yes where it takes more than one. `bypass` is the request to go past a guardrail,
+    `review` what is to be reviewed, where it is one.
     """
 
     id: str
@@ -101,6 +101,12 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     used_by: str = ""
     generation: int = 1
     page: int = 0
+    next_ms: int = 0
+    told: tuple[str, ...] = ()
+    quorum: int | None = None
+    votes: tuple[Answer, ...] = ()
+    bypass: Requested | None = None
+    review: Review | None = None
 
     def __repr__(self) -> str:
         """What is asked and how it stands; the content it is about is no part of it."""
@@ -160,6 +166,17 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return kept and self.deed.shown == hashed(shown_of(self.content, self.beside))
 
     @property
+    def answers(self) -> tuple[Answer, ...]:
+        """Every answer that it rests on: one, or as many as it takes."""
+        return self.votes if self.votes else () if self.answer is None else (self.answer,)
+
+    @property
+    def edits(self) -> dict[str, Any]:
+        """What a yes changes of the arguments; nothing where it is to the call as it was asked."""
+        answers = self.answers
+        return edits_of(answers[-1].act.scope) if answers else {}
+
+    @property
     def asked(self) -> Asked:
         """What matters of it for who may answer."""
         critical, agents = self.risk == "critical", (*self.askers, *self.above)
@@ -201,8 +218,15 @@ def as_of(ticket: Ticket, now: int) -> Ticket:
     """The ticket as it stands at a time: one that nobody answered, or whose approval was not used, has expired."""
     ends = {State.OPEN: ticket.expires_at, State.APPROVED: ticket.grant_until}.get(ticket.state)
     if ends is None or now < ends:
-        return ticket
+        return ticket if ticket.bypass is None or ticket.state is not State.OPEN else _asking_now(ticket, now)
     return msgspec.structs.replace(ticket, state=State.EXPIRED)
+
+
+def _asking_now(ticket: Ticket, now: int) -> Ticket:
+    """A request for a bypass with those who may say yes to it at a time."""
+    assert ticket.bypass is not None
+    roles = stand(ticket.bypass, ticket.opened_at, now).roles
+    return ticket if roles == ticket.roles else msgspec.structs.replace(ticket, roles=roles)
 
 
 def listed_until(ticket: Ticket) -> int:
@@ -232,6 +256,8 @@ def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE
     if standing.state is not State.OPEN and not taken_back:
         raise TicketClosed(f"ticket `{ticket.id}` {_fate(standing)}")
     state = State.APPROVED if answer.act.yes else State.WITHDRAWN if taken_back else State.DENIED
+    if ticket.review is not None:
+        state = State.REVIEWED
     return msgspec.structs.replace(
         ticket,
         state=state,
@@ -240,7 +266,7 @@ def answered(ticket: Ticket, now: int, answer: Answer, scope: Scope = Scope.ONCE
         answered_at=now,
         comment=answer.act.comment,
         scope=scope,
-        grant_until=answer.act.until if answer.act.yes else 0,
+        grant_until=answer.act.until if state is State.APPROVED else 0,
         answer=answer,
     )
 
@@ -277,6 +303,10 @@ def _fate(ticket: Ticket) -> str:
             return f"is already approved, by `{ticket.answered_by}`: have the action repeated, or deny it"
         case State.DENIED | State.WITHDRAWN:
             return f"was already denied, by `{ticket.answered_by}`: {again} later"
+        case State.REVIEWED:
+            return f"was already reviewed, by `{ticket.answered_by}`"
+        case State.USED if ticket.bypass is not None and ticket.bypass.overridden:
+            return f"went ahead unanswered, in an emergency: `stanchion tickets list` has its review; {again}"
         case State.USED:
             return f"was approved by `{ticket.answered_by}` and has been used: {again}"
         case _:

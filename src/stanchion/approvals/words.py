@@ -10,6 +10,8 @@ WAITING: Final = "approval.waiting"
 DENIED: Final = "approval.denied"
 EXPIRED: Final = "approval.expired"
 USED: Final = "approval.used"
+EDITED: Final = "approval.edited"
+EDIT_ASKS: Final = "approval.edit_asks"
 
 CODES: Final = declare(
     {
@@ -32,6 +34,16 @@ CODES: Final = declare(
             "a person approved this once, and another call has already used the approval",
             "check the result of that call; repeat yours only if it must happen twice",
             "ticket `{}` is used",
+        ),
+        EDITED: Words(
+            "a person changed this call before it went ahead, to {1}",
+            "go on from what was done, which is not what you asked for; do not repeat the call to get the rest of it",
+            "ticket `{0}` was approved with changes",
+        ),
+        EDIT_ASKS: Words(
+            "a person allowed this call with changes, and the changed call raises another question",
+            "do not repeat it as it is: do something else, or report what prevents your work",
+            "ticket `{}` was approved with changes, which do not answer what is asked about the changed call",
         ),
     }
 )

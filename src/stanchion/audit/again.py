@@ -111,6 +111,7 @@ def moment_of(entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, be
         entry.granted,
         entry.again,
         entry.lifts,
+        entry.bypasses,
     )
 
 

@@ -130,6 +130,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     settled: tuple[str, ...] = ()
     refused: tuple[tuple[str, int, Any], ...] = ()
     lifts: tuple[str, ...] = ()
+    bypasses: tuple[str, ...] = ()
     crowd: tuple[int, int] | None = None
     left: str = ""
 
@@ -233,6 +234,7 @@ def entry_of(
         *((reply.now, reply.go, reply.values, reply.actions, reply.settled) if reply is not None else UNASKED),
         _redacted(inputs.refused, redact) if inputs.refused else (),
         moment.lifts,
+        moment.bypasses,
         inputs.crowd,
     )
 

@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "resume": "return to normal after a halt, safe mode, a quarantine or a warning",
     "quarantine": "isolate a tool, an agent or a run for a time, while others continue",
     "tools": "show how well each tool works, and reset a breaker",
+    "experience": "show how reliable tools are by experience, and prune or archive it",
     "operators": "manage the people who may approve what an agent may not do",
     "tickets": "list what waits for a person, and approve or deny it",
     "retention": "set which old records may be removed from the trail",

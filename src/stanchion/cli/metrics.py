@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.cli.found_policy import given
+from stanchion.cli.guardrail_lines import show_guardrails
 from stanchion.cli.parser import Parser
 from stanchion.cli.stores import StoreAway, opened
 from stanchion.cli.terminal import say
@@ -23,23 +24,29 @@ from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.telemetry.catalogue import PROCESSES, STORE_UP, UNREADABLE
 from stanchion.telemetry.exposition import exposed
 from stanchion.telemetry.figures import Series, Sum
-from stanchion.telemetry.folder import collect
+from stanchion.telemetry.folder import Collected, collect
 from stanchion.telemetry.server import server
 from stanchion.views.encode import json_line
 from stanchion.views.veiled import veiled
 
-USAGE: Final = "stanchion metrics [--json | --openmetrics | --serve PORT] [--policy POLICY] [--store URL]"
+USAGE: Final = """stanchion metrics [--json | --openmetrics | --serve PORT] [--policy POLICY] [--store URL]
+       stanchion metrics guardrails --policy POLICY [--json] [--store URL]"""
 
 DESCRIPTION: Final = """\
 Show what all processes that use a state have counted: decisions, how long they took, the
 store, the trail, tickets and budgets, in the text format of Prometheus. Counts
-of ended processes are kept; gauges come only from processes that are alive."""
+of ended processes are kept; gauges come only from processes that are alive.
+
+`guardrails` shows the state of each guardrail of a policy: whether it is on, how often it
+was reached, what it said, how long it takes on average and when it last said anything but
+`pass`."""
 
 EPILOG: Final = """\
 examples:
   stanchion metrics
   stanchion metrics --json
   stanchion metrics --serve 9464 --policy policy.yaml
+  stanchion metrics guardrails --policy policy.yaml
 
 Each process writes its figures about once a second to the folder `metrics` of the state
 (`stanchion state --where`), or to the one that STANCHION_METRICS_DIR names. Nothing is
@@ -54,6 +61,7 @@ exit status:
   2  not shown: the folder or the policy cannot be read, there is no such kind of store,
      or the port is taken"""
 
+GUARDRAILS: Final = "guardrails"
 LOOPBACK: Final = "127.0.0.1"
 
 
@@ -61,6 +69,9 @@ def add(commands: Any) -> None:
     """Add the command to those of the command line."""
     summary = "show what all processes have counted, for people and for Prometheus"
     parser: Parser = commands.add_parser("metrics", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument(
+        "what", metavar="guardrails", nargs="?", choices=[GUARDRAILS], help="show each guardrail's state"
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="answer with JSON, one line for each series")
     how.add_argument("--openmetrics", action="store_true", help="print the OpenMetrics 1.0 format")
@@ -82,6 +93,11 @@ def run(args: argparse.Namespace) -> int:
     found = whose(args.project, args.store, () if policy is None else policy.files)
     named = tenant_of(args.tenant)
     tenant = DEFAULT if named is None else named
+    if args.what is not None:
+        if policy is None or args.serve is not None or args.openmetrics:
+            raise BadInput("give `--policy POLICY` with `guardrails`, and `--json` at most")
+        show_guardrails(_counted(found).figures.figures(), policy, args.json)
+        return 0
     if args.serve is not None:
         return _serve(args, found, policy, tenant)
     figures = _figures(args.store, found, policy, tenant, Trouble())
@@ -108,11 +124,7 @@ class Trouble:
 def _figures(
     store: str | None, found: Whose, policy: CompiledPolicy | None, tenant: str, trouble: Trouble
 ) -> tuple[Series, ...]:
-    try:
-        folder = Path(os.environ[METRICS_DIR]) if os.environ.get(METRICS_DIR, "") else found.state.folder / METRICS
-        kept = collect(folder)
-    except OSError as error:
-        raise BadInput(f"the figures cannot be read: {error}") from None
+    kept = _counted(found)
     total: Sum = kept.figures
     total.add((Series(PROCESSES.name, (), (kept.alive,)),))
     if kept.unreadable:
@@ -127,6 +139,14 @@ def _figures(
         total.add((Series(STORE_UP.name, (), (0,)),))
         trouble.told(str(error))
     return total.figures()
+
+
+def _counted(found: Whose) -> Collected:
+    try:
+        folder = Path(os.environ[METRICS_DIR]) if os.environ.get(METRICS_DIR, "") else found.state.folder / METRICS
+        return collect(folder)
+    except OSError as error:
+        raise BadInput(f"the figures cannot be read: {error}") from None
 
 
 def _veiled(one: Series) -> Series:

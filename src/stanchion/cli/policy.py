@@ -25,6 +25,7 @@ from stanchion.policy.differences import TABLES, Change, differences, effect_of
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import described_packs
 from stanchion.policy.said import beyond_defaults, said_of
+from stanchion.policy.schema import table_of
 from stanchion.views.encode import json_line
 
 SAME: Final = 0
@@ -164,10 +165,12 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
             for name, value in said_of(file, seat.placed.id).items():
                 if name not in APART:
                     yield f"      {name}: {visible(_flow(value))}"
-    tables = {table: {name: beyond_defaults(e) for name, e in getattr(file, table).items()} for table in TABLES}
+    tables = {table: {name: beyond_defaults(e) for name, e in table_of(file, table).items()} for table in TABLES}
     tables |= {
         "policy": {
-            name: said for name in ("limits", "escalation", "degrade") if (said := beyond_defaults(getattr(file, name)))
+            name: said
+            for name in ("limits", "escalation", "bypass", "degrade")
+            if (said := beyond_defaults(getattr(file, name)))
         }
     }
     for table, entries in tables.items():

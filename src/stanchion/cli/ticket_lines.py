@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import State
+from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import row
@@ -24,7 +24,7 @@ STYLES: Final = {
     State.DENIED: "bad",
     State.WITHDRAWN: "bad",
 }
-COLUMNS: Final = ("ticket", "state", "age", "left", "agent", "about", "arguments", "risk", "why")
+COLUMNS: Final = ("ticket", "kind", "state", "age", "left", "agent", "about", "arguments", "risk", "why")
 SHORT: Final = 60
 """How much of the arguments stands in a list; `stanchion tickets show` has them whole."""
 LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence"})
@@ -36,7 +36,8 @@ def listing(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator
     rows = [
         (
             ticket.id,
-            str(ticket.state),
+            str(ticket.kind),
+            _state(ticket),
             span(now - ticket.opened_at),
             _left(ticket, now),
             ticket.agent,
@@ -49,6 +50,47 @@ def listing(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator
     ]
     styles = [{"state": STYLES[ticket.state]} for ticket in tickets]
     yield from table(COLUMNS, rows, ("age", "left"), terminal, styles)
+
+
+def summary(ticket: TicketView) -> str:
+    """A ticket in one line: which one, of which kind, who wants what, why, and who is asked or has answered."""
+    who = ticket.agent if ticket.agent else "an agent"
+    about = f"{ticket.about}({_short(ticket)})" if ticket.content is not None else ticket.about
+    kind = "" if ticket.kind is Kind.ACTION else f" [{ticket.kind}]"
+    asks = f"; asks {' and '.join(ticket.told)}" if ticket.told and ticket.state is State.OPEN else ""
+    refused = ticket.state in (State.DENIED, State.WITHDRAWN) or not ticket.said_yes
+    by = f"; by {ticket.answered_by if refused else ', '.join(ticket.said_yes)}" if ticket.answered_by else ""
+    said = f": {ticket.comment}" if ticket.comment else ""
+    return f"{ticket.id}{kind} {who}: {about}, {ticket.risk}: {ticket.message}{asks}{by}{said}"
+
+
+def outcome(ticket: TicketView) -> str:
+    """What an answer has come to."""
+    asked = ", ".join(one for one in ticket.askers if one)
+    about = f"ticket {ticket.id} ({ticket.about}, asked by {asked if asked else 'an agent'})"
+    match ticket.state:
+        case State.OPEN:
+            more = ticket.takes - len(ticket.said_yes)
+            people = "another person has" if more == 1 else f"{more} other people have"
+            return f"{about} has {len(ticket.said_yes)} yes of {ticket.takes}: {people} to say yes as well"
+        case State.USED:
+            return f"{about} is answered, and what it was about is settled"
+        case State.APPROVED:
+            return f"{about} is approved{_reach(ticket)}"
+        case _:
+            return f"{about} is {ticket.state}: the agent is refused, and reads why"
+
+
+def _reach(ticket: TicketView) -> str:
+    lasts = f"until {shown(ticket.grant_until)} ({span(ticket.grant_until - ticket.answered_at)})"
+    proof = "signed" if ticket.proven else "unproven"
+    if ticket.kind is Kind.RUN:
+        return f", {proof}: it says that somebody has looked, and lets nothing through"
+    if ticket.edits:
+        return f", {proof}: the call goes ahead once, with {pairs(ticket.edits)}, {lasts}"
+    if ticket.scope is Scope.ONCE:
+        return f", {proof}: the same call goes ahead once, {lasts}"
+    return f" for {ticket.reach if ticket.reach else ticket.scope}, {proof}, {lasts}"
 
 
 def holding(grants: list[GrantView], now: int, terminal: Terminal) -> Iterator[str]:
@@ -83,6 +125,10 @@ def whole(ticket: TicketView, now: int, terminal: Terminal) -> Iterator[str]:
 
 def _headline(ticket: TicketView) -> str:
     who = f"agent {ticket.agent}" if ticket.agent else "an agent"
+    if ticket.kind is Kind.RUN:
+        return f"{who}: will you look at its run?"
+    if ticket.kind is Kind.EFFECT:
+        return f"{ticket.tool}: has it happened? {who} found that it began and never ended"
     match ticket.stage, ticket.tool:
         case Stage.TOOL_CALL, tool:
             return f"{who} wants to call {tool}"
@@ -94,8 +140,10 @@ def _headline(ticket: TicketView) -> str:
 
 def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
     yield "ticket", ticket.id if ticket.generation == 1 else f"{ticket.id}, asked for the {_th(ticket.generation)} time"
+    yield "kind", str(ticket.kind) if ticket.kind is not Kind.ACTION else ""
     yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
     beside = {name: value for name, value in ticket.beside.items() if value not in (0, "", None)}
+    yield "changed", pairs(ticket.edits) if ticket.edits else ""
     yield "beside", _text({_named(name): _unit(name, value) for name, value in beside.items()}) if beside else ""
     yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
     yield "why", ticket.message
@@ -105,14 +153,39 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
     yield "task", ticket.task
     yield "run", ticket.run
     yield "tenant", ticket.tenant if ticket.tenant != "default" else ""
-    yield "asks", " or ".join(ticket.roles)
+    yield "asks", _asks(ticket)
     yield "opened", f"{shown(ticket.opened_at)}, {span(now - ticket.opened_at)} ago"
+    yield "yes", _votes(ticket)
     yield "answer", _answer(ticket)
     yield "comment", ticket.comment
     yield "until", _until(ticket, now)
     yield "used by", ticket.used_by
     yield "policy", ticket.policy
     yield "digest", ticket.digest
+
+
+def _asks(ticket: TicketView) -> str:
+    """The roles that are asked, and those that may answer as well."""
+    others = [role for role in ticket.roles if role not in ticket.told]
+    if not ticket.told or ticket.state is not State.OPEN:
+        return " or ".join(ticket.roles)
+    return (
+        f"{' and '.join(ticket.told)}; {' and '.join(others)} may answer too" if others else " and ".join(ticket.told)
+    )
+
+
+def _votes(ticket: TicketView) -> str:
+    """How many have said yes to what takes several."""
+    if ticket.takes <= 1 or ticket.state not in (State.OPEN, State.APPROVED, State.USED):
+        return ""
+    who = f": {', '.join(ticket.said_yes)}" if ticket.said_yes else ""
+    return f"{len(ticket.said_yes)} of {ticket.takes}, each with their own key{who}"
+
+
+def _state(ticket: TicketView) -> str:
+    """Where a ticket stands, with how many have said yes where it takes several."""
+    partly = ticket.state is State.OPEN and ticket.said_yes
+    return f"{ticket.state}, {len(ticket.said_yes)} of {ticket.takes}" if partly else str(ticket.state)
 
 
 def _answer(ticket: TicketView) -> str:
@@ -147,10 +220,15 @@ def _short(ticket: TicketView) -> str:
     if content is None:
         return ""
     if isinstance(content, dict):
-        text = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in content.items())
+        text = pairs(content)
     else:
         text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+
+
+def pairs(values: dict[str, Any]) -> str:
+    """Arguments with their values, in one line."""
+    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
 
 
 def _named(name: str) -> str:

@@ -14,16 +14,27 @@ import msgspec
 from stanchion import Shield, StanchionError
 from stanchion.approvals.act import LARGEST
 from stanchion.approvals.answerers import By, Signer, Wish
+from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
-from stanchion.approvals.scope import Scope, checked_pattern, said
-from stanchion.approvals.ticket import GRANT_S, State, Ticket, wish_of
+from stanchion.approvals.scope import Scope, checked_pattern, edits_of as changed_by, said
+from stanchion.approvals.ticket import Kind, State, Ticket, wish_of
 from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer, whoever
 from stanchion.cli.operator_options import REFUSED, answered
-from stanchion.cli.parser import Parser, nearest
+from stanchion.cli.parser import Parser
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, put, say, visible
-from stanchion.cli.ticket_lines import holding, listing, whole
+from stanchion.cli.ticket_lines import holding, listing, outcome, pairs, whole
+from stanchion.cli.ticket_values import (
+    comment_of,
+    edits_of,
+    for_s_of,
+    kind_of,
+    pattern_of,
+    reason_of,
+    scope_of,
+    state_of,
+)
 from stanchion.cli.times import lasting_s
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verbs import check_verb
@@ -33,11 +44,11 @@ from stanchion.runtime.standing.places import broker_for
 from stanchion.stores.memory import wall_ms
 from stanchion.views.encode import json_line
 from stanchion.views.tickets import TicketView, grant_view, ticket_in_full, ticket_view
-from stanchion.views.times import shown, span
 
-USAGE: Final = """stanchion tickets list [--all | --state STATE] [--tenant NAME] [--store URL] [--json]
+USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [--tenant NAME] [--store URL] [--json]
+       stanchion tickets watch [--kind KIND] [--tenant NAME] [--store URL] [--json]
        stanchion tickets show ID [--store URL] [--json]
-       stanchion tickets approve ID [--scope SCOPE] [--for TIME] [--comment WORDS] [--key FILE]
+       stanchion tickets approve ID [--scope SCOPE | --set ARG=VALUE] [--for TIME] [--comment WORDS] [--key FILE]
        stanchion tickets deny ID --comment WHY [--key FILE]
        stanchion tickets revoke GRANT [--comment WHY]
        stanchion tickets request ID > FILE
@@ -46,8 +57,9 @@ USAGE: Final = """stanchion tickets list [--all | --state STATE] [--tenant NAME]
 
 DESCRIPTION: Final = """\
 list     open tickets, and approvals that are still valid
+watch    the same, and a line for everything that changes, until Ctrl-C
 show     one ticket in full: what would be done, by whom, why it was stopped, until when
-approve  let exactly this action start once, or as often as --scope says
+approve  let exactly this action start once, with what --set changes, or as often as --scope says
 deny     refuse it; the agent reads the comment. It also withdraws an unused approval
 revoke   withdraw an approval that covers more than one call
 request  write a ticket out, to be signed on another machine
@@ -60,12 +72,17 @@ examples:
   stanchion tickets show 3f2a
   stanchion tickets approve 3f2a --key ~/.config/stanchion/keys/ann --for 5m
   stanchion tickets approve 3f2a --ssh-agent --scope pattern --pattern 'command=git push *'
+  stanchion tickets approve 3f2a --ssh-agent --set amount=5 --set 'to="ACME"'
   stanchion tickets deny 3f2a --comment 'wrong account'
 
 ID is a ticket's id, or at least four digits of it. An approval is bound to the agents that
 asked, the task, the tool, every argument, the guards and the policy. SCOPE is `once`, or
 for the same call `run`, `task` or `time`, or `pattern`; critical or irreversible actions
-are approved once. A TIME is 90s, 15m, 2h, at most 1d. The store is the project's
+are approved once, and critical ones by as many operators as the policy says. With --set the
+call goes ahead once with other arguments (values are JSON), judged again. KIND is
+{", ".join(Kind)}: nothing starts on a yes to a run, a review, an effect
+or a rule; a yes to an effect says that it has happened, with `--set happened=false` that
+it has not. A TIME is 90s, 15m, 2h, at most 1d. The store is the project's
 (`stanchion state --where`), or the one that STANCHION_STORE names; answers are in the
 trail.
 
@@ -77,16 +94,19 @@ exit status:
   2  there is no such ticket, or the store cannot be used"""
 
 TAKES: Final = {
-    "list": frozenset({"all", "state", "tenant"}),
+    "list": frozenset({"all", "kind", "state", "tenant"}),
+    "watch": frozenset({"kind", "tenant"}),
     "show": frozenset({"id", "tenant"}),
-    "approve": frozenset({"id", "by", "comment", "for_s", "scope", "pattern", "tenant"}),
+    "approve": frozenset({"id", "by", "comment", "for_s", "scope", "pattern", "set", "tenant"}),
     "deny": frozenset({"id", "by", "comment", "tenant"}),
     "revoke": frozenset({"id", "by", "comment", "tenant"}),
     "request": frozenset({"id", "tenant"}),
-    "sign": frozenset({"id", "comment", "for_s", "scope", "pattern", "deny"}),
+    "sign": frozenset({"id", "comment", "for_s", "scope", "pattern", "set", "deny"}),
     "answer": frozenset({"id"}),
 }
 FILES: Final = frozenset({"sign", "answer"})
+MOST: Final = 1_000
+"""How many tickets are looked through for those of a kind."""
 
 
 def add(commands: Any) -> None:
@@ -104,6 +124,7 @@ def add(commands: Any) -> None:
     choice = parser.add_argument_group("list")
     choice.add_argument("--all", action="store_true", default=None, help="also tickets that are closed")
     choice.add_argument("--state", metavar="STATE", help=f"only those in this state: {', '.join(State)}")
+    choice.add_argument("--kind", metavar="KIND", help=f"only those that ask this: {', '.join(Kind)}")
     answer = parser.add_argument_group("approve, deny, sign")
     answer.add_argument("--comment", metavar="WORDS", help="a comment for the trail; for deny, the agent reads it")
     answer.add_argument("--by", metavar="NAME", help="your name, if no key proves it")
@@ -113,6 +134,9 @@ def add(commands: Any) -> None:
     answer.add_argument("--scope", metavar="SCOPE", help=f"what it covers: {', '.join(Scope)} (default: once)")
     answer.add_argument(
         "--pattern", metavar="ARG=GLOB", action="append", help="the values an argument may have, with `*`"
+    )
+    answer.add_argument(
+        "--set", metavar="ARG=VALUE", action="append", help="another value for an argument, as JSON; may be repeated"
     )
     answer.add_argument("--deny", action="store_true", default=None, help="sign a refusal")
     add_answerer(parser)
@@ -133,28 +157,29 @@ def run(args: argparse.Namespace) -> int:
         if store is None:
             if args.verb == "list":
                 return 0
+            if args.verb == "watch":
+                raise BadInput("there is no store yet: start what is to be watched, or give its store with `--store`")
             raise BadInput(f"there is no ticket `{args.id}`: give the store of the process that waits, with `--store`")
     return answered(args, lambda shield: VERBS[args.verb](args, shield))
 
 
 def _list(args: argparse.Namespace, shield: Shield) -> int:
-    if args.state is not None and args.state not in list(State):
-        known = f"give one of {', '.join(State)}"
-        raise BadInput(f"`--state` is `{args.state}`: {nearest(args.state, list(State), known)}")
-    state = "all" if args.all else args.state
-    found = list(map(ticket_view, shield.tickets(args.tenant, state)))
+    state, kind = state_of(args), kind_of(args)
+    most, roster = FIRST if kind is None else MOST, shield.authority.known()
+    kept = shield.tickets(args.tenant, state, most=most)
+    found = [ticket_view(one, roster) for one in kept if kind in (None, one.kind)]
     if args.json:
         for ticket in found:
             _print(ticket)
         return 0
     terminal, now = Terminal.of(sys.stdout, os.environ), wall_ms()
-    grants = [grant_view(*each) for each in shield.grants(args.tenant)] if state is None else []
+    grants = [grant_view(*each) for each in shield.grants(args.tenant)] if state is None and kind is None else []
     for line in (*(listing(found, now, terminal) if found else ()), *([""] if found and grants else ())):
         put(sys.stdout, line)
     for line in holding(grants, now, terminal) if grants else ():
         put(sys.stdout, line)
     filed = shield.ticketing().count(tenant_of(args.tenant))
-    if state is None and filed > len(found) >= FIRST:
+    if state is None and kind is None and filed > len(found) >= FIRST:
         say(sys.stdout, f"{len(found):,} of about {filed:,}: the most urgent ones")
     if not found and not grants:
         say(sys.stdout, "nothing waits for a person" if args.state is None else f"no ticket is {args.state}")
@@ -162,7 +187,7 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
 
 
 def _show(args: argparse.Namespace, shield: Shield) -> int:
-    ticket = ticket_view(shield.ticket(args.id, args.tenant))
+    ticket = ticket_view(shield.ticket(args.id, args.tenant), shield.authority.known())
     if args.json:
         _print(ticket)
         return 0
@@ -176,31 +201,31 @@ def _approve(args: argparse.Namespace, shield: Shield) -> int:
     ticket = shield.approve(
         ticket.id,
         by=_by(args, shield),
-        comment=_comment(args),
-        for_s=_for_s(args),
-        scope=_scope(args),
-        pattern=_pattern(args),
+        comment=comment_of(args),
+        for_s=for_s_of(args),
+        scope=scope_of(args),
+        pattern=pattern_of(args),
+        edits=edits_of(args),
         tenant=ticket.tenant,
         generation=ticket.generation,
     )
-    return _answered(args, ticket)
+    return _answered(args, ticket, shield)
 
 
 def _deny(args: argparse.Namespace, shield: Shield) -> int:
-    if not args.comment:
-        raise BadInput("`stanchion tickets deny` needs `--comment`: the agent reads it")
+    comment = reason_of(args)
     ticket = shield.ticket(args.id, args.tenant)
     signs = args.key is not None or args.ssh_agent
     name = args.by if args.by else whoever()
     by = _by(args, shield) if signs else name
-    return _answered(args, shield.deny(ticket.id, by=by, comment=args.comment, tenant=ticket.tenant))
+    return _answered(args, shield.deny(ticket.id, by=by, comment=comment, tenant=ticket.tenant), shield)
 
 
 def _revoke(args: argparse.Namespace, shield: Shield) -> int:
     tenants = [args.tenant] if args.tenant is not None else [tenant for tenant, _ in shield.grants()]
     who = args.by if args.by else whoever()
     for tenant in dict.fromkeys(tenants):
-        if shield.revoke(args.id, by=who, why=_comment(args), tenant=tenant):
+        if shield.revoke(args.id, by=who, why=comment_of(args), tenant=tenant):
             say(sys.stdout, f"grant {args.id} is no longer valid")
             return 0
     raise TicketError(f"no grant `{args.id}` is valid: `stanchion tickets list` shows those that are")
@@ -223,19 +248,23 @@ def _sign(args: argparse.Namespace) -> int:
         raise BadInput(f"`{args.id}` is not a ticket: {error}; write it with `stanchion tickets request`") from None
     if not args.as_name or (args.key is None and not args.ssh_agent):
         raise BadInput("say who signs, and with which key: `--as NAME`, and `--key FILE` or `--ssh-agent`")
+    comment = reason_of(args) if args.deny else comment_of(args)
     roster, own = Roster(), os.path.lexists(state_folder(os.environ))
     try:
         one = signer(args, roster, own)
-        scope = Scope(_scope(args))
-        pattern = checked_pattern(_pattern(args) or {}, ticket.content) if scope is Scope.PATTERN else {}
+        scope = Scope(scope_of(args))
+        pattern = checked_pattern(pattern_of(args) or {}, ticket.content) if scope is Scope.PATTERN else {}
         if not args.deny and not ticket.whole:
             raise TicketError("it can only be denied: it is not shown in full, or was changed")
         for line in whole(ticket_in_full(ticket), wall_ms(), Terminal.of(sys.stderr, os.environ)):
             put(sys.stderr, line)
-        wish = wish_of(ticket, said(scope, ticket.run, pattern))
+        edits = checked_edits(ticket, edits_of(args), scope)
+        if edits:
+            put(sys.stderr, f"signed with other arguments: {visible(pairs(edits))}")
+        wish = wish_of(ticket, said(scope, ticket.run, pattern, edits))
         role = one.role if one.role else ticket.roles[-1]
-        until = wall_ms() + int(_for_s(args) * 1000)
-        answer = one.signed(wish.act(one.name, role, until, not args.deny, _comment(args)))
+        until = wall_ms() + int(for_s_of(args) * 1000)
+        answer = one.signed(wish.act(one.name, role, until, not args.deny, comment))
     except TicketError as error:
         say(sys.stderr, f"stanchion: {error}")
         return REFUSED
@@ -259,11 +288,28 @@ def _carry(args: argparse.Namespace, broker: str) -> int:
 
 
 def _answer(args: argparse.Namespace, shield: Shield) -> int:
-    return _answered(args, shield.answer(_content(args.id, LARGEST)))
+    return _answered(args, shield.answer(_content(args.id, LARGEST)), shield)
+
+
+def _watch(args: argparse.Namespace, shield: Shield) -> int:
+    from stanchion.cli.ticket_watch import line, watch
+
+    terminal = Terminal.of(sys.stdout, os.environ)
+
+    def tell(word: str, ticket: TicketView) -> None:
+        if args.json:
+            _print(ticket)
+        else:
+            put(sys.stdout, line(word, ticket, wall_ms(), terminal))
+            sys.stdout.flush()
+
+    watch(shield, args.tenant, kind_of(args), tell)
+    return 0
 
 
 VERBS: Final = {
     "list": _list,
+    "watch": _watch,
     "show": _show,
     "approve": _approve,
     "deny": _deny,
@@ -282,6 +328,9 @@ def _page(wish: Wish, terminal: Terminal) -> Iterable[str]:
     """What is answered, as it is read in that moment: a ticket may have changed since it was looked up."""
     yield from whole(ticket_in_full(wish.said), wall_ms(), terminal)
     yield f"a yes covers: {visible(wish.scope)}"
+    changed = changed_by(wish.scope)
+    if changed:
+        yield f"the call goes ahead with other arguments: {visible(pairs(changed))}"
 
 
 def _shows(wish: Wish) -> None:
@@ -297,51 +346,13 @@ def _content(name: str, most: int) -> bytes:
         raise BadInput(f"`{name}` cannot be read: {error.strerror}") from None
 
 
-def _comment(args: argparse.Namespace) -> str:
-    return "" if args.comment is None else str(args.comment)
-
-
-def _for_s(args: argparse.Namespace) -> float:
-    return GRANT_S if args.for_s is None else float(args.for_s)
-
-
-def _scope(args: argparse.Namespace) -> str:
-    scope = args.scope if args.scope is not None else "pattern" if args.pattern else "once"
-    if scope not in list(Scope):
-        known = f"give one of {', '.join(Scope)}"
-        raise BadInput(f"`--scope` is `{scope}`: {nearest(scope, list(Scope), known)}")
-    return str(scope)
-
-
-def _pattern(args: argparse.Namespace) -> dict[str, str] | None:
-    if not args.pattern:
-        return None
-    pairs = [text.partition("=") for text in args.pattern]
-    wrong = [text for text, (name, sign, _) in zip(args.pattern, pairs, strict=True) if not name or not sign]
-    if wrong:
-        raise BadInput(f"`--pattern` is `{wrong[0]}`: write `ARGUMENT=GLOB`, such as `command=git push *`")
-    return {name: glob for name, _, glob in pairs}
-
-
-def _answered(args: argparse.Namespace, ticket: Ticket) -> int:
-    view = ticket_view(ticket)
+def _answered(args: argparse.Namespace, ticket: Ticket, shield: Shield) -> int:
+    view = ticket_view(ticket, shield.authority.known())
     if args.json:
         _print(view)
     else:
-        say(sys.stdout, _said(view))
+        say(sys.stdout, outcome(view))
     return 0
-
-
-def _said(ticket: TicketView) -> str:
-    asked = ", ".join(one for one in ticket.askers if one)
-    about = f"ticket {ticket.id} ({ticket.about}, asked by {asked if asked else 'an agent'})"
-    if ticket.state is not State.APPROVED:
-        return f"{about} is {ticket.state}: the agent is refused, and reads why"
-    lasts = f"until {shown(ticket.grant_until)} ({span(ticket.grant_until - ticket.answered_at)})"
-    proof = "signed" if ticket.proven else "unproven"
-    if ticket.scope is Scope.ONCE:
-        return f"{about} is approved, {proof}: the same call goes ahead once, {lasts}"
-    return f"{about} is approved for {ticket.reach if ticket.reach else ticket.scope}, {proof}, {lasts}"
 
 
 def _print(ticket: TicketView) -> None:

@@ -58,7 +58,7 @@ RiskName = Literal["low", "medium", "high", "critical"]
 """A risk as policies and hosts write it."""
 
 RISK_NAMES: Final[tuple[RiskName, ...]] = ("low", "medium", "high", "critical")
-"""The same by number."""
+"""From the least to the worst."""
 
 
 class Category(Named):

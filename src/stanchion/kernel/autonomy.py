@@ -24,6 +24,9 @@ MODES: Final = (NORMAL, STRICT, LOCKDOWN, EXHAUSTED)
 TIGHTER: Final = 0.8
 """By what the marks of guards are multiplied in strict mode."""
 
+USED_UP: Final = "kernel.exhausted"
+"""The code of the refusal where nothing is left of a budget."""
+
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF, Stage.CHARGE})
 """Stages at which something begins; where the budget is used up nothing does, and what runs may still end."""
 
@@ -86,7 +89,7 @@ def exhausted(event: Event) -> Finding | None:
     """The refusal where nothing is left; what is under way may end."""
     if event.stage not in STARTS:
         return None
-    return Finding(Action.BLOCK, "kernel.exhausted", guard="kernel")
+    return Finding(Action.BLOCK, USED_UP, guard="kernel")
 
 
 def may_bypass(mode: str, role: str) -> bool:

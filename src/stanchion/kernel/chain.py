@@ -26,6 +26,8 @@ EVERY_ACTION: Final = tuple(Action)
 MAX_AGE_MS: Final = 1_000
 """How old a run's knowledge of shield state and cancellation may be where a chain has nothing to send."""
 
+NOBODY: Final[frozenset[str]] = frozenset()
+
 BLIND_MS: Final = 60_000
 """How old that knowledge may be where guards fail open because the store is lost."""
 
@@ -87,13 +89,19 @@ class Plan:
     """A lineup for one run and tool, built once: lines and keys made."""
 
     __slots__ = (
-        "_lifted", "all_pure", "asks", "cells", "count_marks", "end", "event_of", "guards", "holds", "lifts", "lines",
-        "lineup", "meters", "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run", "shadow",
-        "slices", "switches", "taken", "tallied", "warnings", "watchers",
+        "_lifted", "_past", "all_pure", "asks", "bypassed", "cells", "count_marks", "end", "event_of", "guards",
+        "holds", "lifts", "lines", "lineup", "meters", "passes", "permits", "policy", "pure", "records", "redacts",
+        "refusals", "run", "shadow", "slices", "switches", "taken", "tallied", "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
-        self, policy: Policy, events: tuple[Event, ...], mode: str, can: tuple[Action, ...], lifts: tuple[str, ...] = ()
+        self,
+        policy: Policy,
+        events: tuple[Event, ...],
+        mode: str,
+        can: tuple[Action, ...],
+        lifts: tuple[str, ...] = (),
+        bypasses: tuple[str, ...] = (),
     ) -> None:
         self.policy = policy.hash
         self.warnings, self.count_marks = policy.warnings, policy.count_marks
@@ -111,6 +119,8 @@ class Plan:
         )  # fmt: skip
         self.lifts = frozenset(lifts)
         self._lifted = [_lifted(cells) for cells in self.cells] if lifts else []
+        self.bypassed = frozenset([one.id for one in self.guards if one.whole in bypasses]) if bypasses else NOBODY
+        self._past = [_past(cells) for cells in self.cells] if bypasses else []
         self.taken: set[str] = set()
         self.meters: list[tuple[int, tuple[Line, ...]]] = []
         self.watchers: dict[int, Callable[..., Any]] = {}
@@ -193,7 +203,10 @@ class Plan:
         return self.tallied[self.event_of[pos]] and (self.count_marks or not only_marks(self.guards[pos].guard))
 
     def cells_for(self, guard: str, event: int) -> tuple[Action, ...]:
-        """What each action of a guard becomes; where a person has said yes to what it asks for, nothing waits."""
+        """What each action of a guard becomes; where a person has said yes to what it asks for, nothing waits, and
+        where the action goes past it, nothing is refused."""
+        if guard in self.bypassed:
+            return self._past[event]
         return self._lifted[event] if guard in self.lifts else self.cells[event]
 
     @property
@@ -228,6 +241,14 @@ def _warns(line: Line, count_marks: bool) -> bool:
 
 def _lifted(cells: tuple[Action, ...]) -> tuple[Action, ...]:
     return tuple([Action.ALLOW if action == Action.ESCALATE else action for action in cells])
+
+
+def _past(cells: tuple[Action, ...]) -> tuple[Action, ...]:
+    """What the actions of a guard become that an action goes past: it asks and refuses nothing, its warnings only warn.
+    What it wants changed, and what isolates or ends, stands."""
+    own = {Action.WARN: Action.WARN, Action.ESCALATE: Action.ALLOW, Action.BLOCK: Action.ALLOW}
+    stops = (Action.ESCALATE, Action.BLOCK)
+    return tuple([own.get(Action(said), done) if done in stops else done for said, done in enumerate(cells)])
 
 
 Watch = tuple[tuple[tuple[str, tuple[int, Any]], ...], tuple[Expect, ...], tuple[tuple[str, int, Any], ...], bool]
@@ -294,21 +315,23 @@ class Plans:
         )
         return self.watch
 
-    def of(self, events: tuple[Event, ...], mode: str, lifts: tuple[str, ...] = ()) -> Plan:
+    def of(
+        self, events: tuple[Event, ...], mode: str, lifts: tuple[str, ...] = (), bypasses: tuple[str, ...] = ()
+    ) -> Plan:
         """The plan for these events: by their stages, tool and mode, whose fault a failure is, whether a result reports
-        one, and to whose questions a person has said yes."""
+        one, to whose questions a person has said yes, and past which guards it goes."""
         first = events[0]
         shape: tuple[Any, ...]
-        if len(events) == 1 and not lifts and type(first) is not Failure and FAILED not in first.traits:
+        if len(events) == 1 and not (lifts or bypasses) and type(first) is not Failure and FAILED not in first.traits:
             shape = (type(first), first.tool, mode)
         else:
             told = first.fault if type(first) is Failure else FAILED in first.traits
-            shape = (*map(type, events), first.tool, mode, lifts, told)
+            shape = (*map(type, events), first.tool, mode, lifts, bypasses, told)
         plan = self._plans.get(shape)
         if plan is None:
             if len(self._plans) >= 1_024:
                 self._plans.clear()
-            plan = self._plans[shape] = Plan(self.policy, events, mode, self.can, lifts)
+            plan = self._plans[shape] = Plan(self.policy, events, mode, self.can, lifts, bypasses)
         return plan
 
     def takes(self, event: Event) -> tuple[bool, tuple[Permit, ...]]:

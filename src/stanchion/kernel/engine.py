@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Set as AbstractSet
 from typing import Any, Final
 
-from stanchion.kernel.autonomy import EXHAUSTED, autonomy, exhausted
+from stanchion.kernel.autonomy import EXHAUSTED, USED_UP, autonomy, exhausted
 from stanchion.kernel.case import Case
 from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision, Inputs
@@ -130,7 +130,8 @@ def _look(case: Case, records: Records) -> Finding | None:
         mode, budgets, known_of = autonomy(plans.shares, records)
         case.expects += budgets
         case.used += known_of
-        closed = exhausted(case.first) if mode == EXHAUSTED else None
+        if mode == EXHAUSTED and USED_UP not in case.moment.bypasses:
+            closed = exhausted(case.first)
     case.mode, case.fixed = mode, len(case.expects)
     if case.moment.carried is not None:
         case.expects += case.moment.carried.expects()
@@ -141,7 +142,7 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
     """Pick the chain for the mode, and judge its pure guards and the late answers before them; what was said by the
     same chain in an earlier try still holds. What is closed skips the whole chain."""
     moment = case.moment
-    case.plan = plan = case.plans.of(moment.events, case.mode, moment.lifts)
+    case.plan = plan = case.plans.of(moment.events, case.mode, moment.lifts, moment.bypasses)
     if plan is not case.judged_by:
         clock = case.plans.clock
         if clock is None:
@@ -337,7 +338,7 @@ def _entered(case: Case, records: Records, made: Decision) -> Generator[Need, An
 
 def _contended(case: Case) -> Decision:
     """The decision where others were faster each time."""
-    plan = case.plans.of(case.moment.events, case.mode, case.moment.lifts)
+    plan = case.plans.of(case.moment.events, case.mode, case.moment.lifts, case.moment.bypasses)
     args: tuple[str | int, ...] = (TRIES,)
     code = "kernel.contention"
     if has_happened(case.first):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.kernel.actions import Risk
+from stanchion.kernel.actions import Risk, RiskName
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.names import Names
 from stanchion.kernel.shown import brief
@@ -21,9 +21,14 @@ Data = Any
 """JSON-like data: what a parser gave us or `data.project` made; never an arbitrary object."""
 
 
+SPAWNED: Final = "spawned"
+"""The trait of a handoff by which a run only gives a child its budget."""
+
+
 class RunInfo(msgspec.Struct, frozen=True, gc=False):
     """Who is at work: the identity and scope of one agent's work on one task.
 
+    `level` is how much harm its work can do, where somebody says it.
     `purse` is the run whose budgets it spends from, if that is another. `allotment` is what was carved out for it, by
     unit, -1 where nothing was; `allotted_by` and `allotted_for` are the agent and the task out of whose budgets.
     """
@@ -42,6 +47,13 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     allotment: Amounts | None = msgspec.field(default=None, name="grant")
     allotted_by: str = msgspec.field(default="", name="granted_by")
     allotted_for: str = msgspec.field(default="", name="granted_for")
+    # Left out of records where nobody gives one, so that they are as they always were.
+    level: RiskName | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="risk")
+
+    @property
+    def risk(self) -> str:
+        """The run's risk level; empty where it has none."""
+        return self.level if self.level is not msgspec.UNSET else ""
 
 
 class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -218,7 +230,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     `attempt` is 2 for a lesser request, judged because the first attempt was degraded; `again` says that the same
     action was judged before, because it waited or was degraded, and has had its warnings. `stakes` are records that it
     rests on. `granted` names the ticket by which a person has said yes, and `lifts` the guards that asked for one: what
-    another guard asks for still waits. `readings` are what is known already of what the events say, and `carried` what
+    another guard asks for still waits. `bypasses` are the guards that this one action goes past, their refusals
+    included. `readings` are what is known already of what the events say, and `carried` what
     the runtime keeps in the store along with the decision; neither is recorded.
     """
 
@@ -231,6 +244,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     granted: str = ""
     again: bool = False
     lifts: tuple[str, ...] = ()
+    bypasses: tuple[str, ...] = ()
     readings: tuple[Any, ...] = ()
     carried: Carried | None = None
 

@@ -84,6 +84,9 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
     sound(finding)
     placed = plan.guards[pos]
     cells = plan.cells_for(placed.id, plan.event_of[pos])
+    if plan.bypassed and finding.code.startswith("kernel."):
+        # The kernel speaks in place of a guard that broke: nobody has said that this may be gone past.
+        cells = plan.cells[plan.event_of[pos]]
     action = cells[finding.action]
     if finding.patches and not plan.redacts and placed.kind is not Kind.METER:
         # Whatever else it says, it goes ahead only as patched, and the host cannot patch it. Meters word what the

@@ -168,6 +168,10 @@ KERNEL: Final = declare(
             "a budget of this run is used up, so nothing new begins",
             "report what is done so far, or ask for a larger budget",
         ),
+        "kernel.approval": Words(
+            "the risk level of this run is `{}`: a person has to say yes to every action",
+            "wait for the answer and repeat the same action; meanwhile prepare what needs none",
+        ),
         "kernel.deadline": Words(
             "the run's deadline has passed", "stop working on this task; report what is done so far"
         ),

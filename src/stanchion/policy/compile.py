@@ -17,7 +17,7 @@ from stanchion.policy.errors import Fault, GuardFault, PolicyError
 from stanchion.policy.faults.entry import wrong_in
 from stanchion.policy.idle import idle
 from stanchion.policy.named_code import imported
-from stanchion.policy.schema import GUARDS, AppliesTo, Bypass, Placement, PolicyFile, id_of, use_of
+from stanchion.policy.schema import GUARDS, AppliesTo, Bypass, Placement, PolicyFile, RiskLevels, id_of, use_of
 from stanchion.policy.seat import call_of, misplaced, seat_of
 
 _PLACEMENT: Final = frozenset(Placement.__struct_fields__)
@@ -47,6 +47,14 @@ def compile_policy(
     faults += [Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)]
     faults += [*scoping.wrong_in(file, where), *(scoping.unread(file, where) if whole else ())]
     faults += [*(scoping.unspent(file, where) if whole else ())]
+    if file.bypass.safety_responses:
+        from stanchion.policy import standing
+
+        faults += [Fault(where("bypass", *path), said) for path, said in standing.wrong_responses(file)]
+    if file.risk != RiskLevels():
+        from stanchion.policy import levels
+
+        faults += levels.wrong_in(file, where, whole)
     seats: list[Seat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()
@@ -126,7 +134,12 @@ def _seat(file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: froze
         entry.part_of,
         entry.effects,
     )
-    return seat_of(placed, place, entry.applies_to)
+    seat = seat_of(placed, place, entry.applies_to)
+    if file.risk == RiskLevels():
+        return seat
+    from stanchion.policy.levels import at_levels
+
+    return at_levels(file, seat, entry.always)
 
 
 def _inert(file: PolicyFile, where: Where) -> Iterator[Fault]:

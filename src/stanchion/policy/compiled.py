@@ -32,7 +32,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER
 from stanchion.kernel.states import SAFE
 from stanchion.kernel.units import NOTHING, Amounts, Unit
-from stanchion.policy.schema import AgentEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
+from stanchion.policy.schema import AgentEntry, PolicyFile, RiskEntry, RoleEntry, TaskEntry, ToolEntry
 from stanchion.policy.static import STATIC
 from stanchion.policy.veil import Veil
 from stanchion.readings import Reader
@@ -55,6 +55,7 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
     tools: Names | None = None
     needs: dict[str, frozenset[Any]] = {}
     place: str = ""
+    risks: Names | None = None
 
     def concerns(self, tool: str, run: RunInfo) -> bool:
         """Whether the guard applies to that tool in that run."""
@@ -62,17 +63,23 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
             (self.tools is None or tool in self.tools)
             and (self.agents is None or run.agent in self.agents)
             and (self.tasks is None or run.task in self.tasks)
+            and (self.risks is None or level_of(run) in self.risks)
             and all(_known(name, tool, run) in values for name, values in self.needs.items() if name in STATIC)
         )
 
     @property
     def open(self) -> bool:
         """Whether the guard applies to every tool in every run."""
-        return self.tools is None and self.agents is None and self.tasks is None and not STATIC & self.needs.keys()
+        listed = (self.tools, self.agents, self.tasks, self.risks)
+        return all(names is None for names in listed) and not STATIC & self.needs.keys()
 
     def concerns_run(self, run: RunInfo) -> bool:
         """Whether the guard applies to some tool in that run."""
-        return (self.agents is None or run.agent in self.agents) and (self.tasks is None or run.task in self.tasks)
+        return (
+            (self.agents is None or run.agent in self.agents)
+            and (self.tasks is None or run.task in self.tasks)
+            and (self.risks is None or level_of(run) in self.risks)
+        )
 
     def keys(self) -> list[tuple[str, str]]:
         """Under which names the guard is found: the tools, agents, roles or tasks it is for; none if it is for all."""
@@ -88,6 +95,11 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
             if name in self.needs:
                 return [(kind, value) for value in sorted(self.needs[name], key=str)]
         return []
+
+
+def level_of(run: RunInfo) -> str:
+    """The risk level of a run as policies write it: `none` where it has none."""
+    return run.risk if run.risk else "none"
 
 
 def _known(name: str, tool: str, run: RunInfo) -> str:
@@ -139,8 +151,11 @@ class CompiledPolicy:
         self.contextual = False
         """Whether code behind its guards asks for the context of events: said when it is put in force."""
         self.veil = Veil(guards)
+        self.learns = file.experience.tier != "none"
         self.judges_errors = Stage.ERROR in self.stages
         self.has_once = any("once" in entry.annotations for entry in file.tools.values())
+        self.bypasses = bool(file.bypass.safety_responses) or any(entry.bypass.allowed for entry in file.guards)
+        """Whether an action may ever go past a guard."""
         self._index: dict[tuple[str, str, str], list[Seat]] = {}
         for seat in seats:
             for stage in seat.placed.stages:
@@ -158,7 +173,7 @@ class CompiledPolicy:
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply at a stage to a tool in a run, in the given mode."""
         allotted = "" if run.allotment is None else "allotted"
-        asked = (stage.value, tool, run.agent, run.role, run.task, mode, allotted)
+        asked = (stage.value, tool, run.agent, run.role, run.task, mode, allotted, run.risk)
         chain = self._memo.get(asked)
         if chain is None:
             if len(self._memo) >= 4_096:
@@ -170,7 +185,11 @@ class CompiledPolicy:
                 chain += (SAFE_MODE,) if stage in SAFE_MODE.stages else ()
             if allotted:
                 chain += tuple([placed for placed in (ALLOTMENT, ALLOTTED_REQUESTS) if stage in placed.stages])
-            if mode == STRICT:
+            if run.risk:
+                from stanchion.policy.risk import asking
+
+                chain += asking(stage, run.risk, self.level(run.risk).approval, self.shadow)
+            if mode == STRICT or self.level(run.risk).strict_marks:
                 chain = tuple(_tightened(placed) for placed in chain)
             self._memo[asked] = chain
         return chain
@@ -204,7 +223,7 @@ class CompiledPolicy:
         measure by measure."""
         if not self._reserves:
             return NOTHING
-        asked = (stage.value, tool, run.agent, run.role, run.task)
+        asked = (stage.value, tool, run.agent, run.role, run.task, run.risk)
         known = self._bounds.get(asked)
         if known is None:
             if len(self._bounds) >= 4_096:
@@ -214,6 +233,11 @@ class CompiledPolicy:
             one, tokens, cost, api_calls, working = [max([r.get(unit, 0) for r in said], default=0) for unit in Unit]
             known = self._bounds[asked] = (one, tokens, cost, api_calls, working)
         return known
+
+    def level(self, risk: str) -> RiskEntry:
+        """What the policy says of a risk level."""
+        said = getattr(self.file.risk, risk) if risk else None
+        return RiskEntry() if said is None else said
 
     def role(self, role: str) -> RoleEntry:
         """What the policy says of a role."""

@@ -8,9 +8,9 @@ import msgspec
 
 from stanchion.kernel.guard import Placed
 from stanchion.policy.compiled import CompiledPolicy, Seat
-from stanchion.policy.schema import ENTRIES, Placement
+from stanchion.policy.schema import ENTRIES, Placement, table_of
 
-TABLES: Final = ("roles", "agents", "tasks", "tools", "prices")
+TABLES: Final = ("roles", "agents", "tasks", "tools", "risk", "prices")
 _PLACED: Final = frozenset(Placement.__struct_fields__)
 
 
@@ -26,7 +26,7 @@ def differences(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Change, ...]:
     """What differs in effect; guards that are switched off have none."""
     found: list[Change] = []
     whole = [{name: _plain(getattr(p.file, name)) for name in ("name", "version", "mode")} for p in (old, new)]
-    for name in ("limits", "escalation", "degrade", "faults"):
+    for name in ("limits", "escalation", "bypass", "degrade", "faults", "experience"):
         for said, policy in zip(whole, (old, new), strict=True):
             said |= {f"{name}.{key}": value for key, value in _plain(getattr(policy.file, name)).items()}
     found += _changed("policy", *whole)
@@ -34,7 +34,7 @@ def differences(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Change, ...]:
         "guard", {s.placed.id: effect_of(s) for s in old.seats}, {s.placed.id: effect_of(s) for s in new.seats}
     )
     for table in TABLES:
-        found += _tables(table.removesuffix("s"), _plain(getattr(old.file, table)), _plain(getattr(new.file, table)))
+        found += _tables(table.removesuffix("s"), _plain(table_of(old.file, table)), _plain(table_of(new.file, table)))
     return tuple(found)
 
 
@@ -43,7 +43,12 @@ def effect_of(seat: Seat) -> dict[str, Any]:
     placed: Placed = seat.placed
     listed = {
         f"applies_to.{kind}": sorted((*names.exact, *names.globs))
-        for kind, names in (("agents", seat.agents), ("tasks", seat.tasks), ("tools", seat.tools))
+        for kind, names in (
+            ("agents", seat.agents),
+            ("tasks", seat.tasks),
+            ("tools", seat.tools),
+            ("risks", seat.risks),
+        )
         if names is not None
     }
     entry = ENTRIES.get(getattr(placed.guard, "name", ""))

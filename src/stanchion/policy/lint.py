@@ -143,6 +143,7 @@ class _Linting:
             yield Remark(places.get(one, seat.place), "shadowed", "certain", said, advice)
         yield from self._unused_roles()
         yield from self._unused_entries()
+        yield from self._unused_levels()
         for fault, advice, sure in about_lists(self.document):
             yield Remark(fault.place, "replaces", sure, fault.message, advice)
         for doubt in self.document.doubts:
@@ -158,6 +159,20 @@ class _Linting:
         if self.file.mode == "shadow" and self.env is None:
             said = "the whole policy only watches (`mode: shadow`)"
             yield Remark(self.where("mode"), "shadow", "info", said, "enforce it once you trust it")
+
+    def _unused_levels(self) -> Iterator[Remark]:
+        """Risk levels of tasks that mean nothing, and meanings of levels that no task has."""
+        asked = {name: task.risk for name, task in self.file.tasks.items() if task.risk is not None}
+        for name, level in asked.items():
+            if getattr(self.file.risk, level) is None and level != "critical":
+                said = f"the task `{name}` has the risk level `{level}`, and the policy says nothing of that level"
+                advice = f"say what it means with `risk: {{{level}: …}}`, or leave it out"
+                yield Remark(self.where("tasks", name, "risk"), "unused", "likely", said, advice)
+        for meant in self.file.risk.given() if asked else ():
+            if meant not in asked.values():
+                said = f"no task has the risk level `{meant}`: only runs have it that name it themselves"
+                advice = "give it to a task, or remove it if no program names it"
+                yield Remark(self.where("risk", meant), "unused", "info", said, advice)
 
     def _about(self, seat: Seat) -> Iterator[Point]:
         guard = seat.placed.guard
@@ -184,7 +199,7 @@ class _Linting:
                 spots += [(name, ("when",)) for name in needed if isinstance(name, str)]
             if kind == "tools":
                 tools += spots
-            else:
+            elif kind in self.declared:
                 yield from self._undeclared(seat.placed.id, kind, spots)
         for name, path in tools:
             near = None if is_glob(name) else self.tools.meant(name)

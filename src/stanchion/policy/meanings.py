@@ -19,14 +19,40 @@ PARTS: Final[dict[str, str]] = {
     "PolicyFile.guards": "The guards that judge events; each entry names its guard with `use`.",
     "PolicyFile.limits": "Limits of the engine itself.",
     "PolicyFile.autonomy": "If `true`, a run is judged more strictly as its budgets run out.",
+    "PolicyFile.risk": "What the risk levels of runs mean. A level that is not here changes nothing, except that "
+    "`critical` always asks a person.",
+    "RiskLevels.low": "Runs that can do little harm.",
+    "RiskLevels.medium": "Runs that can do some harm.",
+    "RiskLevels.high": "Runs that can do much harm.",
+    "RiskLevels.critical": "Runs that can do the worst: a person has to approve every action.",
+    "RiskEntry.active": "The guards that are active at this level, by id or glob; guards with `always: true` are "
+    "active at every level.",
+    "RiskEntry.strict_marks": "If `true`, the marks of guards, such as `warn_at`, come earlier at this level, as in "
+    "the autonomy mode `strict`.",
+    "RiskEntry.approval": "If `true`, a person has to approve every tool call, request and handoff at this level. At "
+    "`critical` that is always so.",
+    "TaskEntry.risk": "The risk level of runs on this task; a run can have a higher one. If absent, the task has none.",
+    "AppliesTo.risks": "Only runs at these risk levels, `none` for runs without a level; if absent, all.",
     "PolicyFile.prices": "Model prices by model name; `*` and `?` make a pattern. They override the shipped table.",
     "PolicyFile.faults": "Which kind of fault a failure is; these entries override the shipped table.",
     "PolicyFile.escalation": "Who answers escalated actions, and how long an action waits.",
+    "PolicyFile.bypass": "How long a request for a bypass waits, and what an emergency may do without an answer.",
     "PolicyFile.operators": "The people who may approve what an agent may not do, by name, each with a key.",
     "PolicyFile.degrade": "What a lesser request is when a guard answers `degrade`.",
+    "PolicyFile.experience": "What is kept of the outcomes of calls, and for how long.",
+    "Experience.tier": "Where outcomes are kept: `none` keeps nothing, `session` counts in the run, `process` in the "
+    "memory of the process, `persistent` beside the store.",
+    "Experience.days": "`stanchion experience prune` removes incidents older than this many days.",
+    "Experience.rows": "The most incidents that `stanchion experience prune` leaves.",
     "PolicyFile.durations": "If `true`, the time that each guard takes is measured; `chain_result()` gives it.",
     "Bypass.allowed": "Whether somebody may let an action past the guard.",
     "Bypass.requires_approval": "The role whose yes it takes; one of `escalation.roles` or of the operators' roles.",
+    "Bypassing.timeout_s": "How many seconds each authority has to answer a request for a bypass.",
+    "Bypassing.emergency_s": "After this many seconds without an answer, an emergency request for a safety response "
+    "goes ahead once.",
+    "Bypassing.review_s": "How many seconds an operator has to review such an emergency; then an alert is sent.",
+    "Bypassing.safety_responses": "The tools that may stop harm in an emergency, by their exact names. They must not "
+    "be irreversible or destructive.",
     "Bypass.audit_required": "Always `true`: a bypass is recorded.",
     "PolicyFile.unread": "What happens to content that cannot be read: `block` refuses it, `media` lets images, audio "
     "and documents in, `allow` lets everything pass. What passes is marked as unread.",
@@ -57,6 +83,10 @@ PARTS: Final[dict[str, str]] = {
     "an hour; if absent, the price of other cache writes.",
     "Escalation.roles": "The roles that are asked, in this order.",
     "Escalation.timeout_s": "The action is refused after this many seconds without an answer.",
+    "Escalation.next_after_s": "After this many seconds without an answer the next role is asked as well; if absent, a "
+    "third of `timeout_s`.",
+    "Escalation.quorum": "How many operators must say yes to a critical action, each with their own key; if absent, 2 "
+    "where at least two have one of the roles, otherwise 1.",
     "Escalation.wait_s": "How many seconds a call waits for the answer; afterwards it can be repeated and uses the "
     "answer it got.",
     "Escalation.tickets_for_a_run": "The most tickets that a run may open; beyond that nobody is asked and the action "
@@ -84,6 +114,10 @@ PARTS: Final[dict[str, str]] = {
     "level.",
     "TaskEntry.related_tools": "The tools that belong to the task; the guard `task_scope` warns about others. If "
     "absent, all tools belong.",
+    "AgentEntry.branches": "The branches that this agent may commit and push to, as globs, unless its task says "
+    "others; the guard `evidence` with `branch` enforces it.",
+    "TaskEntry.branches": "The branches that work on the task may be committed and pushed to, as globs; `!main` "
+    "excludes one. The guard `evidence` with `branch` enforces it.",
     "TaskEntry.files": "The files that belong to the task; the guard `files` enforces it.",
     "TaskEntry.additional_tools": "Tools that are allowed in addition to an agent's own while it works on this task.",
     "TaskEntry.deadline_s": "A run on this task ends this many seconds after its start; if absent, it has no deadline.",

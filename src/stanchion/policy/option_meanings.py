@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.policy.work_meanings import OPTIONS as OF_WORK
+
 OPTIONS: Final[dict[str, str]] = {
+    **OF_WORK,
     "*.use": "The guard's name, from the list of guards.",
     "*.id": "The entry's own name in findings and overlays; if absent, `use` with hyphens instead of underscores.",
     "*.enabled": "`false` switches the guard off but keeps the entry in the file.",
@@ -12,7 +15,7 @@ OPTIONS: Final[dict[str, str]] = {
     "*.category": "Breaks ties between guards of the same priority, from `safety` (first) to `quality` (last).",
     "*.stages": "The stages at which the guard judges; if absent, all stages that it supports.",
     "*.mode": "`shadow` judges and records but changes nothing; `enforce` acts on what the guard finds.",
-    "*.applies_to": "The agents, tasks and tools that the guard judges; if absent, all of them.",
+    "*.applies_to": "The agents, tasks, tools and risk levels that the guard judges; if absent, all of them.",
     "*.fail_open": "If `true`, a call goes ahead when the guard itself fails, unless the tool's risk is critical.",
     "*.part_of": "The id of the guard that this one is a part of: together they give one verdict. If absent, it "
     "stands for itself.",
@@ -121,31 +124,6 @@ OPTIONS: Final[dict[str, str]] = {
     "loops.stall_action": "The action for a call after many that brought nothing new.",
     "loops.by_reading": "If `true`, calls that only look also have the limit of `idempotent_repeats` if a tool's name "
     "or its commands say so, without an annotation.",
-    "locks.root": "The folder where relative paths start; absolute if agents name files in both ways.",
-    "locks.lock_reads": "If `true`, a call that reads a file locks it, too: shared with others who read it.",
-    "locks.take": "If `true`, a call locks what it changes. If `false`, its run must have locked it before, with "
-    "`run.lock` or the tool `lock_file`.",
-    "locks.release": "How long a call locks a file: for the rest of its `run`, or only for the `call`.",
-    "locks.lease_s": "After how many seconds without activity a run loses its locks; choose more than any call takes.",
-    "locks.timeout_s": "How many seconds a call waits for a lock before it is refused; `0` refuses it at once.",
-    "locks.pause_s": "How many seconds a waiting call pauses before it is judged again; must be shorter than "
-    "`timeout_s`.",
-    "locks.max_locks": "How many locks a tenant may have at the same time; a call that needs more is refused.",
-    "locks.max_waiting": "How many calls may wait in line; the next one is refused at once.",
-    "locks.resources": "Arguments that name something else to lock than a file, such as `table`.",
-    "locks.case_insensitive": "If `true`, paths that differ only in upper and lower case are one file.",
-    "locks.real_paths": "If `true`, the disk is asked, too, and a path that leads through a link is refused.",
-    "locks.action": "The action for a call without its locks, and for a handoff of what others have locked.",
-    "locks.counter": "Guards with the same counter share their locks; if absent, each entry has its own.",
-    "queue.max_running": "How many calls may run at the same time.",
-    "queue.max_waiting": "How many calls may wait in line; the next one is refused at once.",
-    "queue.timeout_s": "How many seconds a call waits before it is refused.",
-    "queue.pause_s": "How many seconds a waiting call pauses before it is judged again; must be shorter than "
-    "`timeout_s`.",
-    "queue.keep_s": "How many seconds a place is kept for a call that reports no outcome; choose more than any call "
-    "takes.",
-    "queue.per": "Who shares a line; `tool` means all calls of a tool in a tenant.",
-    "queue.counter": "Queues with the same counter and `per` share a line; if absent, each entry has its own.",
     "recovery.max_retries": "How many times one call is retried, counting all calls inside it.",
     "recovery.per_run": "How many retries a run and its children have in total, in all processes.",
     "recovery.backoff_base_s": "How many seconds to wait before the first retry.",
@@ -347,27 +325,6 @@ OPTIONS: Final[dict[str, str]] = {
     "output.results": "The JSON Schemas of results that are JSON in a text, by tool name or glob: an exact name "
     "first, then the first glob that matches. `true` accepts any JSON; if absent, results are not checked.",
     "output.mismatch": "The action for content that does not have the required form.",
-    "evidence.tests": "The action for handing on changed code whose tests have not passed since the change; `null` "
-    "switches the check off.",
-    "evidence.lint": "The action for handing on changed code that has not been linted without findings since the "
-    "change; `null` switches the check off.",
-    "evidence.claims": "The action for a claim that tests pass or linters find nothing when that was not observed; "
-    "`null` switches the check off.",
-    "evidence.answers": "If `true`, a final answer hands the work on.",
-    "evidence.test_commands": "The only commands that count as tests: a program and the words after it, with globs. "
-    "If absent, all known ones.",
-    "evidence.lint_commands": "The only commands that count as linters; if absent, all known ones.",
-    "evidence.commit_commands": "The only commands that hand work on; if absent, all known ones.",
-    "evidence.test_tools": "The only tools that count as tests, by name or glob; if absent, tools are recognized by "
-    "their names.",
-    "evidence.lint_tools": "The only tools that count as linters, by name or glob; if absent, tools are recognized by "
-    "their names.",
-    "evidence.commit_tools": "The only tools that hand work on, by name or glob; if absent, tools are recognized by "
-    "their names.",
-    "evidence.code": "The files that are code, as globs of paths or names; if absent, files are recognized by their "
-    "extension.",
-    "evidence.counter": "Guards with the same counter share what they know of a run; if absent, each entry has its "
-    "own.",
     "rule.when": "The condition under which the rule applies, such as `agent.role == 'writer'`.",
     "rule.check": "The condition that must be true then; if absent, the rule acts whenever `when` is true.",
     "rule.action": "The action when the rule is broken; `allow` only records it.",

@@ -23,7 +23,7 @@ from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.rules import Rule
 
 TOOL: Final = "action.tool_name"
-LISTS: Final = {"tools": TOOL, "agents": "agent.id", "tasks": "task.id"}
+LISTS: Final = {"tools": TOOL, "agents": "agent.id", "tasks": "task.id", "risks": "run.risk"}
 """What the lists of `applies_to` are compared with."""
 
 LOOKED_AT: Final = 64

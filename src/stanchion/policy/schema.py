@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, Union, cast, get_type_hints
 import msgspec
 
 from stanchion.guards import SHIPPED
-from stanchion.kernel.actions import RiskName
+from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.contract.powers import READS
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
@@ -19,6 +19,7 @@ Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Level = Annotated[int, msgspec.Meta(ge=0)]
 Annotation = Literal["read_only", "destructive", "irreversible", "idempotent", "poll", "open_world", "once"]
 EffectName = Literal["flag_trajectory", "increment_strike", "emit_alert", "rollback", "ask_person"]
+LevelName = Literal["none", "low", "medium", "high", "critical"]
 UnreadName = Literal["block", "media", "allow"]
 StageName = Literal[
     "prompt",
@@ -41,6 +42,7 @@ class AppliesTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: tuple[str, ...] | None = None
     tasks: tuple[str, ...] | None = None
     tools: tuple[str, ...] | None = None
+    risks: tuple[LevelName, ...] | None = None
 
 
 class RoleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +60,7 @@ class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allowed_tools: tuple[str, ...] | None = None
     capabilities: tuple[str, ...] = ()
     autonomy_level: Level | None = None
+    branches: tuple[str, ...] | None = None
 
 
 class TaskFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,7 +86,31 @@ class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     related_tools: tuple[str, ...] | None = None
     files: TaskFiles | None = None
     budget: TaskBudget | None = None
+    branches: tuple[str, ...] | None = None
     deadline_s: Seconds | None = None
+    risk: RiskName | None = None
+
+
+class RiskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a risk level of a run means: which guards are active, by id or glob, whether their marks come earlier, and
+    whether a person has to say yes to every action."""
+
+    active: tuple[str, ...] = ("*",)
+    strict_marks: bool = False
+    approval: bool = False
+
+
+class RiskLevels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the risk levels of runs mean; one that is absent changes nothing."""
+
+    low: RiskEntry | None = None
+    medium: RiskEntry | None = None
+    high: RiskEntry | None = None
+    critical: RiskEntry | None = None
+
+    def given(self) -> dict[str, RiskEntry]:
+        """The levels of which something is said."""
+        return {name: said for name in RISK_NAMES if (said := getattr(self, name)) is not None}
 
 
 class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -109,9 +136,20 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
     timeout_s: Seconds = 1800.0
+    next_after_s: Seconds | None = None
+    quorum: Annotated[int, msgspec.Meta(ge=1)] | None = None
     wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     tickets_for_a_run: Annotated[int, msgspec.Meta(ge=1)] = 100
     tickets_a_minute: Annotated[int, msgspec.Meta(ge=1)] = 30
+
+
+class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How long a request to go past a guard waits for each authority, and what an emergency may do without one."""
+
+    timeout_s: Seconds = 900.0
+    emergency_s: Seconds = 60.0
+    review_s: Seconds = 86400.0
+    safety_responses: tuple[str, ...] = ()
 
 
 class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -130,6 +168,14 @@ class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keep_messages: Annotated[int, msgspec.Meta(ge=1)] | None = None
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
     pause_s: Seconds | None = None
+
+
+class Experience(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is kept of the outcomes of calls, where and for how long; nothing unless a tier is named."""
+
+    tier: Literal["none", "session", "process", "persistent"] = "none"
+    days: Annotated[int, msgspec.Meta(ge=1, le=36_500)] = 90
+    rows: Annotated[int, msgspec.Meta(ge=1, lt=10**12)] = 1_000_000
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -302,14 +348,23 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: dict[str, AgentEntry] = {}
     tasks: dict[str, TaskEntry] = {}
     tools: dict[str, ToolEntry] = {}
+    risk: RiskLevels = RiskLevels()
     prices: dict[str, PriceEntry] = {}
     faults: FaultEntries = FaultEntries()
     guards: tuple[Any, ...] = ()
     limits: Limits = Limits()
     escalation: Escalation = Escalation()
+    bypass: Bypassing = Bypassing()
     operators: dict[str, OperatorEntry] = {}
     degrade: Degrade = Degrade()
+    experience: Experience = Experience()
     strikes: Strikes = Strikes()
+
+
+def table_of(file: PolicyFile, name: str) -> dict[str, Any]:
+    """A table of a policy, such as its tools: the entries by their names."""
+    table: Any = getattr(file, name)
+    return table.given() if isinstance(table, RiskLevels) else table
 
 
 @cache

@@ -28,6 +28,8 @@ FOR_GUARDS: Final = (
     ("tools", "authority"),
     ("agents", "autonomy_level"),
     ("roles", "autonomy_level"),
+    ("tasks", "branches"),
+    ("agents", "branches"),
 )
 """What a policy says, by table and key, that nothing but guards reads."""
 

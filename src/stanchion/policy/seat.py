@@ -27,7 +27,7 @@ def seat_of(placed: Placed, place: str, who: AppliesTo = EVERYBODY) -> Seat:
     if tools is None and concerned is not None:
         tools = concerned.concerns
     needs = {} if needing is None else dict(needing.needs)
-    return Seat(placed, _names(who.agents), _names(who.tasks), _names(tools), needs, place)
+    return Seat(placed, _names(who.agents), _names(who.tasks), _names(tools), needs, place, _names(who.risks))
 
 
 def call_of(guard: Any) -> Any:

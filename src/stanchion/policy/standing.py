@@ -6,16 +6,23 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.kernel.autonomy import OPERATOR, SUPERVISOR
+from stanchion.policy.compiled import best
 from stanchion.policy.document import Document, Node
 from stanchion.policy.errors import Fault
 from stanchion.policy.merge import identity_of
 from stanchion.policy.schema import PolicyFile, id_of
 
-Wrong = tuple[tuple[str, ...], str]
+Wrong = tuple[tuple[str | int, ...], str]
 """A path below a guard's entry, and what is wrong there."""
 
 OFF: Final = ("enabled", False), ("mode", "shadow"), ("fail_open", True)
 """What an entry may not say of a guard that is always active."""
+
+
+NO_RESPONSE: Final = ("irreversible", "destructive")
+"""Annotations of tools that never run without a person's answer."""
+
+GLOBS: Final = frozenset("*?[")
 
 
 def wrong_in(file: PolicyFile, entry: Any) -> Iterator[Wrong]:
@@ -24,6 +31,8 @@ def wrong_in(file: PolicyFile, entry: Any) -> Iterator[Wrong]:
         if getattr(entry, option) == value:
             said = f"`{id_of(entry)}` is always active, and `{option}: {str(value).lower()}` would switch it off"
             yield (option,), f"{said}: leave it out"
+    if entry.always and entry.applies_to.risks is not None:
+        yield ("applies_to", "risks"), f"`{id_of(entry)}` is always active, at every risk level: leave it out"
     if entry.part_of:
         whole = next((one for one in file.guards if id_of(one) == entry.part_of), None)
         if whole is None or whole.part_of:
@@ -43,6 +52,18 @@ def _bypass(file: PolicyFile, entry: Any) -> Iterator[Wrong]:
         from stanchion.policy.nearest import hint
 
         yield ("bypass", "requires_approval"), f"there is no role `{role}` that answers: {hint(role, _roles(file))}"
+
+
+def wrong_responses(file: PolicyFile) -> Iterator[Wrong]:
+    """What makes no sense about the tools that may stop harm in an emergency."""
+    for at, name in enumerate(file.bypass.safety_responses):
+        entry = best(file.tools, name)
+        odd = [one for one in NO_RESPONSE if entry is not None and one in entry.annotations]
+        if not name or set(name) & GLOBS:
+            yield ("safety_responses", at), f"`{name}` is no tool's exact name: name each tool by itself"
+        elif odd:
+            said = f"`{name}` is {odd[0]}, and nobody may answer before it runs: leave it out, or change its annotation"
+            yield ("safety_responses", at), said
 
 
 def _roles(file: PolicyFile) -> list[str]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.runtime.later import later
 
 if TYPE_CHECKING:
-    from stanchion.runtime.operating import accept_store as accepting, acts, commands
-    from stanchion.runtime.people import enrol as enrolling, nobody_beside as beside, ticket_methods
+    from stanchion.runtime.learning import methods as learning
+    from stanchion.runtime.learning.keeper import Keeper
+    from stanchion.runtime.operating import accept_store as accepting, acts, commands, effect_answers
+    from stanchion.runtime.people import enrol as enrolling, missed_reviews, nobody_beside as beside, ticket_methods
     from stanchion.runtime.standing import how_it_stands
+
+KEEPER: Final = "_experience"
 
 
 def _commands() -> ModuleType:
@@ -37,10 +41,22 @@ def _ticket_methods() -> ModuleType:
     return ticket_methods
 
 
+def _missed_reviews() -> ModuleType:
+    from stanchion.runtime.people import missed_reviews
+
+    return missed_reviews
+
+
 def _enrol() -> ModuleType:
     from stanchion.runtime.people import enrol
 
     return enrol
+
+
+def _effect_answers() -> ModuleType:
+    from stanchion.runtime.operating import effect_answers
+
+    return effect_answers
 
 
 def _nobody_beside() -> ModuleType:
@@ -55,6 +71,12 @@ def _how_it_stands() -> ModuleType:
     return how_it_stands
 
 
+def _learning() -> ModuleType:
+    from stanchion.runtime.learning import methods
+
+    return methods
+
+
 class ByPeople:
     """The methods of a shield that agents never call: most processes need none of them."""
 
@@ -67,8 +89,11 @@ class ByPeople:
         grants, ticketing = ticket_methods.grants, ticket_methods.ticketing
         approve, deny = ticket_methods.approve, ticket_methods.deny
         answer, revoke = ticket_methods.answer, ticket_methods.revoke
+        review, tell_missed = ticket_methods.review, missed_reviews.tell_missed
         standing, health = how_it_stands.standing, how_it_stands.health
-        act, wish = acts.carry_out, acts.wish_for
+        guardrails = how_it_stands.guardrails
+        reliability, similar = learning.reliability, learning.similar
+        act, wish, settle_by = acts.carry_out, acts.wish_for, effect_answers.settle_by
         accept_store, enrol, nobody_beside = accepting.accept_store, enrolling.enrol, beside.nobody_beside
     else:
         safe_mode, halt = later(_commands), later(_commands)
@@ -79,6 +104,23 @@ class ByPeople:
         grants, ticketing = later(_ticket_methods), later(_ticket_methods)
         approve, deny = later(_ticket_methods), later(_ticket_methods)
         answer, revoke = later(_ticket_methods), later(_ticket_methods)
-        standing, health = later(_how_it_stands), later(_how_it_stands)
-        act, wish = later(_acts, "carry_out"), later(_acts, "wish_for")
+        review, tell_missed = later(_ticket_methods), later(_missed_reviews)
+        standing, health, guardrails = later(_how_it_stands), later(_how_it_stands), later(_how_it_stands)
+        reliability, similar = later(_learning), later(_learning)
+        act, wish, settle_by = later(_acts, "carry_out"), later(_acts, "wish_for"), later(_effect_answers)
         accept_store, enrol, nobody_beside = later(_accept_store), later(_enrol), later(_nobody_beside)
+
+    @property
+    def experience(self) -> Keeper:
+        """Keeps what calls came to, as the policy says under `experience`; made when it is first needed."""
+        kept: Keeper | None = self.__dict__.get(KEEPER)
+        if kept is None:
+            from stanchion.runtime.learning.keeper import Keeper
+
+            shield: Any = self
+            kept = self.__dict__.setdefault(KEEPER, Keeper(shield))
+        return kept
+
+    def _close_experience(self) -> None:
+        if KEEPER in self.__dict__:
+            self.experience.close()

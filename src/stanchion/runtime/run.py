@@ -7,9 +7,10 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
-from stanchion.kernel.actions import Action
+from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
+from stanchion.runtime.calling.bypass_methods import AsksForBypass
 from stanchion.runtime.calling.call_methods import Calling, P, R
 from stanchion.runtime.calling.clients import client
 from stanchion.runtime.deciding.desk import Desk
@@ -49,7 +50,7 @@ def current_run() -> Run | None:
 
 
 @spelled
-class Run(Calling):
+class Run(Calling, AsksForBypass):
     """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or as it is."""
 
     def __init__(self, desk: Desk) -> None:
@@ -57,6 +58,10 @@ class Run(Calling):
         self._tokens: list[Token[tuple[Run, ...]]] = []
         presence = desk.shield.presence
         self._stay = None if presence is None else presence.enter()
+        if desk.shield.policy.file.bypass.safety_responses:
+            from stanchion.runtime.people.missed_reviews import tell_missed
+
+            tell_missed(desk.shield, desk.info.tenant)
 
     def __repr__(self) -> str:
         """Who is at work on what, and whether it is over."""
@@ -229,6 +234,7 @@ class Run(Calling):
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
+        risk: RiskName | None = None,
     ) -> Run:
         """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its parent does.
 
@@ -241,7 +247,7 @@ class Run(Calling):
             from stanchion.runtime.calling.children import carve
 
             carved = drive(carve(self._desk, agent, budget), self._desk)
-        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can))
+        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can, risk))
 
     async def aspawn(
         self,
@@ -255,6 +261,7 @@ class Run(Calling):
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
+        risk: RiskName | None = None,
     ) -> Run:
         """`spawn` for async code."""
         carved = None
@@ -262,10 +269,10 @@ class Run(Calling):
             from stanchion.runtime.calling.children import carve
 
             carved = await self._adrive(carve(self._desk, agent, budget))
-        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can))
+        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can, risk))
 
     def _spawned(self, agent: str, task: str | None, carved: Carved | None, about: tuple[Any, ...]) -> Run:
-        named: Any = dict(zip(("id", "role", "tenant", "deadline_s", "tools", "can"), about, strict=True))
+        named: Any = dict(zip(("id", "role", "tenant", "deadline_s", "tools", "can", "risk"), about, strict=True))
         task = self.task if task is None else task
         child: Run = self._desk.shield.run(agent, task, parent=self, carved=carved, **named)
         return child

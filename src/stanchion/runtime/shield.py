@@ -115,8 +115,7 @@ class Shield(ByPeople):
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
         self.answers = Pool(answer_threads)
-        self.clock = clock
-        self.awake_ns = awake_ns
+        self.clock, self.awake_ns = clock, awake_ns
         self.records: Records = {}
         self.memory = memory_of(self.store, self.records)
         self.authority = Authority(self, operators)
@@ -254,18 +253,21 @@ class Shield(ByPeople):
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
+        risk: RiskName | None = None,
         parent: Run | None = None,
         carved: Carved | None = None,
     ) -> Run:
         """Begin a run. `tools` are additional ones for this run; a parent hands its tenant and deadline down.
 
         `can` names the actions that the run's host can carry out: what it cannot becomes the next stricter thing that
-        it can. Without it that is every action, or what its parent's host can.
+        it can. Without it that is every action, or what its parent's host can. `risk` is the level of the run: the
+        worst of it, its task's and its parent's counts.
         A child spends from its parent's budgets, unless something was `carved` out of them for it (`run.spawn`).
         """
         from stanchion.kernel.chain import EVERY_ACTION
         from stanchion.kernel.events import RunInfo
         from stanchion.kernel.names import names
+        from stanchion.runtime.deciding.described import inherited, worst
         from stanchion.runtime.deciding.desk import Desk
         from stanchion.runtime.deciding.hosts import able
         from stanchion.runtime.run import Run
@@ -282,13 +284,10 @@ class Shield(ByPeople):
             role="" if role is None else role,
             task=task,
             tenant=self.tenancy.of(tenant) if above is None or tenant is not None else above.info.tenant,
-            parents=() if above is None else (above.info.id, *above.info.parents),
             additional_tools=names(() if tools is None else tools),
-            purse="" if above is None else above.info.purse if above.info.purse else above.info.id,
-            allotment=None if carved is None else carved.allotment,
-            allotted_by="" if carved is None or above is None else above.info.agent,
-            allotted_for="" if carved is None or above is None else above.info.task,
+            level=worst(risk),
         )
+        info = info if above is None else inherited(info, above.info, None if carved is None else carved.allotment)
         limits = [deadline_s, self.policy.task(task).deadline_s]
         ends = [self.clock() + int(limit * 1000) for limit in limits if limit is not None]
         if above is not None and above.deadline_at_ms is not None:
@@ -384,6 +383,7 @@ class Shield(ByPeople):
             last_first.callback(self.occurrences.close)
             last_first.callback(self.policy_trouble.close)
             last_first.callback(self.store.close)
+            last_first.callback(self._close_experience)
             last_first.callback(self._anchor_last, self.store, self.journal, f"anchor-{_random(8)}")
             last_first.callback(self.journal.close)
             last_first.callback(self.unwritten.close)

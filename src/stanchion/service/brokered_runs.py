@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.names import names
+from stanchion.runtime.deciding.described import worst
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.shifts import end_run
 from stanchion.runtime.driving.sync import drive
@@ -65,14 +66,17 @@ class BrokeredRuns:
             "deadline_s": request.deadline_s,
             "tools": request.tools,
             "can": request.can,
+            "risk": request.risk,
         }
         self._enter(peer)
         try:
             if request.parent:
                 above = self.of(request.parent, request.token, peer)
+                self._not_looser(request, above)
                 run = above.spawn(request.agent, request.task, budget=request.budget, **options)
             else:
                 task = "" if request.task is None else request.task
+                self._not_looser(request, None)
                 run = self._shield.run(request.agent, task, tenant=peer.tenant, **options)
             passed = self._passed(run, peer, request)
         except BaseException:
@@ -82,6 +86,22 @@ class BrokeredRuns:
             self._held[run.id] = Held(run, peer.uid, session)
         self._left_behind(run, peer.uid, session)
         return self._began(run, peer, passed)
+
+    def _not_looser(self, request: Begin, above: Run | None) -> None:
+        """Turn away a level by which a client would get rid of guards: only the broker's own policy gives such a one.
+        A level above one that the policy gives is always a stricter one."""
+        if request.risk is None:
+            return
+        from stanchion.policy.levels import leaves_out
+
+        policy = self._shield.policy
+        task = request.task if request.task is not None else "" if above is None else above.task
+        given = policy.task(task).risk is not None or (above is not None and above.desk.info.risk)
+        if not given and leaves_out(policy, request.risk):
+            raise ValueError(
+                f"the risk level `{request.risk}` leaves out guards of the broker's policy: leave `risk` out, or have "
+                "the policy give it to the task"
+            )
 
     def resume(self, sealed: bytes, peer: Peer, session: Session) -> Began:
         """Go on with a run that an earlier life of this broker has begun. One of this life is here, or has ended."""
@@ -162,6 +182,7 @@ class BrokeredRuns:
                 desk.deadline_at_ms,
                 tuple(map(int, desk.can)),
                 desk.carved,
+                info.risk,
             )
         )
 
@@ -178,6 +199,7 @@ class BrokeredRuns:
             allotment=passed.allotment,
             allotted_by=passed.allotted_by,
             allotted_for=passed.allotted_for,
+            level=worst(passed.risk),
         )
         parent = self._held.get(passed.parents[0]) if passed.parents else None
         can = tuple([Action(number) for number in passed.can])

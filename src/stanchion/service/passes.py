@@ -35,6 +35,7 @@ class Passed(msgspec.Struct, frozen=True, array_like=True):
     deadline_at_ms: int | None
     can: tuple[int, ...]
     carved: str
+    risk: str = ""
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -58,7 +58,7 @@ class Judging:
             if error is client.error:
                 return m.Raised(tuple(error.__notes__[error.told :]) if hasattr(error, "__notes__") else ())
             return m.Sorry("the broker mixed up two errors")
-        except (BadEvent, StateError, TypeError, ValueError) as error:
+        except (BadEvent, StateError, TicketError, TypeError, ValueError) as error:
             return m.Misused(_kind(error), str(error))
         except Exception as error:
             LOG.exception("a request could not be answered")
@@ -82,6 +82,9 @@ class Judging:
                 return m.Done(value=[list(one) for one in undone])
             case m.Notices():
                 return m.Done(value=list(self._runs.of(request.run, request.token, peer).notices()))
+            case m.Escalate():
+                run = self._runs.of(request.run, request.token, peer)
+                return m.Done(value=run.escalate(request.reason))
             case m.End():
                 run = self._runs.of(request.run, request.token, peer)
                 if request.cancel:
@@ -170,5 +173,5 @@ def plain(decision: Decision) -> Decision:
 
 
 def _kind(error: Exception) -> str:
-    kinds = (BadEvent, StateError, TypeError)
+    kinds = (BadEvent, StateError, TicketError, TypeError)
     return next((kind.__name__ for kind in kinds if isinstance(error, kind)), "ValueError")

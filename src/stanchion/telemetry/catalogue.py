@@ -9,23 +9,33 @@ import msgspec
 OTHER: Final = "other"
 """The label of whatever there was no room for."""
 
-OPEN: Final = frozenset({"tool", "guard", "code", "event", "kind", "budget", "whose", "tenant", "sink"})
+OPEN: Final = frozenset({"tool", "guard", "code", "event", "kind", "budget", "whose", "tenant", "sink", "guardrail_id"})
 """Labels whose values come from outside; where too many are known, new ones become `other`."""
 
 DECISION_BOUNDS: Final = (
     0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0,
 )  # fmt: skip
+GUARDRAIL_BOUNDS_MS: Final = (
+    0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1_000.0, 5_000.0, 30_000.0,
+)  # fmt: skip
 STORE_BOUNDS: Final = (0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0)
 
 
 class Metric(msgspec.Struct, frozen=True):
-    """One metric: its name, how it counts, what it means, its labels, and for a histogram its upper bounds."""
+    """One metric: its name, how it counts, what it means, its labels, and for a histogram its upper bounds. Of a gauge
+    that is a `latest` time, the latest of all processes counts, also of those that have ended."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
     meaning: str
     labels: tuple[str, ...] = ()
     bounds: tuple[float, ...] = ()
+    latest: bool = False
+
+    @property
+    def unit(self) -> str:
+        """The unit of a histogram: seconds, or milliseconds where its name says so."""
+        return "ms" if self.name.endswith("_ms") else "s"
 
     @property
     def width(self) -> int:
@@ -107,6 +117,14 @@ UNSETTLED: Final = Metric(
     "gauge",
     "Batches that wait to be sent to the store, because it could not be reached.",
 )
+EXPERIENCE_WRITTEN: Final = Metric(
+    "stanchion_experience_written_total", "counter", "Outcomes of calls that were written to the persistent tier."
+)
+EXPERIENCE_DROPPED: Final = Metric(
+    "stanchion_experience_dropped_total",
+    "counter",
+    "Outcomes of calls that were not kept, because too many waited or the store could not be written.",
+)
 TICKETS_WAITING: Final = Metric("stanchion_tickets_waiting", "gauge", "Tickets that wait for a person.", ("tenant",))
 BUDGET_USED: Final = Metric(
     "stanchion_budget_used_ratio",
@@ -119,6 +137,39 @@ PROCESSES: Final = Metric("stanchion_processes", "gauge", "Running shields whose
 UNREADABLE: Final = Metric(
     "stanchion_metrics_unreadable_files", "gauge", "Files of figures that could not be read for this answer."
 )
+INVOCATIONS: Final = Metric(
+    "guardrail_invocations_total",
+    "counter",
+    "How often a guardrail was reached, by what it said: `pass`, `warn`, `escalate` or `block`.",
+    ("guardrail_id", "result"),
+)
+GUARDRAIL_MS: Final = Metric(
+    "guardrail_duration_ms",
+    "histogram",
+    "How long a guardrail took, in milliseconds, under a policy with `durations: true`: in the first 64 decisions of a "
+    "process, and then in every seventh.",
+    ("guardrail_id",),
+    GUARDRAIL_BOUNDS_MS,
+)
+BLOCKS: Final = Metric(
+    "guardrail_blocks_total",
+    "counter",
+    "How often a guardrail has blocked, by its category; `kernel` is what no guardrail of the policy has blocked.",
+    ("category",),
+)
+TRIGGERED: Final = Metric(
+    "stanchion_guardrail_last_triggered_seconds",
+    "gauge",
+    "When a guardrail last warned, escalated or blocked, in seconds since 1970.",
+    ("guardrail_id",),
+    latest=True,
+)
+BYPASSES: Final = Metric(
+    "bypass_requests_total",
+    "counter",
+    "Requests to let an action past a guardrail: each is counted as `requested`, and once more by what came of it.",
+    ("guardrail_id", "outcome"),
+)
 SINK_ERRORS: Final = Metric(
     "stanchion_telemetry_errors_total",
     "counter",
@@ -129,7 +180,8 @@ SINK_ERRORS: Final = Metric(
 METRICS: Final = (
     DECISIONS, DECISION_SECONDS, SHADOW, FAILURES, RUNS, RUNS_ENDED, EVENTS, TICKETS, POLICY_LOADS, OCCURRENCES,
     STORE_SECONDS, STORE_FAILURES, STORE_UP, TRAIL_RECORDS, TRAIL_FAILURES, TRAIL_WAITING, UNWRITTEN, UNSETTLED,
-    TICKETS_WAITING, BUDGET_USED, PROCESSES, UNREADABLE, SINK_ERRORS,
+    EXPERIENCE_WRITTEN, EXPERIENCE_DROPPED, TICKETS_WAITING, BUDGET_USED, INVOCATIONS, GUARDRAIL_MS, BLOCKS, TRIGGERED,
+    BYPASSES, PROCESSES, UNREADABLE, SINK_ERRORS,
 )  # fmt: skip
 """All of them, in the order in which they are shown."""
 BY_NAME: Final = {metric.name: metric for metric in METRICS}

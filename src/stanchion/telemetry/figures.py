@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isfinite
+from operator import add
 from typing import Final
 
 import msgspec
@@ -41,7 +42,7 @@ class Sum:
             metric = BY_NAME.get(one.metric)
             if metric is None or not _fits(metric, one):
                 self.left_out += 1
-            elif gauges or metric.kind != "gauge":
+            elif gauges or metric.kind != "gauge" or metric.latest:
                 self._add(metric, one)
 
     def _add(self, metric: Metric, one: Series) -> None:
@@ -50,9 +51,8 @@ class Sum:
         if labels not in known and len(known) >= self._most:
             labels = overflow(metric, labels)
         before = known.get(labels)
-        known[labels] = (
-            one.values if before is None else tuple([a + b for a, b in zip(before, one.values, strict=True)])
-        )
+        join = max if metric.latest else add
+        known[labels] = one.values if before is None else tuple(map(join, before, one.values))
 
     def figures(self) -> tuple[Series, ...]:
         """What it comes to, in the order of the catalogue."""

@@ -20,7 +20,12 @@ class Kind(StrEnum):
     """What can occur."""
 
     TICKET_OPENED = "ticket.opened"
+    TICKET_PASSED = "ticket.passed"
     TICKET_ANSWERED = "ticket.answered"
+    BYPASS_REQUESTED = "bypass.requested"
+    BYPASS_ANSWERED = "bypass.answered"
+    BYPASS_OVERRIDDEN = "bypass.overridden"
+    REVIEW_MISSED = "review.missed"
     RUN_HALTED = "run.halted"
     RUN_FLAGGED = "run.flagged"
     ALERT = "guard.alert"
@@ -39,6 +44,9 @@ class Kind(StrEnum):
     ANSWER_REFUSED = "answer.refused"
     DEFINITION_CHANGED = "definition.changed"
     DEFINITION_SUSPECT = "definition.suspect"
+    HIGH_BLOCK_RATE = "alert.high_block_rate"
+    BYPASS_ABUSE = "alert.bypass_abuse"
+    GUARDRAIL_SLOW = "alert.guardrail_slow"
     NOTICES_FAILING = "notices.failing"
     NOTICES_BACK = "notices.back"
     NOTICES_LOST = "notices.lost"
@@ -56,7 +64,14 @@ _INFO, _WARNING, _CRITICAL = Severity.INFO, Severity.WARNING, Severity.CRITICAL
 
 MEANINGS: Final[dict[Kind, Meaning]] = {
     Kind.TICKET_OPENED: Meaning(_WARNING, "an agent waits for a person"),
+    Kind.TICKET_PASSED: Meaning(_WARNING, "nobody has answered a ticket in time: the next role is asked as well"),
     Kind.TICKET_ANSWERED: Meaning(_INFO, "a person has answered a ticket"),
+    Kind.BYPASS_REQUESTED: Meaning(_WARNING, "an agent asks to go past a guardrail"),
+    Kind.BYPASS_ANSWERED: Meaning(
+        _INFO, "a request to go past a guardrail was answered or used, or an override reviewed"
+    ),
+    Kind.BYPASS_OVERRIDDEN: Meaning(_CRITICAL, "an action went past a guardrail in an emergency, before any answer"),
+    Kind.REVIEW_MISSED: Meaning(_CRITICAL, "nobody has reviewed such an emergency in time"),
     Kind.RUN_HALTED: Meaning(_CRITICAL, "a guard has ended a run"),
     Kind.RUN_FLAGGED: Meaning(_WARNING, "a guard has flagged a run: somebody should look at it"),
     Kind.ALERT: Meaning(_CRITICAL, "a guard has found something that its policy wants told at once"),
@@ -77,6 +92,11 @@ MEANINGS: Final[dict[Kind, Meaning]] = {
     ),
     Kind.DEFINITION_CHANGED: Meaning(_WARNING, "a tool describes itself differently than when it was pinned"),
     Kind.DEFINITION_SUSPECT: Meaning(_WARNING, "a tool's definition gives orders, hides something or asks for secrets"),
+    Kind.HIGH_BLOCK_RATE: Meaning(_WARNING, "more than 30 % of an agent's actions in the last 10 minutes were blocked"),
+    Kind.BYPASS_ABUSE: Meaning(
+        _CRITICAL, "an agent has asked more than 5 times in an hour to get past a guardrail: a person has to look at it"
+    ),
+    Kind.GUARDRAIL_SLOW: Meaning(_WARNING, "a guardrail takes more than 500 ms on average"),
     Kind.NOTICES_FAILING: Meaning(_WARNING, "a destination does not accept notices"),
     Kind.NOTICES_BACK: Meaning(_INFO, "a destination accepts notices again"),
     Kind.NOTICES_LOST: Meaning(_CRITICAL, "notices were given up, or there was no room for them"),

@@ -45,10 +45,10 @@ class Occurrences:
 
     def subscribe(self, listener: Listener, each: bool = False, end: Callable[[], None] | None = None) -> None:
         """Have somebody hear of what occurs; with `each` of every single one, before repeated ones are counted. `end`
-        is called when nothing occurs any more."""
+        is called when nothing occurs any more, that of whoever came last first."""
         with self._lock:
             if end is not None:
-                self._ends = (*self._ends, end)
+                self._ends = (end, *self._ends)
             if each:
                 self._each = (*self._each, listener)
             else:

@@ -33,6 +33,8 @@ class Publication:
         self.folder = folder
         self.name = ""
         """What its file is called; empty as long as there is none."""
+        self.also: Callable[[], None] | None = None
+        """What is done whenever the figures are looked at."""
         self._registry, self._failed, self._every_s = registry, failed, every_s
         self._lock: int | None = None
         self._fresh()
@@ -97,6 +99,8 @@ class Publication:
 
     def _work(self) -> None:
         while not self._stop.wait(self._every_s):
+            if self.also is not None:
+                self.also()
             self.publish()
 
     def close(self) -> None:

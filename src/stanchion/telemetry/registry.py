@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from weakref import WeakSet
 
 from stanchion.locks import Lock
@@ -20,6 +20,16 @@ MOST_FRESH: Final = 1_024
 Labels = tuple[str, ...]
 Gauges = Callable[[], Iterable[Series]]
 """Says how something stands now."""
+
+
+class Beside(Protocol):
+    """Counts in its own way what is shown with the rest."""
+
+    def figures(self) -> Iterable[Series]:
+        """What it has counted so far."""
+
+    def forked(self) -> None:
+        """In a forked process: begin anew."""
 
 
 class Histogram:
@@ -50,7 +60,7 @@ class Histogram:
     def values(self) -> tuple[float, ...]:
         """The sum in seconds, and the count of each bucket."""
         self._add_up()
-        return (self._sum_ns / 1e9, *[_number(bucket) for bucket in self._buckets])
+        return (self._sum_ns / 1e9, *[number(bucket) for bucket in self._buckets])
 
 
 class Registry:
@@ -59,6 +69,8 @@ class Registry:
     def __init__(self) -> None:
         self.gauges: list[Gauges] = []
         """What is asked for how this process stands."""
+        self.beside: list[Beside] = []
+        """Who counts in its own way."""
         self.begun: Callable[[], object] | None = None
         """Told once, when the first thing is counted; in a forked process once more."""
         self.remembered: dict[Any, Any] = {}
@@ -71,6 +83,8 @@ class Registry:
         """In a forked process: begin anew, what was counted before is its parent's."""
         self._counters, self._histograms = {}, {}
         self.remembered.clear()
+        for one in self.beside:
+            one.forked()
 
     def counter(self, metric: Metric, labels: Labels = ()) -> count[int]:
         """A counter; `next` of it counts once, in one step."""
@@ -104,7 +118,7 @@ class Registry:
     def figures(self) -> list[Series]:
         """All that was counted so far, and how it stands."""
         found = [
-            Series(name, labels, (_number(one),))
+            Series(name, labels, (number(one),))
             for name, series in list(self._counters.items())
             for labels, one in list(series.items())
         ]
@@ -113,12 +127,14 @@ class Registry:
             for name, series in list(self._histograms.items())
             for labels, one in list(series.items())
         ]
+        for beside in list(self.beside):
+            found += beside.figures()
         for ask in list(self.gauges):
             found += ask()
         return found
 
 
-def _number(one: count[int]) -> int:
+def number(one: count[int]) -> int:
     """How often it has counted, without counting."""
     return int(repr(one)[6:-1])
 

@@ -13,6 +13,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.telemetry import loggers
 from stanchion.telemetry.catalogue import (
+    BYPASSES,
     EVENTS,
     OCCURRENCES,
     POLICY_LOADS,
@@ -30,6 +31,8 @@ from stanchion.telemetry.registry import Registry
 from stanchion.telemetry.told import BROKEN, LEVELS, Told, ToldRun
 
 if TYPE_CHECKING:
+    from stanchion.telemetry.alerts import Alerts, Orchestrator
+    from stanchion.telemetry.kinds import Occurrence
     from stanchion.telemetry.publication import Publication
 
 T = TypeVar("T")
@@ -37,6 +40,8 @@ ESCALATE: Final = Action.ESCALATE
 ERROR: Final = loggers.ERROR
 TICKET: Final = "ticket."
 REFUSED: Final = "answer.refused"
+REQUESTED: Final = "requested"
+"""How a request to get past a guardrail is counted when it is made."""
 
 
 class Sink(Protocol):
@@ -67,6 +72,8 @@ class Words(Protocol):
 
     def run(self, run: RunInfo) -> ToldRun: ...
 
+    def category(self, guardrail: str) -> str: ...
+
 
 class Telemetry:
     """Tells the log, the figures and every sink what a shield does. Nothing that it calls can change a decision.
@@ -79,9 +86,28 @@ class Telemetry:
         """What is asked for how the store stands, whenever somebody collects the figures."""
         self._words = words
         self._count = None if registry is None else Counting(registry, words.name).decided
+        self._judged: Callable[[Event, Decision], None] | None = None
+        self.alerts: Alerts | None = None
+        """Who watches for what has to be looked at; nobody where nothing is counted."""
         self._publication: Publication | None = None
         self._log: Any = None
         self._said: set[str] = set()
+        if registry is not None:
+            from stanchion.telemetry.guardrails import Guardrails
+
+            self._guardrails = Guardrails(words.category)
+            self._judged = self._guardrails.judged
+            registry.beside.append(self._guardrails)
+
+    def alert(self, tell: Callable[[Occurrence], None], clock: Callable[[], int]) -> None:
+        """Have somebody hear of agents that are blocked too often, and so on; `clock` gives milliseconds since 1970."""
+        if self.registry is None:
+            return
+        from stanchion.telemetry.alerts import Alerts
+
+        self.alerts = Alerts(tell, clock, self._words.name)
+        self.alerts.time_by(lambda: self._guardrails.times)
+        self.registry.beside.append(self.alerts)
 
     def add(self, sink: Sink) -> None:
         """Have a sink told from now on."""
@@ -93,12 +119,18 @@ class Telemetry:
             from stanchion.telemetry.publication import Publication
 
             self._publication = Publication(self.registry, folder, lambda error: self.failed("publication", error))
+            if self.alerts is not None:
+                self.alerts.folder = folder
+                self._publication.also = self.settle
 
     def decided(self, event: Event, decision: Decision, took_ns: int) -> None:
         """A decision was made. This is on the way of every one."""
         try:
-            if self._count is not None:
+            if self._count is not None and self._judged is not None:
                 self._count(event, decision, took_ns)
+                self._judged(event, decision)
+                if self.alerts is not None:
+                    self.alerts.decided(event, decision)
             log = self._log
             if log is None:
                 if "logging" not in sys.modules:
@@ -170,6 +202,28 @@ class Telemetry:
     def occurred(self, kind: str) -> None:
         """Operators are told of something of that kind."""
         self.count(OCCURRENCES, kind)
+
+    def bypass(self, guardrail: str, outcome: str, run: RunInfo) -> None:
+        """Somebody has asked in a run to get past a guardrail (`REQUESTED`), or what came of it is known."""
+        try:
+            self.count(BYPASSES, self._words.name(guardrail), outcome)
+            if outcome == REQUESTED and self.alerts is not None:
+                self.alerts.asked_past(run)
+        except Exception as error:  # noqa: BLE001 - telemetry may fail, what was asked stands
+            self.failed("bypasses", error)
+
+    def orchestrated(self, run: RunInfo, above: Orchestrator) -> None:
+        """A run begins that works for another one."""
+        if self.alerts is not None:
+            self.alerts.orchestrated(run, above)
+
+    def settle(self) -> None:
+        """See whether an alert begins by what was counted so far."""
+        if self.alerts is not None:
+            try:
+                self.alerts.settle()
+            except Exception as error:  # noqa: BLE001 - telemetry may fail, what is counted goes on
+                self.failed("alerts", error)
 
     def trail_failed(self) -> None:
         """The trail did not take a record; why is logged by whoever knows it."""

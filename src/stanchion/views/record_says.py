@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.approvals.grants import grants_of
+from stanchion.approvals.overrides import reviews_of
 from stanchion.approvals.pages import head_of, page_of
 from stanchion.approvals.ticket import Ticket, as_of
 from stanchion.guards.breaker import circuit_of
@@ -145,6 +146,7 @@ KINDS: Final[dict[str, Says]] = {
     "released": lambda _, __: "given back by an operator",
     "retention": _retention,
     "sequence": _sequence,
+    "reviews": lambda value, _: counted(len(reviews_of(value)), "review"),
     "ticket": _ticket,
     "tickets": lambda value, _: counted(head_of(value).count, "ticket"),
     "time": lambda value, _: f"began {shown(value['began'])}",

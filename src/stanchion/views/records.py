@@ -22,6 +22,7 @@ OF_KIND: Final[dict[str, type[notes.Note]]] = {
     notes.RETIRED: notes.Retired,
     notes.ERASED: notes.Erased,
     notes.FACT: notes.Told,
+    notes.BYPASS: notes.Told,
 }
 """How records that are no decisions are read."""
 

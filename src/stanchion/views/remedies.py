@@ -45,6 +45,7 @@ KERNEL: Final = {
     "kernel.cancelled": "a run that is not cancelled",
     "kernel.ended": "a run that has not ended",
     "kernel.halted": "an operator who resumes",
+    "kernel.approval": "a person's yes to this very action, or a lower risk level of the run and its task",
     "kernel.exhausted": "something left of every budget of the run and its task",
     "kernel.quarantined": "the end of the quarantine",
     "kernel.no_lesser": "a ladder under `degrade` with a cheaper step for this request",

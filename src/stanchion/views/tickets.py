@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from stanchion.approvals.act import Answer
+from stanchion.approvals.bypass import Requested, Review
 from stanchion.approvals.digest import Deed
 from stanchion.approvals.grants import Grant
+from stanchion.approvals.operators import Roster
+from stanchion.approvals.quorum import needed
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State, Ticket
 from stanchion.views.veiled import veiled
+
+NOBODY: Final = Roster()
 
 
 class TicketView(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +64,19 @@ class TicketView(msgspec.Struct, frozen=True, kw_only=True):
     used_by: str
     generation: int
     page: int
+    next_ms: int
+    told: tuple[str, ...]
+    """The roles that are asked so far; whoever comes after them may answer as well."""
+    quorum: int | None
+    votes: tuple[Answer, ...]
+    said_yes: tuple[str, ...]
+    """Who has said yes so far."""
+    takes: int
+    """How many have to say yes."""
+    edits: dict[str, Any]
+    """The arguments that a yes has changed."""
+    bypass: Requested | None
+    review: Review | None
     digest: str
 
     @property
@@ -86,16 +104,20 @@ class GrantView(msgspec.Struct, frozen=True):
     proven: bool
 
 
-def ticket_view(ticket: Ticket) -> TicketView:
-    """A ticket as it may be shown; whether it is shown whole is judged on it as it is."""
-    return veiled(ticket_in_full(ticket))
+def ticket_view(ticket: Ticket, roster: Roster = NOBODY) -> TicketView:
+    """A ticket as it may be shown, where those are the operators; whether it is shown whole is judged on it as it
+    is."""
+    return veiled(ticket_in_full(ticket, roster))
 
 
-def ticket_in_full(ticket: Ticket) -> TicketView:
+def ticket_in_full(ticket: Ticket, roster: Roster = NOBODY) -> TicketView:
     """A ticket for whoever signs an answer to it: word for word what was asked."""
     known: dict[str, Any] = msgspec.structs.asdict(ticket)
     known |= {name: getattr(ticket, name) for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole")}
     reach = "" if ticket.answer is None else ticket.answer.act.scope
+    said_yes = tuple([one.act.operator for one in ticket.answers if one.act.yes])
+    takes = max(needed(ticket, roster), len(ticket.votes))
+    known |= {"edits": ticket.edits, "said_yes": said_yes, "takes": takes}
     return TicketView(**known, reach=reach, proven=ticket.proven, digest=ticket.deed.digest)
 
 

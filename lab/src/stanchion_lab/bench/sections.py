@@ -183,6 +183,7 @@ MAKERS: Final[dict[str, Callable[[Effort], Section]]] = {
     **DURABLE,
     "a batch on each store": batches_on_stores,
     "decisions on each store": decisions_on_stores,
+    "experience": _of("experience", "experience"),
     "hot counters through leases": _of("leases", "leases"),
     "thousands of tasks at once": _of("crowds", "crowds"),
     "import and start": _of("start", "starts"),

@@ -18,6 +18,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     ("tables.sql", "keeping.sql", "months.sql", "incidents.sql"),
     ("macs.sql",),
     ("erasing.sql",),
+    ("experience.sql",),
 )
 """Migrations in order, each the files whose statements it is made of. They run in one transaction."""
 

@@ -53,10 +53,10 @@ def changed_by(tool: str, traits: tuple[str, ...], args: Mapping[str, Any], give
         return ""
     if str(args.get("command", "")) in VIEWING:
         return ""
-    return next((path for path in _named(args) if is_code(path, given)), "")
+    return next((path for path in named_in(args) if is_code(path, given)), "")
 
 
-def _named(args: Mapping[str, Any]) -> Iterator[str]:
+def named_in(args: Mapping[str, Any]) -> Iterator[str]:
     """What a call's arguments name as files, and what patches in them do."""
     waiting: list[tuple[str, Any]] = list(args.items())
     waiting.reverse()

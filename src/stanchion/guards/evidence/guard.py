@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -12,10 +12,13 @@ from stanchion.guards.evidence.claims import Claim, claims
 from stanchion.guards.evidence.codes import CODES
 from stanchion.guards.evidence.commands import Catalogue
 from stanchion.guards.evidence.outcome import NONE, PASSED
+from stanchion.guards.evidence.public import Public
+from stanchion.guards.evidence.reviews import verdict_in, verdict_of
 from stanchion.guards.evidence.steps import Known, Step, steps_of
-from stanchion.guards.evidence.work import TOLD, Work
+from stanchion.guards.evidence.work import TOLD, Work, fails
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.events import Event, Failure, ModelReply, ToolCall, ToolResult
+from stanchion.kernel.contract.values import Beside
+from stanchion.kernel.events import Event, Failure, Handoff, HandoffDone, ModelReply, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
@@ -27,48 +30,82 @@ from stanchion.kernel.words import say
 from stanchion.readings import Reading
 
 if TYPE_CHECKING:
-    pass
+    from stanchion.guards.evidence.targets import Branches
+    from stanchion.kernel.contract.learning import Said
 
 __all__ = ["CODES", "Evidence"]
+
+WATCHED: Final = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.MODEL_REPLY})
+HANDED: Final = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
+"""Where work is seen, and where it is handed to a reviewer and back."""
+
+Found = Callable[[str], Any]
 
 CHECKS: Final[dict[Claim, str]] = {"tests": "test run", "lint": "lint run"}
 SAID: Final[dict[Claim, str]] = {"tests": "the tests pass", "lint": "the linter finds nothing"}
 
 
 class Evidence(msgspec.Struct, frozen=True, dict=True):
-    """Wants changed code to be tested and linted before it is handed on, and claims about that to be true.
+    """Wants changed code to be tested, linted, reviewed and documented before it is handed on, on a branch that is
+    meant for it, and claims about that to be true.
 
     It sees which calls change code and which run tests or linters, and what came of those. It runs nothing itself.
     """
 
     name: ClassVar[str] = "evidence"
     kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {**dict.fromkeys(Stage, When.JUDGED), Stage.TOOL_CALL: When.PROCEED}
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.MODEL_REPLY})
+    writes: ClassVar[Mapping[Stage, When]] = {
+        **dict.fromkeys(Stage, When.JUDGED), **dict.fromkeys((Stage.TOOL_CALL, Stage.HANDOFF), When.PROCEED),
+    }  # fmt: skip
+    stages: ClassVar[frozenset[Stage]] = WATCHED | HANDED
     answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY})
     category: ClassVar[Category] = Category.QUALITY
     priority: ClassVar[int] = 52
+    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+        {("tasks", "branches"), ("agents", "branches"), ("agents", "role")}
+    )
 
     tests: PlainActionName | None = "escalate"
     lint: PlainActionName | None = "warn"
     claims: PlainActionName | None = "retry"
+    review: PlainActionName | None = None
+    branch: PlainActionName | None = None
+    docs: PlainActionName | None = None
     answers: bool = True
     test_commands: tuple[Glob, ...] | None = None
     lint_commands: tuple[Glob, ...] | None = None
     commit_commands: tuple[Glob, ...] | None = None
+    merge_commands: tuple[Glob, ...] | None = None
     test_tools: tuple[str, ...] | None = None
     lint_tools: tuple[str, ...] | None = None
     commit_tools: tuple[str, ...] | None = None
     code: tuple[str, ...] | None = None
+    reviewers: tuple[str, ...] = ("reviewer",)
+    branches: tuple[str, ...] | None = None
+    api_files: tuple[str, ...] | None = None
+    docs_files: tuple[str, ...] | None = None
+    per: Literal["run", "task"] = "run"
     counter: str | None = None
 
     def __post_init__(self) -> None:
-        if self.tests is None and self.lint is None and self.claims is None:
-            raise ValueError("nothing is asked for: give `tests`, `lint` or `claims` an action")
-        for option in ("test_commands", "lint_commands", "commit_commands"):
+        if all(one is None for one in self._chosen):
+            said = "nothing is asked for: give `tests`, `lint`, `claims`, `review`, `branch` or `docs` an action"
+            raise ValueError(said)
+        for option in ("test_commands", "lint_commands", "commit_commands", "merge_commands"):
             given = getattr(self, option)
             if given is not None and not all(pattern.split() for pattern in given):
                 raise ValueError(f"`{option}` has an empty command: write a program and what stands behind it")
+        if self.review is not None and not self.reviewers:
+            raise ValueError("`reviewers` is empty, so nothing could ever be merged: name a role")
+
+    @property
+    def _chosen(self) -> tuple[PlainActionName | None, ...]:
+        return (self.tests, self.lint, self.claims, self.review, self.branch, self.docs)
+
+    @property
+    def default_stages(self) -> frozenset[Stage]:
+        """Where it stands: reviews are handed over, and nothing else is seen there."""
+        return WATCHED if self.review is None else WATCHED | HANDED
 
     @cached_property
     def _known(self) -> Known:
@@ -79,12 +116,47 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             lint_tools=_names(self.lint_tools),
             commit_tools=_names(self.commit_tools),
             code=_names(self.code),
+            merging=self.review is not None,
+            merges=None if self.merge_commands is None else Catalogue(self.merge_commands),
+            public=None if self.docs is None else Public(_names(self.api_files), _names(self.docs_files)),
         )
 
+    @cached_property
+    def _tables(self) -> tuple[Found, Found, Found]:
+        return _unsaid, _unsaid, _unsaid
+
+    def scoped(self, said: Said, /) -> Evidence:
+        """The same guard in that policy."""
+        made = msgspec.structs.replace(self)
+        branches = [said.found(table, "branches", only_given=True) for table in ("tasks", "agents")]
+        made.__dict__["_tables"] = (*branches, said.found("agents", "role"))
+        return made
+
+    def beside(self, stages: frozenset[Stage], /) -> Beside | None:
+        """What asks the repository for the branch that is checked out, where branches count."""
+        if self.branch is None or Stage.TOOL_CALL not in stages:
+            return None
+        from stanchion.guards.evidence.branch import CheckedOut
+
+        return Beside("branch", CheckedOut(self), frozenset({Stage.TOOL_CALL}))
+
+    def branches_of(self, run: RunInfo) -> Branches | None:
+        """The branches that a run may change: those of its task, of its agent or of this guard; `None` for all."""
+        by_task, by_agent, _ = self._tables
+        given = next((one for one in (by_task(run.task), by_agent(run.agent), self.branches) if one is not None), None)
+        if given is None:
+            return None
+        from stanchion.guards.evidence.targets import Branches
+
+        return Branches.of(given)
+
     def key(self, event: Event, /) -> str:
-        """What is known of the work of a run and of all that belong to it: what a child has tested is tested."""
+        """What is known of the work of a run and of all that belong to it: what a child has tested is tested. With
+        `per: task`, of all runs on a task."""
         run = event.run
         counter = "" if self.counter is None else self.counter
+        if self.per == "task" and run.task:
+            return key(run.tenant, "evidence", counter, "task", run.task)
         return key(run.tenant, "evidence", counter, "run", run.parents[-1] if run.parents else run.id)
 
     def judge(self, reading: Reading[Event], value: Any, _now: int, /) -> Ruling | None:
@@ -94,29 +166,76 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             case ToolResult() if FAILED in event.traits:
                 return None
             case ToolCall() | ToolResult() | Failure():
-                steps = steps_of(event.tool, event.traits, event.args, self._known)
-                return self._judge_steps(event, steps, Work.of(value)) if steps else None
+                return self._judge_call(event, value)
+            case Handoff() | HandoffDone() if self.review is not None:
+                before = Work.of(value)
+                work = self._handed(event, before)
+                return None if work == before else Ruling(None, work.data())
             case ModelReply(final=True):
                 finding = self._judged(Work.of(value), self.answers, (event.text,))
                 return None if finding is None else Ruling(finding)
             case _:
                 return None
 
-    def _judge_steps(self, event: ToolCall | ToolResult | Failure, steps: list[Step], before: Work) -> Ruling | None:
-        finding: Finding | None = None
-        if isinstance(event, ToolCall):
-            finding = self._worst([self._judged_step(step, work) for step, work in _seen_by(steps, before)])
-            work = before.began(event.id, steps)
-        elif isinstance(event, Failure):
-            work = before.ended(event.call, () if "harmless" in event.traits else steps, None, failed=True)
-        else:
-            work = before.ended(event.call, steps, event.result, False, event.part)
+    def _judge_call(self, event: ToolCall | ToolResult | Failure, value: Any) -> Ruling | None:
+        misplaced = self._misplaced(event) if self.branch is not None and isinstance(event, ToolCall) else None
+        steps = steps_of(event.tool, event.traits, event.args, self._known)
+        reviews = self.review is not None and event.run.role in self.reviewers
+        if not steps and not reviews:
+            return None if misplaced is None else Ruling(misplaced)
+        before = Work.of(value)
+        finding, work = self._after(event, steps, before)
+        if work.changes != before.changes and self.review is not None:
+            work = work.with_reviews(work.reviews.written(event.run.agent))
+        if reviews:
+            work = _reviewed(event, work)
+        finding = self._worst([misplaced, finding])
         if work == before:
             return None if finding is None else Ruling(finding)
         return Ruling(finding, work.data())
 
+    def _misplaced(self, event: ToolCall) -> Finding | None:
+        """What is wrong with the branches that a call names; the one that is checked out is asked for elsewhere."""
+        rule = self.branches_of(event.run)
+        if rule is None or rule.all:
+            return None
+        from stanchion.guards.evidence.branch import judged
+        from stanchion.guards.evidence.targets import targets_of
+
+        named = [one for one in targets_of(event.tool, event.traits, event.args) if one.branch != ""]
+        return self._worst([judged(self.branch, rule, one.what, [one.branch]) for one in named])
+
+    def _handed(self, event: Handoff | HandoffDone, work: Work) -> Work:
+        """A reviewer was handed the work, or hands on what it found."""
+        run, role_of = event.run, self._tables[2]
+        if isinstance(event, HandoffDone):
+            reviewing = role_of(event.to) in self.reviewers
+            return work.with_reviews(work.reviews.begins(event.to, work.changes)) if reviewing else work
+        said = verdict_in(event.payload) if run.role in self.reviewers else None
+        return work if said is None else _said(work, run.agent, said)
+
+    def _after(
+        self, event: ToolCall | ToolResult | Failure, steps: list[Step], before: Work
+    ) -> tuple[Finding | None, Work]:
+        """What is wrong with a call, and what is known once it has begun or ended."""
+        if isinstance(event, ToolCall):
+            found = [self._judged_step(step, work) for step, work in _seen_by(steps, before)]
+            return self._worst(found), before.began(event.id, steps)
+        if isinstance(event, Failure):
+            return None, before.ended(event.call, () if "harmless" in event.traits else steps, None, failed=True)
+        return None, before.ended(event.call, steps, event.result, False, event.part)
+
     def _judged_step(self, step: Step, work: Work) -> Finding | None:
+        if step.what == "merge":
+            return self._unreviewed(step, work)
         return self._judged(work, step.what == "commit", step.texts) if step.what in ("commit", "say") else None
+
+    def _unreviewed(self, step: Step, work: Work) -> Finding | None:
+        """What is wrong with a step that merges: nobody has reviewed the changes as they are now."""
+        if self.review is None or work.reviewed:
+            return None
+        why = "there has been none" if work.reviews.reviewed < 0 else "code was changed after the last one"
+        return Finding(ACTIONS[self.review], "evidence.unreviewed", (step.name, self.reviewers[0], why))
 
     def _judged(self, work: Work, hands_on: bool, texts: Sequence[str]) -> Finding | None:
         """What is wrong with a step that hands work on, or says something about it."""
@@ -128,6 +247,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             if self.lint is not None and work.lint != PASSED:
                 args = (work.what, say(TOLD[work.lint], (CHECKS["lint"],)))
                 found.append(Finding(ACTIONS[self.lint], "evidence.unlinted", args))
+        if hands_on and self.docs is not None and work.api and not work.documented:
+            found.append(Finding(ACTIONS[self.docs], "evidence.undocumented", (work.api,), about=work.api))
         if self.claims is not None:
             said = frozenset[Claim]().union(*[claims(text) for text in texts])
             for claim, came in (("tests", work.tests), ("lint", work.lint)):
@@ -143,8 +264,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        chosen = (self.tests, self.lint, self.claims)
-        return tuple(dict.fromkeys([ACTIONS[name] for name in chosen if name is not None]))
+        return tuple(dict.fromkeys([ACTIONS[name] for name in self._chosen if name is not None]))
 
 
 def _seen_by(steps: list[Step], work: Work) -> Iterator[tuple[Step, Work]]:
@@ -158,8 +278,29 @@ def _seen_by(steps: list[Step], work: Work) -> Iterator[tuple[Step, Work]]:
         if step.what == "change":
             work = work.change(step.name)
             sure = sure.change(step.name)
+        elif step.what in ("api", "doc"):
+            work, sure = work.told(step), sure.told(step)
         elif step.what in ("test", "lint") and step.chain:
             sure = sure.checked(step.what == "lint", PASSED)
+
+
+def _reviewed(event: ToolCall | ToolResult | Failure, work: Work) -> Work:
+    """What is known once a reviewer has made a call: it looks at the work, or says what it thinks of it."""
+    agent = event.run.agent
+    if isinstance(event, ToolCall):
+        return work.with_reviews(work.reviews.begins(agent, work.changes))
+    if isinstance(event, Failure) or event.part > 1 or fails(event.result):
+        return work
+    said = verdict_of(event.tool, event.traits, event.args)
+    return work if said is None else _said(work, agent, said)
+
+
+def _said(work: Work, agent: str, good: bool) -> Work:
+    return work.with_reviews(work.reviews.says(agent, good, work.changes, not work.pending))
+
+
+def _unsaid(_name: str) -> None:
+    return None
 
 
 def _told(work: Work, came: int, check: str) -> str:

@@ -10,6 +10,7 @@ from stanchion.guards.evidence.commands import Catalogue, program, surely_runs, 
 from stanchion.guards.evidence.files import changed_by, is_code
 from stanchion.guards.evidence.options import leaves_a_run
 from stanchion.guards.evidence.outcome import tells_of_tests
+from stanchion.guards.evidence.public import Public
 from stanchion.guards.evidence.shell_texts import changes_what_runs, shell_text
 from stanchion.kernel.names import Names
 from stanchion.readings.act import act_of
@@ -28,9 +29,14 @@ COMMITS: Final = (
     {"attempt", "completion"}, {"complete", "task"},
 )  # fmt: skip
 """Words that are together in the name of a tool that hands work on."""
+MERGES: Final = (
+    {"merge", "pull", "request"}, {"accept", "merge", "request"}, {"merge", "pr"}, {"merge", "mr"}, {"git", "merge"},
+    {"merge", "branch"},
+)  # fmt: skip
+"""The same for a tool that merges."""
 
 
-What = Literal["change", "test", "lint", "commit", "say"]
+What = Literal["change", "test", "lint", "commit", "say", "merge", "api", "doc"]
 
 
 class Step(NamedTuple):
@@ -69,6 +75,13 @@ class Known(NamedTuple):
     lint_tools: Names | None = None
     commit_tools: Names | None = None
     code: Names | None = None
+    merging: bool = False
+    merges: Catalogue | None = None
+    public: Public | None = None
+
+    def merged_by(self, argv: tuple[str, ...], own: bool) -> bool:
+        """Whether a command merges: by what the policy names, or because it is one that does (`own`)."""
+        return self.merging and (own if self.merges is None else self.merges.has(argv))
 
     def checked_by(self, argv: tuple[str, ...]) -> Literal["test", "lint"] | None:
         """What a command checks, where it is sure to do so."""
@@ -114,6 +127,11 @@ def _by_tool(
     if commits or act.says:
         texts = [value for value in args.values() if isinstance(value, str)]
         yield Step("commit" if commits else "say", tool, texts=tuple(texts))
+    if known.merging and not act.asks and any(group <= act.words for group in MERGES):
+        yield Step("merge", tool)
+    if known.public is not None:
+        for path, api in known.public.changes(tool, traits, args):
+            yield Step("api" if api else "doc", _short(path))
 
 
 def _checks(tool: str, given: Names | None, words: frozenset[str], runs: frozenset[str], runs_text: bool) -> bool:
@@ -144,6 +162,13 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
             last = one.last and plainly
             heard = last and one.heard and not echoes
             yield Step(what, name, chain, last, last and alone, heard, by_shell=True)
+        for path in one.changes if known.public is not None else ():
+            if known.public.is_doc(path):
+                yield Step("doc", _short(path), chain, by_shell=True)
+            elif known.public.is_api(path):
+                yield Step("api", _short(path), chain, by_shell=True)
+        if known.merged_by(argv, one.merges):
+            yield Step("merge", name, chain, by_shell=True)
         if known.commits.has(argv):
             yield Step("commit", name, chain, by_shell=True, texts=tuple([word for word in one.argv if " " in word]))
 

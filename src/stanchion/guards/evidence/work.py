@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.guards.evidence.outcome import FAILED, NONE, PASSED, UNCLEAR, outcome, status_in
+from stanchion.guards.evidence.reviews import Reviews
 from stanchion.guards.evidence.steps import Step
 
 KEPT: Final = 16
@@ -19,7 +20,9 @@ Kept = tuple[str, ...]
 class Work(msgspec.Struct, frozen=True, array_like=True):
     """`changed` is the code that was changed last. `tests` and `lint` are what came of the checks since. `running` are
     calls with checks that have not ended, `spoilt` those during which code was changed. `pending` are calls that change
-    code and have not ended, `named` what the last of them changes."""
+    code and have not ended, `named` what the last of them changes. `changes` counts the changes, and `reviews` says
+    which of them were reviewed. `api` is the public interface that was changed last, and `documented` whether
+    documentation was, since work was last handed on."""
 
     changed: str = ""
     tests: int = NONE
@@ -28,6 +31,10 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     spoilt: Kept = ()
     pending: Kept = ()
     named: str = ""
+    changes: int = 0
+    reviews: Reviews = Reviews()
+    api: str = ""
+    documented: bool = False
 
     @classmethod
     def of(cls, value: Any) -> Work:
@@ -49,7 +56,18 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     def change(self, name: str) -> Work:
         """Code was changed: what was shown of it before shows nothing any more."""
         spoilt = (*self.spoilt, *self.running)[-KEPT:]
-        return msgspec.structs.replace(self, changed=name, tests=NONE, lint=NONE, running=(), spoilt=spoilt)
+        return msgspec.structs.replace(
+            self, changed=name, tests=NONE, lint=NONE, running=(), spoilt=spoilt, changes=self.changes + 1
+        )
+
+    @property
+    def reviewed(self) -> bool:
+        """Whether a reviewer has approved of the changes as they are now."""
+        return not self.pending and self.reviews.reviewed == self.changes
+
+    def with_reviews(self, reviews: Reviews) -> Work:
+        """The same with other reviews."""
+        return self if reviews == self.reviews else msgspec.structs.replace(self, reviews=reviews)
 
     def began(self, call: str, steps: Sequence[Step]) -> Work:
         """A call goes ahead."""
@@ -60,6 +78,8 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
                 work = msgspec.structs.replace(work, pending=pending[-KEPT:], named=step.name)
                 if len(pending) > KEPT:
                     work = work.change(step.name)
+            elif step.what == "api":
+                work = msgspec.structs.replace(work, api=step.name)
         if any(step.what in ("test", "lint") for step in steps):
             work = msgspec.structs.replace(work, running=(*work.running, call)[-KEPT:])
         return work
@@ -67,8 +87,11 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     def ended(self, call: str, steps: Sequence[Step], result: Any, failed: bool, part: int = 0) -> Work:
         """A call has ended: with a result, or by an error (`failed`); `part` numbers what a generator gives."""
         work = self._left(call)
+        refused = failed or fails(result)
         for step in steps:
-            if step.what == "change" and (step.by_shell or not (failed or _refused(result))):
+            if step.what in ("api", "doc", "commit"):
+                work = work.told(step, refused)
+            elif step.what == "change" and (step.by_shell or not refused):
                 work = work.change(step.name)
             elif step.what in ("test", "lint") and (not call or call not in self.spoilt):
                 lint = step.what == "lint"
@@ -84,6 +107,18 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
             return msgspec.structs.replace(self, tests=came, changed=self.what, pending=(), named="")
         return msgspec.structs.replace(self, tests=came)
 
+    def told(self, step: Step, refused: bool = False) -> Work:
+        """The same with what is known now of interfaces and documentation. What a shell did may be done in part."""
+        if step.what == "api":
+            if refused and not step.by_shell:
+                return msgspec.structs.replace(self, api="") if self.api == step.name else self
+            return msgspec.structs.replace(self, api=step.name)
+        if refused:
+            return self
+        if step.what == "doc":
+            return msgspec.structs.replace(self, documented=True)
+        return msgspec.structs.replace(self, api="", documented=False)
+
     def _left(self, call: str) -> Work:
         if not call:
             return self
@@ -93,8 +128,8 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
         return msgspec.structs.replace(self, **without)
 
 
-def _refused(result: Any) -> bool:
-    """Whether a tool that changes files says that it has not."""
+def fails(result: Any) -> bool:
+    """Whether a tool says that it has not done what it was to do."""
     if isinstance(result, str):
         return result.lstrip()[:6].lower() == "error:"
     return bool(status_in(result)) if isinstance(result, dict) else False

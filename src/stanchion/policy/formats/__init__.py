@@ -32,7 +32,8 @@ def _penguiflow(documents: tuple[Document, ...], origin: str) -> Document:
 
 def _is_agent33(data: dict[str, Any]) -> bool:
     """By a key that no policy has; the words of a guardrail are looked up only where one may be there."""
-    if not any("guardrail" in key or key.startswith("builtin_") or key.endswith("_chain") for key in data):
+    ends = ("_chain", "_integration")
+    if not any("guardrail" in key or key.startswith("builtin_") or key.endswith(ends) for key in data):
         return False
     from stanchion.policy.formats.agent33.schema import KEYS
 

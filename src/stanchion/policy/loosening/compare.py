@@ -11,6 +11,9 @@ from stanchion.policy.loosening.guards import guards_loosened
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.loosening.tables import UNREAD, tables_loosened, told_otherwise
 
+QUORUM: Final = (1, None, *range(2, 65))
+"""How many yes-answers a critical action takes, the fewest first; where nothing is said it is 1 or 2."""
+
 WHOLE: Final[dict[str, Stricter]] = {
     "name": Direction.WORDS,
     "version": Direction.WORDS,
@@ -23,11 +26,20 @@ WHOLE: Final[dict[str, Stricter]] = {
     "limits.count_marks": Direction.ON,
     "escalation.roles": Direction.SHORTER,
     "escalation.timeout_s": Direction.LOWER,
+    "escalation.next_after_s": Direction.WORDS,
+    "escalation.quorum": QUORUM,
     "escalation.wait_s": Direction.LOWER,
     "escalation.tickets_for_a_run": Direction.LOWER,
     "escalation.tickets_a_minute": Direction.LOWER,
+    "bypass.timeout_s": Direction.LOWER,
+    "bypass.emergency_s": Direction.HIGHER,
+    "bypass.review_s": Direction.LOWER,
+    "bypass.safety_responses": Direction.SHORTER,
     "operators": Direction.SAME,
     "degrade": Direction.SAME,
+    "experience.tier": ("persistent", "process", "session", "none"),
+    "experience.days": Direction.LOWER,
+    "experience.rows": Direction.LOWER,
     "strikes.per": Direction.SAME,
     "strikes.decay_s": Direction.HIGHER,
     "strikes.escalate_at": Direction.LOWER,

@@ -46,7 +46,7 @@ class _Guard:
     def standing(self) -> dict[str, Any]:
         """Where it stands, and whom it concerns."""
         seat = self.seat
-        listed = {"agents": seat.agents, "tasks": seat.tasks, "tools": seat.tools}
+        listed = {"agents": seat.agents, "tasks": seat.tasks, "tools": seat.tools, "risks": seat.risks}
         return {
             "priority": self.placed.priority,
             "category": self.placed.category,

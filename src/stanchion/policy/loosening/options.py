@@ -169,10 +169,19 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         "format": (None, "json"),
     },
     "evidence": {
-        **dict.fromkeys(("tests", "lint", "claims"), ACTION),
+        **dict.fromkeys(("tests", "lint", "claims", "review", "branch", "docs"), ACTION),
         "answers": ON,
-        **dict.fromkeys(("test_commands", "lint_commands", "commit_commands"), SAME),
+        "reviewers": SHORTER,
+        **dict.fromkeys(("test_commands", "lint_commands", "commit_commands", "merge_commands"), SAME),
         **dict.fromkeys(("test_tools", "lint_tools", "commit_tools", "code", "counter"), SAME),
+        **dict.fromkeys(("branches", "api_files", "docs_files", "per"), SAME),
+    },
+    "handoff": {
+        **dict.fromkeys(("require", "capabilities"), MORE),
+        "known": ON,
+        **dict.fromkeys(("max_depth", "max_reroutes"), LOWER),
+        "action": ACTION,
+        "counter": SAME,
     },
     "clamp": {**dict.fromkeys(("max_chars", "max_field"), LOWER), "keep": SAME},
     "python": dict.fromkeys(("call", "deadline_ms", "deep", "isolated", "deadlines_ms"), SAME),
@@ -201,7 +210,7 @@ PLACEMENT: Final[dict[str, Stricter]] = {
     "always": ON,
     "bypass": SAME,
     "effects": SAME,
-    **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools"), WIDER),
+    **dict.fromkeys(("applies_to.agents", "applies_to.tasks", "applies_to.tools", "applies_to.risks"), WIDER),
 }
 """Directions of where a guard stands and whom it concerns, in effect."""
 

@@ -13,7 +13,17 @@ from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.loosening.directions import Direction, Stricter, keeps
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.rules import Rule
-from stanchion.policy.schema import AgentEntry, RoleEntry, TaskBudget, TaskEntry, TaskFiles, ToolEntry, readers
+from stanchion.policy.schema import (
+    AgentEntry,
+    RiskEntry,
+    RoleEntry,
+    TaskBudget,
+    TaskEntry,
+    TaskFiles,
+    ToolEntry,
+    readers,
+    table_of,
+)
 from stanchion.policy.sequences import Sequence
 
 if TYPE_CHECKING:
@@ -25,14 +35,22 @@ _SAME, _LOWER, _MORE, _SHORTER = Direction.SAME, Direction.LOWER, Direction.MORE
 
 TABLES: Final[dict[str, dict[str, Stricter]]] = {
     "roles": {"allowed_tools": Direction.FEWER, "capabilities": _SHORTER, "autonomy_level": _SAME},
-    "agents": {"role": _SAME, "allowed_tools": Direction.FEWER, "capabilities": _SHORTER, "autonomy_level": _SAME},
+    "agents": {
+        "role": _SAME,
+        "allowed_tools": Direction.FEWER,
+        "capabilities": _SHORTER,
+        "autonomy_level": _SAME,
+        "branches": _SAME,
+    },
     "tasks": {
         "additional_tools": _SHORTER,
         "related_tools": Direction.FEWER,
         "files.write": Direction.FEWER,
         "files.deny": _MORE,
         **dict.fromkeys(("budget.tokens", "budget.time_s", "budget.api_calls", "budget.cost_usd"), _LOWER),
+        "branches": _SAME,
         "deadline_s": _LOWER,
+        "risk": RISKS,
     },
     "tools": {
         "risk": RISKS,
@@ -49,6 +67,8 @@ TABLES: Final[dict[str, dict[str, Stricter]]] = {
         "pin": Direction.ONCE_SET,
         "unread": UNREAD,
     },
+    # Which guards are active at a level is told by the guards themselves, as they are seated.
+    "risk": {"active": Direction.WORDS, "strict_marks": Direction.ON, "approval": Direction.ON},
 }
 """Directions of what is said of each, by table and key."""
 
@@ -69,6 +89,7 @@ NOTHING: Final[dict[str, Any]] = {
     "agents": AgentEntry(),
     "tasks": TaskEntry(),
     "tools": ToolEntry(),
+    "risk": RiskEntry(),
 }
 
 
@@ -78,13 +99,14 @@ class _Known(NamedTuple):
     reads: frozenset[str]
     fickle: tuple[RisesWith, ...]
     roles_open: bool
+    some_levels: bool
 
 
 def tables_loosened(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
     """What of the tables may let more through."""
     known = _known(old)
     for table, directions in TABLES.items():
-        for name, before, after in _pairs(table, getattr(old.file, table), getattr(new.file, table)):
+        for name, before, after in _pairs(table, table_of(old.file, table), table_of(new.file, table)):
             what = f"{table.removesuffix('s')} {name}"
             for key, stricter in directions.items():
                 if key == "unread" and before.unread is None and after.unread is None:
@@ -104,7 +126,7 @@ def told_otherwise(old: CompiledPolicy, new: CompiledPolicy) -> frozenset[str]:
     return frozenset(
         use
         for table, directions in TABLES.items()
-        for _, before, after in _pairs(table, getattr(old.file, table), getattr(new.file, table))
+        for _, before, after in _pairs(table, table_of(old.file, table), table_of(new.file, table))
         for key, stricter in directions.items()
         if stricter is not _SAME and _value(old, before, key) != _value(new, after, key)
         for use in readers(table, key)
@@ -114,6 +136,8 @@ def told_otherwise(old: CompiledPolicy, new: CompiledPolicy) -> frozenset[str]:
 def _holds(known: _Known, table: str, key: str, old: Any) -> bool:
     """Whether the direction of a key holds in a policy with these guards."""
     if READ_AS.get((table, key)) in known.reads:
+        return False
+    if (table, key) == ("tasks", "risk") and known.some_levels:
         return False
     if key == "allowed_tools" and old is None and not known.roles_open:
         return False
@@ -165,7 +189,8 @@ def _known(policy: CompiledPolicy) -> _Known:
             case Sequence():
                 reads |= _reads_of(guard)
     roles_open = all(role.allowed_tools is None for role in policy.file.roles.values())
-    return _Known(frozenset(reads), tuple(RISES_WITH.among(guards)), roles_open)
+    some_levels = any(entry.applies_to.risks is not None for entry in policy.file.guards)
+    return _Known(frozenset(reads), tuple(RISES_WITH.among(guards)), roles_open, some_levels)
 
 
 def _reads_of(guard: Sequence) -> frozenset[str]:

@@ -129,3 +129,21 @@ def _push(git: Git, remote: str, ref: str) -> dict[str, Any]:
     authors = git.lines("log", "-z", "--format=%ae", f"--max-count={MOST_COMMITS}", whole, "--not", "HEAD", "--")
     others = len(authors) if len(authors) >= MOST_COMMITS else sum([author != own[0] for author in authors])
     return {"branch": ref, "default": default[0].removeprefix(f"{remote}/") if default else "", "others": others}
+
+
+def checked_out(asked: Any) -> dict[str, list[dict[str, str] | None]]:
+    """The branch that is checked out in each folder, and the one that it follows at its remote."""
+    until = time.monotonic() + WAITED_S
+    return {"branches": [_checked_out(asked.base, folder, until) for folder in asked.folders]}
+
+
+def _checked_out(base: str, folder: str, until: float) -> dict[str, str] | None:
+    there = os.path.join(os.getcwd(), os.path.expanduser(base), os.path.expanduser(folder))
+    try:
+        git = Git(there, until)
+        heads = git.lines("symbolic-ref", "--quiet", "--short", "HEAD", parted="\n", none=True)
+        merge = git.lines("config", "--null", f"branch.{heads[0]}.merge", none=True) if heads else []
+    except (NoAnswer, OSError, subprocess.SubprocessError, ValueError):
+        return None
+    upstream = merge[0].removeprefix("refs/heads/") if merge else ""
+    return {"branch": heads[0] if heads else "", "upstream": upstream}

@@ -270,12 +270,23 @@ def begin_once(
     if not decision.proceeds or not (page.ours or page.answers):
         yield from page.mark(desk, FAILED)
         if not decision.proceeds:
+            if against:
+                yield from _asked_about(desk, page, event, decision, against)
             raise desk.refusal(decision)
         yield from refuse(desk, decision, event, reserved, UNSTAKED)
     if decision.patches:
         args, kwargs = tool.patched(args, kwargs, took.content, event.args)
         page = yield from _moved(desk, page, decision, event, limit_s, reserved)
     return page, (decision, event, args, kwargs, reserved)
+
+
+def _asked_about(
+    desk: Desk, page: Entry, event: ToolCall, decision: Decision, against: tuple[Finding, ...]
+) -> Flow[None]:
+    from stanchion.runtime.calling.effect_tickets import ask_about, is_unknown
+
+    if is_unknown(against):
+        yield from ask_about(desk, page, event, decision)
 
 
 UNSTAKED = (Finding(Action.BLOCK, "kernel.store_lost", ("it does not know that this call begins",), guard="kernel"),)

@@ -9,6 +9,8 @@ from stanchion.kernel.actions import Action
 from stanchion.runtime.calling.at_work import awork, work
 from stanchion.runtime.calling.report_methods import Reporting
 from stanchion.runtime.calling.tool import Shape, Tool
+from stanchion.runtime.deciding.twins import twins
+from stanchion.runtime.driving.flow import Flow
 
 if TYPE_CHECKING:
     from stanchion.runtime.calling.async_items import Items
@@ -161,3 +163,15 @@ class Calling(Reporting):
         if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
             raise TypeError(f"`{known.name}` gives many items, and only a call with one result can be made once")
         return known
+
+    def _escalate(self, /, reason: str) -> Flow[str]:
+        """Ask for a person to look at this run, with what was refused last; gives the ticket's id.
+
+        The answer lets nothing through. `TicketError` where the reason says nothing, where people were asked too often,
+        or where the store cannot be used.
+        """
+        from stanchion.runtime.deciding.calling_people import call_somebody
+
+        return call_somebody(self._desk, reason)
+
+    escalate, aescalate = twins(_escalate)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from stanchion.guards.budget import allotment_key, allotments
-from stanchion.kernel.events import Handoff
+from stanchion.kernel.events import SPAWNED, Handoff
 from stanchion.kernel.state import Batch, Line, Reply, Settle, StoreLost, When
 from stanchion.kernel.units import Amounts, Unit, amounts
 from stanchion.runtime.deciding.assess import admit
@@ -55,6 +57,7 @@ def carve(desk: Desk, agent: str, budget: Mapping[str, Any]) -> Flow[Carved]:
     allotment = allotted(budget)
     one, tokens, cost, api_calls, working = [max(0, amount) for amount in allotment]
     event = desk.event(Handoff, to=agent, payload={"budget": dict(budget)})
+    event = msgspec.structs.replace(event, traits=(*event.traits, SPAWNED))
     decision, _ = yield from admit(desk, event, (one, tokens, cost, api_calls, working))
     return Carved(allotment, decision.id if decision.held else "")
 

@@ -199,17 +199,27 @@ class Reporting:
         self,
         /,
         to: str,
-        payload: dict[str, Any],
+        payload: dict[str, Any] | None = None,
         *,
+        context: dict[str, Any] | None = None,
+        artifacts: Sequence[str] | None = None,
+        rationale: str | None = None,
+        required_capabilities: Sequence[str] | None = None,
+        type: str | None = None,
         tokens: int | None = None,
         cost_usd: float | None = None,
         api_calls: int | None = None,
         duration_s: float | None = None,
     ) -> Flow[Decision]:
         """Control is about to pass to another agent; `tokens`, `cost_usd`, `api_calls` and `duration_s` say what the
-        other is expected to use."""
+        other is expected to use. The payload says what it needs to know; `context`, `artifacts`, `rationale`,
+        `required_capabilities` and `type` are fields of it that guards know."""
         usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        return self._report(Stage.HANDOFF, {"to": to, "payload": payload, **usage})
+        needs = None if required_capabilities is None else list(required_capabilities)
+        fields = given(context=context, rationale=rationale, required_capabilities=needs, type=type)
+        named = fields if artifacts is None else {**fields, "artifacts": list(artifacts)}
+        said = named if payload is None else {**payload, **named} if named else payload
+        return self._report(Stage.HANDOFF, {"to": to, "payload": said, **usage})
 
     def _handoff_done(
         self,

@@ -41,6 +41,8 @@ def passed_over(desk: Desk, moment: Moment, decision: Decision) -> None:
 
 def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     """Carry out what a decision means for its run: warnings, states, its end, what is undone, whom it asks."""
+    if decision.action >= Action.ESCALATE:
+        desk.last_refused = (event, decision)
     for finding in decision.findings:
         if finding.action == Action.WARN:
             desk.notice(event, finding)

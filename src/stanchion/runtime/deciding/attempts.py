@@ -22,13 +22,16 @@ from stanchion.runtime.deciding.unread import formless
 from stanchion.runtime.driving.flow import Flow
 
 if TYPE_CHECKING:
+    from stanchion.runtime.deciding.bypass import Past
+    from stanchion.runtime.deciding.edited import Edit
     from stanchion.runtime.deciding.escalation import Granted
     from stanchion.runtime.deciding.queued import Patience
 
 
 class Attempts(msgspec.Struct, eq=False):
     """What one action is judged on: what it reserves and rests on, and what stands against it; and what came of it so
-    far: how long it has waited, a person's yes, the decision by which it is to be a lesser one."""
+    far: how long it has waited, a person's yes, the guardrails it goes past, the decision by which it is to be a lesser
+    one."""
 
     event: Event
     first: str
@@ -40,6 +43,8 @@ class Attempts(msgspec.Struct, eq=False):
     way: Way
     patience: Patience | None = None
     granted: Granted | None = None
+    edit: Edit | None = None
+    past: tuple[Past, ...] = ()
     degraded: Decision | None = None
     started: Started | None = None
     awake_ns: int = 0
@@ -55,14 +60,19 @@ class Attempts(msgspec.Struct, eq=False):
     def moment(self, desk: Desk, plans: Plans) -> Moment:
         """The action, or the same once more. A person's yes holds under the policy that they gave it for."""
         self.awake_ns = desk.shield.awake_ns()
+        if self.granted is not None and not self.granted.covers(plans.policy.hash):
+            self._without_a_yes(desk)
         event, granted = self.event, self.granted
-        if granted is not None and not granted.covers(plans.policy.hash):
-            granted = self.granted = None
         attempt, again = 1 if self.degraded is None else 2, event.id != self.first
-        if granted is None:
+        if granted is None and not self.past:
             return desk.moment(event, self.spent, (), attempt, self.refused, self.stakes, "", again)
-        ticket, lifts, stakes = granted.ticket, granted.lifts, (*self.stakes, granted.stake(event))
-        return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts)
+        self.past = past = tuple([one for one in self.past if one.policy == plans.policy.hash])
+        stakes = (*self.stakes, *[stake for one in past for stake in one.stakes(event)])
+        bypasses = tuple([name for one in past for name in one.bypasses])
+        ticket, lifts = next((one.ticket.id for one in past), ""), ()
+        if granted is not None:
+            ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, granted.stake(event))
+        return desk.moment(event, self.spent, (), attempt, self.refused, stakes, ticket, again, lifts, bypasses)
 
     def enter(self, desk: Desk, moment: Moment) -> None:
         """It is under way from here on, and whoever is cut off leaves it."""
@@ -80,6 +90,10 @@ class Attempts(msgspec.Struct, eq=False):
             from stanchion.runtime.deciding.escalation import note_use
 
             note_use(desk, self.granted, decision)
+        if self.past:
+            from stanchion.runtime.deciding.bypass import note_past
+
+            note_past(desk, self.past, self.event, decision)
 
     def after(self, desk: Desk, _moment: Moment, decision: Decision) -> Flow[Decision | None]:
         """What follows from a decision: it stands, or the action is judged once more, when it has waited, when a
@@ -87,11 +101,14 @@ class Attempts(msgspec.Struct, eq=False):
         event = self.event
         if decision.action == Action.QUEUE:
             return (yield from self._after_a_wait(desk, decision))
-        if self.granted is not None and decision.code == "kernel.taken":
-            self.granted, self.event = None, desk.renewed(event)
+        if (self.granted is not None or self.past) and decision.code == "kernel.taken":
+            self.past = ()
+            self._without_a_yes(desk)
             return None
         if decision.action == Action.ESCALATE:
             return (yield from self._after_an_answer(desk, decision))
+        if decision.action == Action.BLOCK and self.degraded is None and desk.shield.policy.bypasses:
+            return (yield from self._after_a_refusal(desk, decision))
         before = content_of(event)
         if decision.patches:
             self.event = event = with_content(event, decision.patched(before))
@@ -109,6 +126,11 @@ class Attempts(msgspec.Struct, eq=False):
         self.event = less
         return None
 
+    def _without_a_yes(self, desk: Desk) -> None:
+        """It has no yes any more, and is what the agent asked for again."""
+        before = self.event if self.edit is None else self.edit.before
+        self.granted, self.edit, self.event = None, None, desk.renewed(before)
+
     def _after_a_wait(self, desk: Desk, decision: Decision) -> Flow[Decision | None]:
         from stanchion.runtime.deciding.queued import Patience
 
@@ -124,15 +146,46 @@ class Attempts(msgspec.Struct, eq=False):
         from stanchion.runtime.deciding.escalation import ask
 
         event = self.event
+        if self.edit is not None:
+            return self._after_an_edit(desk, decision, self.edit)
         stands = formless(event)
         answer = stands[0] if stands else (yield from ask(desk, event, decision, self.waits))
         if answer is None:
             return decision
         if isinstance(answer, Finding):
             self.refused = (*self.refused, answer)
+        elif answer.edits:
+            from stanchion.runtime.deciding.edited import Edit, edited, questions
+
+            self.edit, self.past = Edit(event, answer, questions(decision)), ()
+            # First nothing is lifted: what is asked about the changed call may be another question. Leave to go past a
+            # guardrail was for the call as it was.
+            self.granted, self.event = answer._replace(lifts=()), edited(desk, event, answer.edits)
+            return None
         else:
             self.granted = answer
         self.event = desk.renewed(event)
+        return None
+
+    def _after_an_edit(self, desk: Desk, decision: Decision, edit: Edit) -> None:
+        """A changed call about which a person has to be asked: by the yes to it, where that is the same question."""
+        from stanchion.runtime.deciding.edited import unanswered
+
+        lifted = self.granted is not None and self.granted.lifts
+        if lifted or not edit.answers(decision):
+            self.granted, self.refused = None, (*self.refused, unanswered(edit))
+        else:
+            self.granted = edit.granted
+        self.event = desk.renewed(self.event)
+
+    def _after_a_refusal(self, desk: Desk, decision: Decision) -> Flow[Decision | None]:
+        """Go past the guardrail that refused it, where somebody has said yes to that or an emergency lets it."""
+        from stanchion.runtime.deciding.bypass import past, remembered
+
+        found = yield from past(desk, self.event, decision, self.waits, self.past)
+        if found is None:
+            return remembered(desk, self.event, decision)
+        self.past, self.event = (*self.past, found), desk.renewed(self.event)
         return None
 
     def over(self, desk: Desk, decision: Decision) -> tuple[Decision, Event]:
@@ -142,6 +195,10 @@ class Attempts(msgspec.Struct, eq=False):
             from stanchion.runtime.deciding.degrade import joined
 
             decision = joined(self.degraded, decision, self.event)
+        if self.edit is not None:
+            from stanchion.runtime.deciding.edited import told
+
+            decision = told(desk, self.edit, decision, self.event)
         goes_ahead = decision.action <= PROCEEDS
         if goes_ahead:
             desk.allowed.enter(decision, self.awake_ns)

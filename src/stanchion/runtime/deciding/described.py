@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.names import names
 
 if TYPE_CHECKING:
+    from stanchion.kernel.units import Amounts
     from stanchion.policy.compiled import CompiledPolicy
 
 
 def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
-    """A run as a policy describes it: its agent's role and tools, its task's additional tools."""
+    """A run as a policy describes it: its agent's role and tools, its task's additional tools
+    and risk level."""
     agent, task = policy.agent(info.agent), policy.task(info.task)
     role = info.role if info.role else agent.role
     shared = policy.role(role)
@@ -26,4 +29,27 @@ def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
         allowed_tools=None if allowed is None else names(allowed),
         capabilities=tuple(dict.fromkeys((*shared.capabilities, *agent.capabilities))),
         additional_tools=names((*extra.exact, *extra.globs, *task.additional_tools)),
+        level=worst(info.level, task.risk),
     )
+
+
+def inherited(info: RunInfo, above: RunInfo, allotment: Amounts | None) -> RunInfo:
+    """A run with what it has from the one above it: whose budgets it spends from, and a level that is no lower."""
+    carved = {} if allotment is None else {"allotted_by": above.agent, "allotted_for": above.task}
+    return msgspec.structs.replace(
+        info,
+        parents=(above.id, *above.parents),
+        purse=above.purse if above.purse else above.id,
+        allotment=allotment,
+        level=worst(info.level, above.level),
+        **carved,
+    )
+
+
+def worst(*levels: str | msgspec.UnsetType | None) -> RiskName | msgspec.UnsetType:
+    """The worst of the risk levels that are given; `UNSET` where none is. `ValueError` for one that there is not."""
+    given = [level for level in levels if level is not msgspec.UNSET and level]
+    for level in given:
+        if level not in RISK_NAMES:
+            raise ValueError(f"`{level}` is not a risk level: give one of {', '.join(RISK_NAMES)}")
+    return max([name for name in RISK_NAMES if name in given], key=RISK_NAMES.index, default=msgspec.UNSET)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.answers.provenance import Provenance
     from stanchion.runtime.answers.surroundings import Surroundings
     from stanchion.runtime.deciding.grounds import Deciding
+    from stanchion.runtime.deciding.refused_actions import RefusedActions
     from stanchion.runtime.deciding.trouble import Trouble
 
 MAX_OPEN: Final = 10_000
@@ -107,6 +108,9 @@ class Desk:
         """How often the run has got the result of each call that happens once."""
         self.trouble: Trouble | None = None
         """What is known of the failure that came last."""
+        self.refused: RefusedActions | None = None
+        self.last_refused: tuple[Event, Decision] | None = None
+        """The action that was refused last."""
         self.last: Any = None
         self.veiled = False
         self.is_over = False
@@ -114,6 +118,8 @@ class Desk:
         self.carved = ""
         """The hold on its parent's budgets that this run has yet to give back."""
         self._beginning = Beginning(shield)
+        if above is not None:
+            shield.telemetry.orchestrated(info, above)
         tell_of_forks(self)
 
     def forked(self) -> None:
@@ -195,21 +201,22 @@ class Desk:
         granted: str = "",
         again: bool = False,
         lifts: tuple[str, ...] = (),
+        bypasses: tuple[str, ...] = (),
     ) -> Moment:
         """An event with what enters beside it: its cost, late answers, the run's end, its deadline, what the runtime
-        itself has against it, what it rests on, and the ticket by which a person has said yes to it."""
+        itself has against it, what it rests on, by which ticket a person said yes, and past which guards it goes."""
         events: tuple[Event, ...] = (event,)
         if self._charges and spent is not JUST_ONE and costs(event.stage, spent):
             events = (event, self._charge(event, spent))
         readings = tuple(map(self.shield.policy.read, events))
         if not self._late and self.ended is None and self.deadline_at_ms is None:
-            return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts, readings)
+            return Moment(events, spent, settles, refused, attempt, stakes, granted, again, lifts, bypasses, readings)
         late = [*refused, *[self._late.popleft() for _ in range(len(self._late))]]
         if self.ended is not None:
             late.append(Finding(Action.HALT, self.ended.code, (self.ended.why,), guard="kernel"))
         elif self.deadline_at_ms is not None and event.at >= self.deadline_at_ms:
             late.append(Finding(Action.BLOCK, "kernel.deadline", guard="kernel"))
-        return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again, lifts, readings)
+        return Moment(events, spent, settles, tuple(late), attempt, stakes, granted, again, lifts, bypasses, readings)
 
     def _charge(self, event: Event, spent: Amounts) -> Event:
         _, tokens, cost, _, _ = spent

@@ -8,12 +8,12 @@ import msgspec
 
 from stanchion.approvals.digest import bounded, deed_of, hashed
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.grants import Grant, covers, grants_key, is_as_signed
+from stanchion.approvals.grants import Grant, covers, grants_key
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.order import turn
 from stanchion.approvals.pages import TENANTS, tenants_of, with_tenant
-from stanchion.approvals.scope import Scope
-from stanchion.approvals.shelf import Kept, Limits, ask_again, change, find
-from stanchion.approvals.ticket import NO_REASON, Kind, State, Ticket, as_of, id_of, shown_of, use, wish_of
+from stanchion.approvals.shelf import Kept, Limits, change, find
+from stanchion.approvals.ticket import NO_REASON, Kind, State, Ticket, as_of, id_of, shown_of, use
 from stanchion.approvals.words import DENIED, EXPIRED, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -29,12 +29,15 @@ from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
+from stanchion.policy.schema import Escalation
 from stanchion.policy.veil import renamed
 from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import arguments
+from stanchion.runtime.deciding.kept_answers import grant_doubt, taken
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Turn
+from stanchion.runtime.people.passing import context, is_due, pass_on
 from stanchion.runtime.standing.veil import hidden_names, tell
 
 FIRST_S: Final = 0.05
@@ -55,6 +58,7 @@ class Granted(NamedTuple):
     version: int
     until: int
     approved: Ticket | None = None
+    edits: dict[str, Any] = {}  # noqa: RUF012 - never changed: it is a field of a tuple
 
     def covers(self, policy: str) -> bool:
         """Whether it still holds for its action under a policy that may have changed since."""
@@ -71,9 +75,8 @@ class Granted(NamedTuple):
 def note_use(desk: Desk, granted: Granted | Finding, decision: Decision) -> None:
     """Remember that an approval of one call is used up, where the action goes ahead on it."""
     if isinstance(granted, Granted) and decision.proceeds and granted.approved is not None:
-        answer = granted.approved.answer
-        assert answer is not None
-        desk.shield.authority.spend(answer)
+        for answer in granted.approved.answers:
+            desk.shield.authority.spend(answer)
 
 
 def asking(decision: Decision) -> tuple[str, ...]:
@@ -87,16 +90,17 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
 
     `waits` says whether the caller stays until somebody has, for as long as the policy lets it.
     """
-    wanted = _asked(desk, event, decision)
+    wanted = asked_about(desk, event, decision)
     terms = desk.shield.policy.file.escalation
     life_ms = max(1, int(terms.timeout_s * 1000))
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
-        yield from _make_known(desk, wanted.tenant, decision)
+        yield from make_known(desk, wanted.tenant, decision.id)
         roster = yield from desk.shield.authority.roster()
+        wanted = asking_first(desk, wanted, roster)
 
         def covered(grant: Grant, _now: int) -> bool:
-            return covers(grant, event, wanted.deed, wanted.agent) and not _doubt(desk, roster, grant, wanted)
+            return covers(grant, event, wanted.deed, wanted.agent) and not grant_doubt(desk, roster, grant, wanted)
 
         found = yield from find(desk.shield.records, f"{decision.id}.ask", wanted, covered, life_ms, limits)
         if found.grant is not None:
@@ -110,12 +114,14 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
             return None
         desk.waits_for(decision, wanted.id)
         if kept.opened:
-            _write_down(desk, kept.ticket, decision)
-        if kept.ticket.state is State.OPEN and waits:
-            kept = yield from _wait(desk, kept.ticket, kept, decision)
+            write_down(desk, kept.ticket, decision.id)
+        elif is_due(kept.ticket, roster, kept.now):
+            kept = yield from pass_on(desk.shield, kept.ticket, roster, f"{decision.id}.pass")
+        if kept.ticket is not None and kept.ticket.state is State.OPEN and waits:
+            kept = yield from _wait(desk, kept.ticket, kept, decision, roster)
             roster = yield from desk.shield.authority.roster()
         if kept.ticket is not None and kept.ticket.state is State.APPROVED:
-            kept = yield from _taken(desk, kept, wanted, decision, roster)
+            kept = yield from taken(desk, kept, wanted, decision, roster)
     except (StoreLost, TicketError) as error:
         desk.tell("nobody could be asked, because the state store cannot be used; repeat the call later")
         aside(f"no ticket `{wanted.id}` could be opened", error)
@@ -127,47 +133,11 @@ def _granted(grant: Grant, key: str, version: int) -> Granted:
     return Granted(grant.id, grant.deed.policy, grant.deed.guards, key, version, grant.until)
 
 
-def _doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str:
-    """Why a grant does not count, though it would cover an action; empty where it does."""
-    if not is_as_signed(grant) or grant.answer.act.tenant != wanted.tenant:
-        return "it is not what was answered"
-    return desk.shield.authority.doubt(roster, grant.answer, wanted.asked, grant.scope)
-
-
-def _taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
-    """An approved ticket whose answer counts; one whose answer does not is open again, and that is written down."""
-    ticket = kept.ticket
-    assert ticket is not None
-    why = _wrong(desk, roster, ticket, wanted)
-    if not why:
-        return kept
-    life_ms = max(1, int(desk.shield.policy.file.escalation.timeout_s * 1000))
-    made = yield from ask_again(desk.shield.records, f"{decision.id}.again", ticket, wanted, life_ms)
-    fact = Fact(made.now, "answer.refused", ticket.id, ticket.tenant, ticket.run, ticket.answered_by, why)
-    tell(desk.shield, fact._replace(data={"purpose": "ticket", "generation": ticket.generation}))
-    return made
-
-
-def _wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
-    """Why the answer that is kept with a ticket does not let an action go ahead; empty where it does."""
-    answer = ticket.answer
-    if answer is None:
-        return "there is no answer"
-    if not ticket.kind.starts:
-        return "nothing starts on it"
-    if ticket.scope is not Scope.ONCE or ticket.deed != wanted.deed:
-        return "it is for something else"
-    if not answer.act.yes or not wish_of(ticket).is_answered_by(answer.act) or answer.act.until != ticket.grant_until:
-        return "the ticket is not as it was when it was answered"
-    asked = msgspec.structs.replace(wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents))
-    return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
-
-
-def _make_known(desk: Desk, tenant: str, decision: Decision) -> Flow[None]:
+def make_known(desk: Desk, tenant: str, batch_id: str) -> Flow[None]:
     """Have a tenant among those that have asked people, once for each process."""
     known = tenants_of(desk.shield.records.get(TENANTS, ABSENT)[1])
     if tenant not in known:
-        batch = f"{decision.id}.known"
+        batch = f"{batch_id}.known"
         yield from change_record(desk.shield.records, batch, FLEET, TENANTS, lambda value, _: _with(value, tenant))
 
 
@@ -181,7 +151,7 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     through: it is bound to the run and to what the finding is about, and no action can start on it."""
     asks = next(finding for finding in decision.findings if ASK in finding.effects)
     about = hashed([LOOKED_AT, event.run.tenant, event.run.id, asks.guard, asks.about])
-    asked = _asked(desk, event, decision)
+    asked = asked_about(desk, event, decision)
     deed = msgspec.structs.replace(asked.deed, what=about, guards=(asks.guard,))
     wanted = msgspec.structs.replace(
         asked, id=id_of(deed), kind=Kind.RUN, deed=deed, guard=asks.guard, code=asks.code, message=asks.message
@@ -191,18 +161,19 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     life_ms = max(1, int(terms.timeout_s * 1000))
     batch = f"{decision.id}.report"
     try:
-        yield from _make_known(desk, wanted.tenant, decision)
-        kept = (yield from find(desk.shield.records, batch, wanted, _never, life_ms, limits)).kept
+        yield from make_known(desk, wanted.tenant, decision.id)
+        kept = (yield from find(desk.shield.records, batch, wanted, never, life_ms, limits)).kept
     except (StoreLost, TicketError) as error:
         desk.tell("nobody could be asked to look at this run, because the state store cannot be used")
         aside(f"no ticket `{wanted.id}` could be opened", error)
         return
     if kept is not None and kept.changed and kept.ticket is not None and kept.before is None:
         desk.tell(f"{asks.message}; a person is asked to look at this run")
-        _write_down(desk, kept.ticket, decision)
+        write_down(desk, kept.ticket, decision.id)
 
 
-def _never(_grant: Grant, _now: int) -> bool:
+def never(_grant: Grant, _now: int) -> bool:
+    """Whether a grant covers a ticket on which nothing starts."""
     return False
 
 
@@ -214,7 +185,7 @@ def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
     return desk.moment(event, moment.amounts, stakes=(answer.stake(event),), granted=answer.ticket, lifts=answer.lifts)
 
 
-def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision) -> Flow[Kept]:
+def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision, roster: Roster) -> Flow[Kept]:
     """Look again and again, ever more rarely, until somebody has answered or the caller's time is over."""
     left_s = desk.shield.policy.file.escalation.wait_s
     if desk.deadline_at_ms is not None:
@@ -230,6 +201,8 @@ def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision) -> Flow[Ke
         pause_s, looks = min(pause_s * 2, LONGEST_S), looks + 1
         look = f"{decision.id}.look{looks}"
         kept = yield from change(desk.shield.records, look, ticket.tenant, ticket.key, _standing)
+        if kept.ticket is not None and is_due(kept.ticket, roster, kept.now):
+            kept = yield from pass_on(desk.shield, kept.ticket, roster, f"{look}.pass")
     return kept
 
 
@@ -243,10 +216,10 @@ def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding
         return None
     match ticket.state:
         case State.APPROVED:
-            if ticket.answer is None or wanted.agent not in ticket.answer.act.agents:
+            if not all(wanted.agent in one.act.agents for one in ticket.answers):
                 return None
-            until = ticket.grant_until
-            return Granted(ticket.id, decision.policy, ticket.deed.guards, ticket.key, kept.version, until, ticket)
+            lifts, until = ticket.deed.guards, ticket.grant_until
+            return Granted(ticket.id, decision.policy, lifts, ticket.key, kept.version, until, ticket, ticket.edits)
         case State.DENIED | State.WITHDRAWN:
             said = (ticket.id, ticket.answered_by, ticket.comment if ticket.comment else NO_REASON)
             return Finding(Action.BLOCK, DENIED, said, guard="kernel")
@@ -263,9 +236,9 @@ def _how_expired(ticket: Ticket) -> str:
     return f"nobody answered within {(ticket.expires_at - ticket.opened_at) / 1000:g} s"
 
 
-def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
+def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
     """What is asked of a person, fit to be shown; it is not open yet."""
-    determining = decision.determining
+    determining, terms = decision.determining, desk.shield.policy.file.escalation
     run = event.run
     content = bounded(masked(patched(content_of(event), decision)))
     beside = {name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]}
@@ -283,10 +256,12 @@ def _asked(desk: Desk, event: Event, decision: Decision) -> Ticket:
         guard="" if determining is None else determining.guard,
         code=decision.code,
         message=decision.message,
-        roles=desk.shield.policy.file.escalation.roles,
+        roles=terms.roles,
         mode=decision.inputs.mode,
         opened_at=0,
         expires_at=0,
+        next_ms=next_ms(terms),
+        quorum=terms.quorum,
     )
     pairs = hidden_names(desk.plans, event)
     # The tenant's name is part of the place where the ticket is kept, and the hash is that of what is shown.
@@ -314,12 +289,22 @@ def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
     return {name: masked(words) for answer in answers for name, words in telling.shown(answer).items()}
 
 
-def _write_down(desk: Desk, ticket: Ticket, decision: Decision) -> None:
+def next_ms(terms: Escalation) -> int:
+    """How long a role is asked before the next one is as well: a third of the time unless the policy says otherwise."""
+    return max(1, int((terms.timeout_s / 3 if terms.next_after_s is None else terms.next_after_s) * 1000))
+
+
+def asking_first(desk: Desk, wanted: Ticket, roster: Roster) -> Ticket:
+    """What is asked, with the role that is told of it first."""
+    first = turn(wanted, roster, desk.shield.clock()).roles[:1] if not roster.trouble else ()
+    return msgspec.structs.replace(wanted, told=first)
+
+
+def write_down(desk: Desk, ticket: Ticket, call: str) -> None:
     """Write down that a ticket was opened, and for which call."""
-    data = {"call": decision.id, "digest": ticket.deed.digest, "about": ticket.about, "expires_at": ticket.expires_at}
     opened = Fact(ticket.opened_at, "ticket.opened", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message)
     try:
-        tell(desk.shield, opened._replace(data=data), ticket.deed.tool)
+        tell(desk.shield, opened._replace(data={"call": call, **context(ticket)}), ticket.deed.tool)
     except AuditLost as lost:
         desk.tell("the audit trail could not be written: the question to a person is not recorded")
         aside(f"the opening of ticket `{ticket.id}` is not recorded", lost)

@@ -32,6 +32,10 @@ class Deciding(Answered, Protocol):
         """What has happened that has yet to be written down."""
 
     @property
+    def experience(self) -> Any:
+        """Keeps what calls came to."""
+
+    @property
     def anchored(self) -> Any:
         """The store, told along the way how far the trail has come."""
 

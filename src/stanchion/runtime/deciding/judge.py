@@ -75,8 +75,10 @@ class AsItIs(msgspec.Struct, eq=False):
         self.next, self.notes, self.waits = resumed(desk, moment, self.answer), (), False
         return None
 
-    def over(self, _desk: Desk, decision: Decision) -> Decision:
-        """The decision."""
+    def over(self, desk: Desk, decision: Decision) -> Decision:
+        """The decision; what came of a call is learnt from."""
+        if desk.shield.policy.learns:
+            desk.shield.experience.heard(self.next.events[0], desk.plans, decision)
         return decision
 
     def cut_off(self, desk: Desk, _error: BaseException) -> Flow[None]:

@@ -8,7 +8,10 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By
+from stanchion.approvals.effects import settled, ticket_id
 from stanchion.approvals.request import Request
+from stanchion.approvals.shelf import read
+from stanchion.approvals.ticket import key_of
 from stanchion.audit.journal import Fact
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo
@@ -69,12 +72,15 @@ def settle(shield: Deciding, effect: str, happened: bool, result: Any, answer: A
 def _settle(
     shield: Deciding, batch_id: str, tenant: str, effect_id: str, happened: bool, result: Any, answer: Answer
 ) -> Flow[Effect]:
-    """Put an effect whose outcome is open to what a person says of it, and write that down first."""
-    cell = key(tenant, "effect", effect_id)
+    """Put an effect whose outcome is open to what a person says of it, with the ticket about it, and write that down
+    first."""
+    cell, place = key(tenant, "effect", effect_id), key_of(tenant, ticket_id(tenant, effect_id))
     data, by = result, shield.policy.veil.name(answer.act.operator)
     for turn in range(TRIES):
-        reply: Reply = yield Batch(f"{batch_id}.look{turn}", tenant, True, ((cell, 0, 1), (CLOCK, 0, 1)))
+        look = ((cell, 0, 1), (place, 0, 1), (CLOCK, 0, 1))
+        reply: Reply = yield Batch(f"{batch_id}.look{turn}", tenant, True, look)
         found = next((fresh for fresh in reply.fresh if fresh.key == cell), None)
+        asked = next((fresh for fresh in reply.fresh if fresh.key == place), None)
         if found is None:
             raise EffectError(
                 f"there is no effect `{effect_id}`: give the id that `stanchion explain` shows, or the call's own key"
@@ -88,10 +94,18 @@ def _settle(
         )
         what = "effect.happened" if happened else "effect.not_happened"
         said = {"tool": effect.tool, "call": effect.call, **told(answer)}
-        put: Put = (cell, msgspec.to_builtins(new), When.JUDGED, 0, 0)
+        puts: list[Put] = [(cell, msgspec.to_builtins(new), When.JUDGED, 0, 0)]
+        expects = [(cell, found.number, found.number + 1)]
+        ticket = None if asked is None else read(asked.value)
+        closed = None if ticket is None else settled(ticket, reply.now, answer)
+        if asked is not None and closed is not None:
+            puts.append((place, msgspec.to_builtins(closed), When.JUDGED, 0, 0))
+            expects.append((place, asked.number, asked.number + 1))
+            said["ticket"] = closed.id
         tell(shield, Fact(shield.clock(), what, effect_id, tenant, effect.run, by, data=said))
-        expects = ((cell, found.number, found.number + 1),)
-        reply = yield Batch(f"{batch_id}.{turn}", tenant, True, expects, puts=(put,))
+        reply = yield Batch(f"{batch_id}.{turn}", tenant, True, tuple(expects), puts=tuple(puts))
         if not reply.stale:
+            shield.records.pop(place, None)
+            shield.waiting.wake(place)
             return new
     raise StoreLost(f"effect `{effect_id}` changed {TRIES} times in the meantime: try again")

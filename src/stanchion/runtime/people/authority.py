@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Answer, Purpose, Way
+from stanchion.approvals.act import GRANT_S, LONGEST_S, Answer, Purpose, Way
 from stanchion.approvals.answerers import By, Person, Signer, Wish, called, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
 from stanchion.approvals.operators import (
@@ -28,7 +28,6 @@ from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, reach
 from stanchion.approvals.spent import Spent
-from stanchion.approvals.ticket import GRANT_S, LONGEST_S
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR, may_bypass

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from stanchion.runtime.standing.grounds import Grounds
 
 if TYPE_CHECKING:
+    from stanchion.approvals.act import Answer
+    from stanchion.approvals.ticket import Ticket
     from stanchion.runtime.people.authority import Authority
     from stanchion.runtime.people.waiting import Waiting
 
@@ -21,6 +23,9 @@ class Answered(Grounds, Protocol):
     @property
     def waiting(self) -> Waiting:
         """Who waits for an answer in this process."""
+
+    def settle_by(self, ticket: Ticket, answer: Answer) -> Ticket:
+        """Settle the effect that a ticket is about by somebody's yes."""
 
     @property
     def presence(self) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stanchion.approvals.act import answer_of
 from stanchion.approvals.answerers import By
+from stanchion.approvals.errors import TicketError
 from stanchion.approvals.scope import Scope
 from stanchion.kernel.scopes import FLEET
 
@@ -46,12 +47,14 @@ def approve(
     for_s: float = 900.0,
     scope: str = "once",
     pattern: Mapping[str, str] | None = None,
+    edits: Mapping[str, Any] | None = None,
     tenant: str | None = None,
     generation: int | None = None,
 ) -> Ticket:
     """Say yes to a ticket: the very action it is about may start once, within `for_s` seconds, or as often as `scope`
-    lets it (`run`, `task`, `time`, `pattern`). `TicketError` where it is not open any more, or `by` may not answer it.
-    `generation` is that of the ticket as it was shown."""
+    lets it (`run`, `task`, `time`, `pattern`). With `edits` it goes ahead with these arguments changed, once.
+    `TicketError` where it is not open any more, or `by` may not answer it. `generation` is that of the ticket as it was
+    shown. A critical action stays open until as many people have said yes as it takes."""
     return ticketing(shield).answer(
         id,
         by,
@@ -60,19 +63,33 @@ def approve(
         for_s=for_s,
         scope=Scope(scope),
         pattern=None if pattern is None else dict(pattern),
+        edits=edits,
         tenant=_whose(shield, tenant),
         generation=generation,
     )
 
 
-def deny(shield: Answered, id: str, *, by: By, comment: str = "", tenant: str | None = None) -> Ticket:
-    """Say no to a ticket, or take back an approval that is not used yet; the agent reads the comment."""
+def deny(shield: Answered, id: str, *, by: By, comment: str, tenant: str | None = None) -> Ticket:
+    """Say no to a ticket, or take back an approval that is not used yet; the agent reads the comment, so there has to
+    be one."""
     return ticketing(shield).answer(id, by, yes=False, comment=comment, tenant=_whose(shield, tenant))
 
 
 def answer(shield: Answered, data: bytes) -> Ticket:
     """Take an answer to a ticket that an operator has signed elsewhere; any process may carry it here."""
     return ticketing(shield).carried(answer_of(data))
+
+
+def review(shield: Answered, id: str, *, by: By, comment: str, right: bool = True, tenant: str | None = None) -> Ticket:
+    """End the review of an action that went past a guardrail unanswered: say whether that was right, and what you
+    found. `TicketError` where it is no review, was given already, or `by` is no operator who may."""
+    found = ticket(shield, id, tenant)
+    if found.review is None:
+        raise TicketError(f"ticket `{found.id}` is no review: approve or deny it")
+    if not comment.strip():
+        raise TicketError("a review says what was found: give a comment")
+    said = f"{'right' if right else 'wrong'}: {comment.strip()}"
+    return ticketing(shield).answer(found.id, by, yes=True, comment=said, tenant=found.tenant)
 
 
 def revoke(shield: Answered, grant: str, *, by: str, why: str = "", tenant: str | None = None) -> bool:

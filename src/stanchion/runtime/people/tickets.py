@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.approvals.act import Answer
+from stanchion.approvals.act import GRANT_S, Answer
 from stanchion.approvals.answerers import By, Wish
+from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
 from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
 from stanchion.approvals.lookup import LEAST, named as one_of
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.overrides import check_answer, fact_of, told_of
 from stanchion.approvals.pages import TENANTS, head_key, head_of, listed, page_key, relisted, tenants_of
+from stanchion.approvals.quorum import needed, voted
+from stanchion.approvals.reasons import check_reason
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope, checked_pattern, reach, said
+from stanchion.approvals.scope import Scope, checked_pattern, edits_of, reach, said
 from stanchion.approvals.shelf import all_in, read
-from stanchion.approvals.ticket import GRANT_S, State, Ticket, answered, as_of, key_of, listed_until, wish_of
+from stanchion.approvals.ticket import Kind, State, Ticket, as_of, key_of, listed_until, wish_of
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
+from stanchion.audit.redaction import masked
 from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.state import ABSENT
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
+from stanchion.runtime.people.passing import is_due, pass_on
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
@@ -49,9 +55,22 @@ class Tickets:
         now = self._shield.clock()
         found: list[Ticket] = []
         for one in self._tenants() if tenant is None else (tenant,):
+            self._look_after(one)
             live = (ticket for ticket in self._filed(one, now) if _is_live(as_of(ticket, now)))
             found += islice(live, most)
-        return sorted(found, key=urgency)[:most]
+        return self._passed_on(sorted(found, key=urgency)[:most], now)
+
+    def _passed_on(self, tickets: list[Ticket], now: int) -> list[Ticket]:
+        """Tickets as they are listed, where those whose time has come have been passed on to the next role."""
+        if not any(one.state is State.OPEN and one.next_ms for one in tickets):
+            return tickets
+        roster = self._shield.authority.known()
+        return [self._pass_on(one, roster) if is_due(one, roster, now) else one for one in tickets]
+
+    def _pass_on(self, ticket: Ticket, roster: Roster) -> Ticket:
+        batch = f"ticket-{os.urandom(8).hex()}"
+        after = drive(pass_on(self._shield, ticket, roster, batch), self._shield).ticket
+        return ticket if after is None else after
 
     def count(self, tenant: str | None = None) -> int:
         """How many tickets are listed as waiting; some of them may be over by now."""
@@ -91,15 +110,27 @@ class Tickets:
             known = [ticket for one in tenants for ticket in all_in(self._store, one, wanted)]
         return as_of(one_of(known, ticket_id), self._shield.clock())
 
-    def wish(self, ticket: Ticket, scope: Scope = Scope.ONCE, pattern: dict[str, str] | None = None) -> Wish:
-        """What somebody is asked who answers a ticket; `TicketError` where a yes cannot reach so far."""
+    def wish(
+        self,
+        ticket: Ticket,
+        scope: Scope = Scope.ONCE,
+        pattern: dict[str, str] | None = None,
+        edits: Mapping[str, Any] | None = None,
+    ) -> Wish:
+        """What somebody is asked who answers a ticket; `TicketError` where a yes cannot reach so far, or not change
+        what it is to."""
+        edited = checked_edits(ticket, {} if edits is None else edits, scope)
+        if masked(edited) is not edited:
+            raise TicketError("the changed arguments contain a secret, and an answer is recorded: deny it instead")
         pattern = checked_pattern(pattern if pattern else {}, ticket.content) if scope is Scope.PATTERN else {}
+        if scope is not Scope.ONCE and not ticket.kind.starts:
+            raise TicketError(f"nothing starts on a ticket about a {ticket.kind}: a yes to it is not for a {scope}")
         if scope is Scope.TASK and not ticket.task:
             raise TicketError("the run has no task: say yes for the run, or for a time")
         if not ticket.whole:
             whole = "it is too long to be shown in full, or was changed after it was asked"
             raise TicketError(f"ticket `{ticket.id}` can only be denied: {whole}")
-        return wish_of(ticket, said(scope, ticket.run, pattern))
+        return wish_of(ticket, said(scope, ticket.run, pattern, edited))
 
     def answer(
         self,
@@ -111,16 +142,21 @@ class Tickets:
         for_s: float = GRANT_S,
         scope: Scope = Scope.ONCE,
         pattern: dict[str, str] | None = None,
+        edits: Mapping[str, Any] | None = None,
         tenant: str | None = None,
         generation: int | None = None,
     ) -> Ticket:
-        """Say yes or no to a ticket, or take an approval back that is not used yet."""
+        """Say yes or no to a ticket, or take an approval back that is not used yet. `edits` are arguments that a yes
+        changes."""
         veil = self._shield.policy.veil
         ticket = self.find(ticket_id, tenant)
         if generation is not None and generation != ticket.generation:
             raise AnswerRefused(f"ticket `{ticket.id}` was asked for again in the meantime: look at it again")
+        check_answer(ticket, yes, scope)
         by = veil.name(by) if isinstance(by, str) else by
-        wish = self.wish(ticket, scope, pattern) if yes else wish_of(ticket)
+        if not yes:
+            check_reason(comment)
+        wish = self.wish(ticket, scope, pattern, edits) if yes else wish_of(ticket)
         answer = self._shield.authority.said(wish, by, yes=yes, comment=veil.words(comment), for_s=for_s)
         return self._keep(ticket, answer, scope, {} if pattern is None else pattern)
 
@@ -129,7 +165,10 @@ class Tickets:
         act = answer.act
         ticket = self.find(act.subject, act.tenant)
         scope, pattern = reach(act.scope) if act.yes else (Scope.ONCE, {})
-        wish = self.wish(ticket, scope, pattern) if act.yes else wish_of(ticket)
+        if not act.yes:
+            check_reason(act.comment)
+        check_answer(ticket, act.yes, scope)
+        wish = self.wish(ticket, scope, pattern, edits_of(act.scope)) if act.yes else wish_of(ticket)
         return self._keep(ticket, self._shield.authority.said(wish, answer, yes=act.yes), scope, pattern)
 
     def revoke(self, grant_id: str, by: str, why: str = "", tenant: str = "default") -> bool:
@@ -152,16 +191,23 @@ class Tickets:
         return bool(gone)
 
     def _keep(self, found: Ticket, answer: Answer, scope: Scope, pattern: dict[str, str]) -> Ticket:
-        """Keep an answer with its ticket, and a grant with the others, in one step; then write it down."""
+        """Keep an answer with its ticket, and a grant with the others, in one step; then write it down. A yes to a
+        ticket about an effect settles that."""
+        if found.kind is Kind.EFFECT and answer.act.yes:
+            return self._shield.settle_by(found, answer)
         shield, records, tenant = self._shield, self._shield.records, found.tenant
         grants, page = grants_key(tenant), page_key(tenant, found.page)
         changed: list[tuple[Ticket, Ticket]] = []
+        roster = shield.authority.known()
+
+        def counts(vote: Answer) -> bool:
+            return not shield.authority.doubt(roster, vote, found.asked)
 
         def new(now: int) -> dict[str, Any]:
             ticket = read(records.get(found.key, ABSENT)[1])
             if ticket is None:
                 raise TicketError(f"ticket `{found.id}` is gone: have the action repeated, which opens it again")
-            after = answered(ticket, now, answer, scope)
+            after = voted(ticket, now, answer, scope, needed(ticket, roster), counts)
             changed[:] = [(ticket, after)]
             listing = relisted(records.get(page, ABSENT)[1], found.id, listed_until(after))
             written = {found.key: msgspec.to_builtins(after), page: listing}
@@ -184,8 +230,9 @@ class Tickets:
             self._refused(found, answer, str(error))
             raise
         before, after = changed[0]
-        if before.answer is not None:
-            shield.authority.spend(before.answer)
+        if not answer.act.yes:
+            for one in before.answers:
+                shield.authority.spend(one)
         shield.waiting.wake(found.key)
         return after
 
@@ -194,15 +241,18 @@ class Tickets:
             "digest": ticket.deed.digest,
             "about": ticket.about,
             "agents": answer.act.agents,
-            "as": ticket.answered_as,
+            "as": answer.act.role,
             "generation": ticket.generation,
             "scope": answer.act.scope,
             "grant_until": ticket.grant_until,
             **told(answer),
+            **told_of(ticket),
         }
-        fact = Fact(ticket.answered_at, f"ticket.{ticket.state}", ticket.id, ticket.tenant, ticket.run)
+        what = "ticket.voted" if ticket.state is State.OPEN else fact_of(ticket)
+        at = ticket.answered_at if ticket.answered_at else self._shield.clock()
+        fact = Fact(at, what, ticket.id, ticket.tenant, ticket.run)
         try:
-            tell(self._shield, fact._replace(by=ticket.answered_by, why=ticket.comment, data=data))
+            tell(self._shield, fact._replace(by=answer.act.operator, why=answer.act.comment, data=data))
         except AuditLost:
             self._put_back(before, ticket)
             raise
@@ -225,6 +275,11 @@ class Tickets:
     def _refused(self, ticket: Ticket, answer: Answer, why: str) -> None:
         fact = Fact(self._shield.clock(), "answer.refused", ticket.id, ticket.tenant, ticket.run, answer.act.operator)
         tell(self._shield, fact._replace(why=why, data={"purpose": "ticket", "generation": answer.act.generation}))
+
+    def _look_after(self, tenant: str) -> None:
+        from stanchion.runtime.people.missed_reviews import tell_missed
+
+        tell_missed(self._shield, tenant)
 
     def _tenants(self) -> tuple[str, ...]:
         return tenants_of(self._store.read(TENANTS)[1])

@@ -73,6 +73,7 @@ class Begin(msgspec.Struct, frozen=True, tag=True):
     parent: str = ""
     token: str = ""
     budget: dict[str, Any] | None = None
+    risk: str | None = None
 
 
 class Resume(msgspec.Struct, frozen=True, tag=True):
@@ -141,6 +142,15 @@ class Notices(msgspec.Struct, frozen=True, tag=True):
     token: str
 
 
+class Escalate(msgspec.Struct, frozen=True, tag=True):
+    """Somebody is to look at a run, for a reason."""
+
+    id: str
+    run: str
+    token: str
+    reason: str
+
+
 class End(msgspec.Struct, frozen=True, tag=True):
     """A run is over, or is cancelled, for a reason."""
 
@@ -185,7 +195,7 @@ class Witnessed(msgspec.Struct, frozen=True, tag=True):
     offset: int
 
 
-Request = Begin | Resume | Report | Call | RollBack | Notices | End | Tighten | Answer | Witness | Witnessed
+Request = Begin | Resume | Report | Call | RollBack | Notices | Escalate | End | Tighten | Answer | Witness | Witnessed
 """What a client asks for."""
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from stanchion.approvals.errors import TicketError
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.errors import Refused, StateError
 from stanchion.runtime.remote.errors import unjudged
-from stanchion.runtime.remote.messages import ENDED, Misused, Refusal, Sorry
+from stanchion.runtime.remote.messages import ENDED, Done, Misused, Refusal, Sorry
 
 MISUSES: Final[dict[str, type[Exception]]] = {
     "BadEvent": BadEvent,
     "StateError": StateError,
+    "TicketError": TicketError,
     "TypeError": TypeError,
     "ValueError": ValueError,
 }
@@ -28,6 +30,13 @@ def misfit(reply: Any) -> Exception:
     if isinstance(reply, Misused):
         return MISUSES.get(reply.kind, ValueError)(reply.text)
     return Refused(refused(reply))
+
+
+def given(reply: Any) -> Any:
+    """What a broker gives where it has done what it was asked for; raises what it says otherwise."""
+    if not isinstance(reply, Done):
+        raise misfit(reply)
+    return reply.value
 
 
 def refused(reply: Any) -> Decision:

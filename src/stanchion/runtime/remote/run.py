@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from stanchion.kernel.actions import NAMES, Action
+from stanchion.kernel.actions import NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
@@ -31,7 +31,7 @@ from stanchion.runtime.remote.faults import told
 from stanchion.runtime.remote.framing import BadFrame
 from stanchion.runtime.remote.link import Conversation, conversed
 from stanchion.runtime.remote.messages import Began, Begin, Call, Decided, Done, End, Go, Notices, Report, Resume
-from stanchion.runtime.remote.replies import misfit, refused
+from stanchion.runtime.remote.replies import given as value_of, misfit, refused
 from stanchion.runtime.remote.sharing import sent
 from stanchion.runtime.values import arguments, read
 
@@ -279,9 +279,7 @@ class RemoteRun(Reporting):
             reply = yield from self._ask(talk)
         except (BrokerLost, BadFrame) as lost:
             raise Refused(unjudged(str(lost))) from None
-        if not isinstance(reply, Done):
-            raise misfit(reply)
-        return tuple([Undone(*one) for one in reply.value])
+        return tuple([Undone(*one) for one in value_of(reply)])
 
     rollback, arollback = twins(_rollback)
 
@@ -296,10 +294,11 @@ class RemoteRun(Reporting):
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
+        risk: RiskName | None = None,
     ) -> Flow[RemoteRun]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this run's budgets."""
         own = None if can is None else able(can)
-        about = begin_fields(agent, task, role, deadline_s, tools, own)
+        about = begin_fields(agent, task, role, deadline_s, tools, own, risk)
 
         def make() -> Begin:
             named = self._named()
@@ -321,10 +320,13 @@ class RemoteRun(Reporting):
 
     def notices(self) -> tuple[str, ...]:
         """Warnings for the agent since the last call."""
-        reply = drive(self._simply(lambda: Notices(**self._named())), self._desk)
-        if not isinstance(reply, Done):
-            raise misfit(reply)
-        return tuple(reply.value)
+        return tuple(value_of(drive(self._simply(lambda: Notices(**self._named())), self._desk)))
+
+    def _escalate(self, /, reason: str) -> Flow[str]:
+        """Ask for a person to look at this run, with what was refused last; gives the ticket's id."""
+        return str(value_of((yield from self._simply(lambda: messages.Escalate(**self._named(), reason=reason)))))
+
+    escalate, aescalate = twins(_escalate)
 
     def close(self) -> None:
         """Close the run: nothing of it proceeds any more, and what it has not used of its budget goes back."""
@@ -380,6 +382,7 @@ def begin_fields(
     deadline_s: float | None,
     tools: Iterable[str] | None,
     can: Iterable[Any] | None,
+    risk: str | None,
 ) -> dict[str, Any]:
     """What a run begins with, as a broker is told it; raises `ValueError` for what makes no sense."""
     return {
@@ -389,4 +392,5 @@ def begin_fields(
         "deadline_s": deadline_s,
         "tools": None if tools is None else tuple(tools),
         "can": None if can is None else tuple([NAMES[action] for action in able(can)]),
+        "risk": risk,
     }

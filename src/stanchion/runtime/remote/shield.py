@@ -65,6 +65,7 @@ class RemoteShield:
         deadline_s: float | None = None,
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
+        risk: RiskName | None = None,
         parent: RemoteRun | None = None,
     ) -> RemoteRun:
         """Begin a run. The broker gives it its `id` and its `tenant`: `NotThroughBroker` where one is named. Raises
@@ -73,9 +74,9 @@ class RemoteShield:
             if said is not None:
                 raise NotThroughBroker(f"`{name}` of a run is set by the broker: leave it out")
         if parent is not None:
-            return parent.spawn(agent, task, role=role, deadline_s=deadline_s, tools=tools, can=can)
+            return parent.spawn(agent, task, role=role, deadline_s=deadline_s, tools=tools, can=can, risk=risk)
         host = EVERY_ACTION if can is None else able(can)
-        about = begin_fields(agent, task, role, deadline_s, tools, None if can is None else host)
+        about = begin_fields(agent, task, role, deadline_s, tools, None if can is None else host, risk)
         reply, boot = self._asked(Begin(self.new_id(), **about))
         if not isinstance(reply, Began):
             raise misfit(reply)

@@ -24,10 +24,22 @@ class Told(NamedTuple):
 
 
 FACTS: Final[dict[str, Told]] = {
-    "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for a person: {why}"),
+    "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for {asks}: {who}: {why}"),
+    "ticket.passed": Told(
+        Kind.TICKET_PASSED, "nobody has answered ticket `{about}`, and it waits for {asks} now: {who}: {why}"
+    ),
+    "ticket.voted": Told(Kind.TICKET_ANSWERED, "`{by}` said yes to `{about}`, and others have to: {why}", stands=False),
     "ticket.approved": Told(Kind.TICKET_ANSWERED, "`{by}` approved ticket `{about}`: {why}", stands=False),
     "ticket.denied": Told(Kind.TICKET_ANSWERED, "`{by}` denied ticket `{about}`: {why}", stands=False),
     "ticket.withdrawn": Told(Kind.TICKET_ANSWERED, "`{by}` withdrew the approval of `{about}`: {why}", stands=False),
+    "bypass.requested": Told(Kind.BYPASS_REQUESTED, "ticket `{about}` asks for a bypass: {why}"),
+    "bypass.granted": Told(Kind.BYPASS_ANSWERED, "`{by}` granted the bypass of ticket `{about}`: {why}", stands=False),
+    "bypass.denied": Told(Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` is denied: {why}", stands=False),
+    "bypass.withdrawn": Told(Kind.BYPASS_ANSWERED, "`{by}` withdrew the bypass of `{about}`: {why}", stands=False),
+    "bypass.used": Told(Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` was used: {why}"),
+    "bypass.overridden": Told(Kind.BYPASS_OVERRIDDEN, "ticket `{about}` was not answered: {why}"),
+    "bypass.reviewed": Told(Kind.BYPASS_ANSWERED, "`{by}` reviewed ticket `{about}`: {why}", stands=False),
+    "bypass.review_missed": Told(Kind.REVIEW_MISSED, "ticket `{about}` was not reviewed in time: {why}"),
     "run.flagged": Told(Kind.RUN_FLAGGED, "`{about}` is flagged: {why}"),
     "state.halt": Told(Kind.HALTED, "`{about}` is halted: {why}"),
     "state.quarantine": Told(Kind.QUARANTINED, "`{about}` is isolated: {why}"),
@@ -38,6 +50,9 @@ FACTS: Final[dict[str, Told]] = {
     "definition.suspect": Told(Kind.DEFINITION_SUSPECT, "the definition of `{about}` is suspect: {why}"),
 }
 """Facts that operators hear of, besides what is recorded."""
+
+ASKED: Final = frozenset({Kind.TICKET_OPENED, Kind.TICKET_PASSED, Kind.BYPASS_REQUESTED, Kind.BYPASS_OVERRIDDEN})
+"""Kinds of what an agent has brought about."""
 
 NO_REASON: Final = "no reason was given"
 
@@ -50,24 +65,40 @@ def tell_fact(shield: Grounds, fact: Fact, tool: str = "", stands: bool = True) 
         return
     why = str(masked(fact.why)) if fact.why else NO_REASON
     named = fact.about.removeprefix("tool:") if fact.about.startswith("tool:") else tool
-    is_ticket = told.kind in (Kind.TICKET_OPENED, Kind.TICKET_ANSWERED)
+    is_ticket = fact.what.startswith(("ticket.", "bypass."))
     whole = "fleet" if fact.tenant == FLEET else f"tenant:{fact.tenant}"
     shield.occurrences.tell(
         Occurrence(
             kind=told.kind,
             at=fact.at,
             text=told.words.format(
-                about=fact.about if fact.about else whole, by=fact.by if fact.by else "somebody", why=why
+                about=fact.about if fact.about else whole,
+                by=fact.by if fact.by else "somebody",
+                why=why,
+                asks=_asks(fact),
+                who=_who(fact),
             ),
             about=fact.about,
             tenant="" if fact.tenant == FLEET else fact.tenant,
             run=fact.run,
-            agent=fact.by if told.kind is Kind.TICKET_OPENED else "",
+            agent=fact.by if told.kind in ASKED else "",
             tool=named,
             ticket=fact.about if is_ticket else "",
             decision=str(fact.data.get("call", "")) if is_ticket else "",
         )
     )
+
+
+def _asks(fact: Fact) -> str:
+    """Whom a ticket waits for."""
+    role = fact.data.get("asks", "")
+    return f"`{role}`" if role else "a person"
+
+
+def _who(fact: Fact) -> str:
+    """Whose ticket it is, about what, and how bad that can be."""
+    said = [f"{name} `{value}`" for name in ("agent", "task", "risk") if (value := fact.data.get(name, ""))]
+    return ", ".join([*said, f"`{fact.data['about']}`"]) if fact.data.get("about") else ", ".join(said)
 
 
 class OfRun(Protocol):

@@ -16,8 +16,8 @@ from stanchion.runtime.standing.places import KEY, METRICS_DIR
 if TYPE_CHECKING:
     from stanchion.telemetry.notices.post import Post
 
-BESIDE: Final = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a file."""
+BESIDE: Final = ("-wal", "-shm", "-journal", "-experience", "-experience-wal", "-experience-shm")
+"""What SQLite keeps beside a file, and the file of experience with what it keeps beside that."""
 BESIDE_KEY: Final = (".verify", ".new")
 """What is made beside the file of an audit key."""
 SQLITE: Final = "sqlite:"

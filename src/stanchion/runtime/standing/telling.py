@@ -22,6 +22,7 @@ from stanchion.telemetry.sinks import Telemetry
 from stanchion.telemetry.told import Told, ToldRun
 
 METRICS: Final = "STANCHION_METRICS"
+KERNEL: Final = "kernel"
 SWITCH: Final = {"": True, "on": True, "off": False}
 
 _told_of: WeakSet[Any] = WeakSet()
@@ -40,6 +41,8 @@ class Figured(Grounds, Protocol):
     @property
     def unsettled(self) -> Any: ...
 
+    def tell_missed(self, tenant: str) -> tuple[str, ...]: ...
+
 
 def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, str]) -> Telemetry:
     """The telemetry of a shield; it counts unless `metrics` says that it does not, or `STANCHION_METRICS` does."""
@@ -52,13 +55,16 @@ def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, st
             registry.gauges.append(lambda: _trail(shield.journal))
     telemetry = Telemetry(Shown(shield), registry)
     telemetry.state.append(lambda: _state(shield))
-    shield.occurrences.subscribe(lambda one: telemetry.occurred(str(one.kind)), each=True)
+    telemetry.alert(shield.occurrences.tell, lambda: shield.clock())
+    shield.occurrences.subscribe(lambda one: telemetry.occurred(str(one.kind)), each=True, end=telemetry.settle)
     return telemetry
 
 
 def _state(shield: Figured) -> Iterable[Series]:
     from stanchion.runtime.standing.state_figures import state_figures
 
+    for one in _tenants(shield) if shield.policy.file.bypass.safety_responses else ():
+        shield.tell_missed(one)
     return state_figures(shield.store, shield.policy, _tenants(shield))
 
 
@@ -86,6 +92,13 @@ class Shown:
     def name(self, name: str) -> str:
         """A name without the secrets in it."""
         return self._shield.policy.veil.name(name)
+
+    def category(self, guardrail: str) -> str:
+        """The category of a guardrail of the policy in force; `kernel` for whatever else has blocked."""
+        for seat in self._shield.policy.seats:
+            if guardrail in (seat.placed.whole, seat.placed.id):
+                return seat.placed.category.name.lower()
+        return KERNEL
 
     def decision(self, event: Event, decision: Decision, took_ns: int) -> Told:
         """A decision, of which nothing that anybody said is told."""

@@ -49,6 +49,7 @@ class PostgresStore:
             raise StoreError(f"the PostgreSQL store needs psycopg ({error}): install the extra `postgres`") from error
         address = Address(url, timeout_s)
         self._name, self._schema = address.name, schema
+        self._conninfo = address.conninfo
         self._reading = reading
 
         def room() -> Room:
@@ -69,6 +70,11 @@ class PostgresStore:
     def place(self) -> str:
         """Server, database and schema."""
         return f"postgresql://{self._name}#{self._schema}"
+
+    @property
+    def conninfo(self) -> str:
+        """Everything the driver needs to reach the same database, secrets included."""
+        return self._conninfo
 
     @property
     def room(self) -> Room:

@@ -81,9 +81,19 @@ class RedisStore:
         return self._pool.address
 
     @property
+    def prefix(self) -> str:
+        """What its keys begin with."""
+        return self._packing.prefix
+
+    @property
+    def timeout_s(self) -> float:
+        """How long the server has for an answer."""
+        return self._pool.timeout_s
+
+    @property
     def place(self) -> str:
         """Server, database and prefix."""
-        return f"{self.address.name}#{self._packing.prefix}"
+        return f"{self.address.name}#{self.prefix}"
 
     @property
     def room(self) -> Room:

@@ -21,7 +21,7 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
     """A connection that can write; `StoreError` where there cannot be one."""
     try:
         _refuse(path)
-        _make(path)
+        made(path)
         return _connected(path, "mode=rw", busy_s)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(explain(error, path, busy_s)) from error
@@ -44,7 +44,7 @@ def connect_reading(path: Path, busy_s: float) -> sqlite3.Connection:
         raise StoreError(explain(error, path, busy_s)) from error
 
 
-def _make(path: Path) -> None:
+def made(path: Path) -> None:
     """Make the file and its folder where they are missing, for this user alone.
 
     A file that is there is never opened here: closing it would let go of every lock this process has on it.

@@ -18,7 +18,7 @@ def observe(meter: Meter, ask: Ask) -> None:
         if metric.kind == "histogram":
             name = _name(metric)
             meter.create_observable_counter(f"{name}.count", [_asked(ask, metric, _count)], "1", metric.meaning)
-            meter.create_observable_counter(f"{name}.sum", [_asked(ask, metric, _sum)], "s", metric.meaning)
+            meter.create_observable_counter(f"{name}.sum", [_asked(ask, metric, _sum)], metric.unit, metric.meaning)
         elif metric.kind == "counter":
             meter.create_observable_counter(_name(metric), [_asked(ask, metric, _first)], "1", metric.meaning)
         else:

@@ -40,8 +40,7 @@ class Part(NamedTuple):
 class Check(NamedTuple):
     """A named check: the guardrail of the specification that has it, as it stands there, and what does it.
 
-    `hooks` gives the stages at which it stands by hook, the usual one first; `None` for those of its guards. `lacks`
-    says what is missing for it; such a check has no guards.
+    `hooks` gives the stages at which it stands by hook, the usual one first; `None` for those of its guards.
     """
 
     id: str
@@ -53,7 +52,6 @@ class Check(NamedTuple):
     measured: bool = False
     logs: bool = True
     priority: int | None = None
-    lacks: str = ""
 
 
 def milder(usual: str, action: str) -> str:
@@ -84,6 +82,12 @@ def _files(**own: Any) -> Callable[[str, Marks], Options]:
 
 def _plain(name: str = "action", **own: Any) -> Callable[[str, Marks], Options]:
     return lambda action, _: {name: action, **own}
+
+
+def _evidence(asked: str, **own: Any) -> Callable[[str, Marks], Options]:
+    """Evidence of one thing alone."""
+    usual = {"tests": None, "lint": None, "claims": None}
+    return lambda action, _: {**usual, **own, asked: action}
 
 
 def _spent(reach: str, **own: Any) -> Callable[[str, Marks], Options]:
@@ -158,47 +162,43 @@ CHECKS: Final[dict[str, Check]] = {
         "quality-003",
         "modified code passes existing test suite",
         "escalate",
-        (Part("evidence", _plain("tests", lint=None, claims=None)),),
+        (Part("evidence", _evidence("tests")),),
         _BEFORE,
     ),
     "lint_clean": Check(
         "quality-004",
         "modified code passes linting rules",
         "warn",
-        (Part("evidence", _plain("lint", tests=None, claims=None)),),
+        (Part("evidence", _evidence("lint")),),
         _BEFORE,
     ),
     "file_ownership_check": Check(
         "compliance-001",
         "agent has lock on file before writing",
         "block",
-        (),
+        (Part("locks", _plain(take=False)),),
         _BEFORE,
-        lacks="locks on files",
     ),
     "review_before_merge": Check(
         "compliance-002",
         "code changes have been reviewed by reviewer agent",
         "block",
-        (),
+        (Part("evidence", _evidence("review", per="task")),),
         _BEFORE,
-        lacks="evidence of reviews",
     ),
     "branch_policy": Check(
         "compliance-003",
         "commits target correct branch per workflow rules",
         "block",
-        (),
+        (Part("evidence", _evidence("branch")),),
         _BEFORE,
-        lacks="evidence of branches",
     ),
     "documentation_required": Check(
         "compliance-004",
         "public API changes include documentation updates",
         "warn",
-        (),
+        (Part("evidence", _evidence("docs")),),
         _BEFORE,
-        lacks="evidence of documentation",
     ),
     "token_budget_check": Check(
         "budget-001",

@@ -34,7 +34,7 @@ NAMED_ACTIONS: Final = {"log": "allow"}
 
 class Definition(msgspec.Struct, frozen=True):
     """One guardrail: what it checks, when and for whom, and what follows. `check` is the name of a check, or empty
-    where `expression` is what must be true."""
+    where `expression` is what must be true. `action` is empty where the risk level says what follows."""
 
     id: str
     node: Node
@@ -79,7 +79,7 @@ class Reading:
         root = self.document.root.value
         for key, node in root.items() if isinstance(root, dict) else ():
             category, _, last = key.rpartition("_")
-            if last == "chain":
+            if last in ("chain", "integration"):
                 continue
             own = category if category in CATEGORIES else ""
             for path in [(key, at) for at in range(len(node.value))] if isinstance(node.value, list) else [(key,)]:
@@ -99,7 +99,8 @@ class Reading:
         rules = {**said, **said.get("validation", {})}
         category = self._category(said, listed_as, path)
         priority = self._priority(said, category, path) if len(self.faults) == before else 0
-        action = self._word(rules["action_on_fail"], (*path, *body, "action_on_fail"))
+        given = rules.get("action_on_fail")
+        action = "" if given is None else self._word(given, (*path, *body, "action_on_fail"))
         check, expression = self._check(rules["check"], (*path, *body, "check"))
         marks = self._marks(rules, check, path, body)
         hook = said.get("type")
@@ -176,10 +177,6 @@ class Reading:
     def _check(self, text: str, path: tuple[Step, ...]) -> tuple[str, str]:
         """The name of a check, or the condition that it is."""
         name = named_check(text)
-        if name is not None and CHECKS[name].lacks:
-            self._fault(
-                f"`{name}` cannot be checked by this version: it has no {CHECKS[name].lacks}; leave it out", *path
-            )
         if name is not None:
             return name, ""
         try:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from stanchion.kernel.actions import RISK_NAMES
 from stanchion.policy.document import Location, Node
 from stanchion.policy.formats.agent33.checks import CHECKS
 from stanchion.policy.formats.agent33.definitions import NAMED_ACTIONS, Definition
 from stanchion.policy.formats.nodes import node
+from stanchion.policy.schema import GUARDS
 
 STAGES: Final = {
     "pre_execution": "tool_call",
@@ -19,21 +21,63 @@ STAGES: Final = {
 }
 """Where each hook is."""
 
+OWN_WORDS: Final = ("empty", "tests", "lint", "review", "branch", "docs")
+"""What guards call their action that have several."""
 
-def entries(guardrail: Definition) -> Iterator[Node]:
-    """The entries of a guardrail: the first has its id, and the others are parts of it."""
-    action = NAMED_ACTIONS.get(guardrail.action, guardrail.action)
+
+def entries(guardrail: Definition, defaults: dict[str, str]) -> Iterator[Node]:
+    """The entries of a guardrail: the first has its id, and the others are parts of it. One that says no action has
+    those of each risk level, by `defaults`; only one of them is active in a run."""
+    for at, (action, risks) in enumerate(actions_of(guardrail, defaults).items()):
+        named = guardrail.id if at == 0 else f"{guardrail.id}-{action}"
+        for node_ in _with_action(guardrail, NAMED_ACTIONS.get(action, action), named):
+            yield node_ if risks is None else _at_levels(node_, risks)
+
+
+def usual_action(guardrail: Definition) -> str:
+    """What follows in a run without a risk level, where a guardrail does not say it."""
+    return CHECKS[guardrail.check].action if guardrail.check else "block"
+
+
+def actions_of(guardrail: Definition, defaults: dict[str, str]) -> dict[str, list[str] | None]:
+    """What follows where a guardrail fails, and at which levels; `None` for all of them."""
+    if guardrail.action:
+        return {guardrail.action: None}
+    usual = usual_action(guardrail)
+    found: dict[str, list[str] | None] = {}
+    levels: dict[str, list[str]] = {usual: ["none"]}
+    for level in RISK_NAMES:
+        levels.setdefault(defaults.get(level, usual), []).append(level)
+    found |= levels
+    return found if len(found) > 1 else {usual: None}
+
+
+def _with_action(guardrail: Definition, action: str, named: str) -> Iterator[Node]:
+    """The entries of a guardrail for one action, of which the first is called `named`."""
+    whole = {} if named == guardrail.id else {"part_of": guardrail.id}
     if not guardrail.check:
-        yield _entry(guardrail, "rule", guardrail.id, _rule(guardrail, action))
+        yield _entry(guardrail, "rule", named, _rule(guardrail, action) | whole)
         return
     check = CHECKS[guardrail.check]
     for at, part in enumerate(check.parts):
-        options = part.options(action, guardrail.marks)
+        options = part.options(action, guardrail.marks) | whole
         stages = stages_of(guardrail)
-        named = guardrail.id if at == 0 else f"{guardrail.id}-{part.use.replace('_', '-')}"
         options |= {} if stages is None else {"stages": stages}
         options |= {} if at == 0 else {"part_of": guardrail.id}
-        yield _entry(guardrail, part.use, named, options)
+        if whole and "counter" in GUARDS[part.use].__struct_fields__:
+            # Runs of one task count together, whatever their levels are.
+            options["counter"] = guardrail.id if at == 0 else f"{guardrail.id}-{part.use.replace('_', '-')}"
+        yield _entry(guardrail, part.use, named if at == 0 else f"{named}-{part.use.replace('_', '-')}", options)
+
+
+def _at_levels(entry: Node, risks: list[str]) -> Node:
+    """An entry for runs at these levels alone."""
+    assert isinstance(entry.value, dict)
+    scope = entry.value.get("applies_to")
+    own = scope.value if scope is not None and isinstance(scope.value, dict) else {}
+    place = entry.at if scope is None else scope.at
+    who = Node({**own, "risks": node(risks, place)}, place, place if scope is None else scope.key)
+    return Node({**entry.value, "applies_to": who}, entry.at, entry.key)
 
 
 def stages_of(guardrail: Definition) -> list[str] | None:
@@ -59,7 +103,7 @@ def _entry(guardrail: Definition, use: str, named: str, options: dict[str, Any])
     }  # fmt: skip
     if guardrail.built_in:
         said["always"] = True
-    where = {"stages": "type", "danger": "action", **dict.fromkeys(("empty", "tests", "lint"), "action")}
+    where = {"stages": "type", "danger": "action", **dict.fromkeys(OWN_WORDS, "action")}
     made = {key: node(value, _at(places, where.get(key, key), at)) for key, value in said.items()}
     scope = _scope(places["applies_to"]) if "applies_to" in places else None
     if scope is not None:

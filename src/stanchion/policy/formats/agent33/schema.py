@@ -31,10 +31,10 @@ class When(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Validation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a guardrail checks, and what follows where the check fails."""
+    """What a guardrail checks, and what follows where the check fails; if absent, what the risk level says."""
 
     check: str
-    action_on_fail: str
+    action_on_fail: str | None = None
     threshold: float | str | None = None
 
 
@@ -75,7 +75,7 @@ class Listed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     name: str
     check: str
-    action_on_fail: str
+    action_on_fail: str | None = None
     type: Hook | None = None
     priority: int | None = None
     threshold: float | str | None = None
@@ -96,6 +96,29 @@ class BuiltIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str = ""
     thresholds: Thresholds = Thresholds()
     enabled: bool = True
+
+
+class RiskLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a risk level means: which guardrails are active, and what follows where one says nothing."""
+
+    active_guardrails: tuple[str, ...]
+    action_on_fail_default: str
+    additional: str | None = None
+
+
+class RiskLevels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The risk levels, each with its meaning."""
+
+    low: RiskLevel | None = None
+    medium: RiskLevel | None = None
+    high: RiskLevel | None = None
+    critical: RiskLevel | None = None
+
+
+class RiskIntegration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What guardrails have to do with risk."""
+
+    risk_level_mapping: RiskLevels
 
 
 class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,6 +148,7 @@ class GuardrailFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pre_handoff_chain: tuple[Link, ...] = ()
     post_handoff_chain: tuple[Link, ...] = ()
     on_error_chain: tuple[Link, ...] = ()
+    risk_integration: RiskIntegration | None = None
 
 
 KEYS: Final = GuardrailFile.__struct_fields__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import PurePath
 
 import msgspec
@@ -11,7 +12,8 @@ from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, NAME_OF
 from stanchion.policy.formats.agent33.definitions import Definition, read, standard
 from stanchion.policy.formats.agent33.entries import STAGES, entries
-from stanchion.policy.formats.agent33.schema import CATEGORIES
+from stanchion.policy.formats.agent33.levels import Levels, read_levels
+from stanchion.policy.formats.agent33.schema import ACTIONS, CATEGORIES
 from stanchion.policy.formats.nodes import node
 from stanchion.policy.nearest import hint
 
@@ -28,19 +30,39 @@ def translate(documents: tuple[Document, ...], origin: str) -> Document:
                 faults.append(
                     Fault(str(again), f"`{guardrail.id}` is defined a second time: the first is at {first.node.at}")
                 )
+    levels = read_levels(documents, faults.append) if not faults else Levels()
     root = documents[0].root
     known |= {guardrail: standard(guardrail, root) for guardrail in BUILT_IN if guardrail not in known}
     if not faults:
         for document in documents:
             _chains(document, known, faults)
+        faults += [fault for guardrail in known.values() for fault in _undecided(guardrail, levels)]
     if faults:
         raise PolicyError(in_order(faults))
     said = {"name": PurePath(origin).stem, "durations": True, "limits": {"count_marks": True}}
     made = node(said, root.at).value
     assert isinstance(made, dict)
-    guards = [entry for guardrail in sorted(known.values(), key=_order) for entry in entries(guardrail)]
+    guards = [
+        entry for guardrail in sorted(known.values(), key=_order) for entry in entries(guardrail, levels.defaults)
+    ]
     made["guards"] = Node(guards, root.at, root.at)
+    if levels.entries is not None:
+        made["risk"] = levels.entries
     return Document(origin, Node(made, root.at), doubts=tuple(doubt for each in documents for doubt in each.doubts))
+
+
+def _undecided(guardrail: Definition, levels: Levels) -> Iterator[Fault]:
+    """What is wrong with a guardrail that does not say what follows where it fails."""
+    if guardrail.action:
+        return
+    place = str(guardrail.node.at)
+    if levels.entries is None:
+        message = f"`{guardrail.id}` has no `action_on_fail`: write one of `{'`, `'.join(ACTIONS)}`"
+        yield Fault(place, f"{message}, or give risk levels a default with `risk_integration`")
+    elif guardrail.check and not CHECKS[guardrail.check].logs and "log" in levels.defaults.values():
+        level = next(level for level, action in levels.defaults.items() if action == "log")
+        message = f"`{guardrail.check}` cannot only log, which is the default at `{level}`"
+        yield Fault(place, f"{message}: give `{guardrail.id}` an `action_on_fail`")
 
 
 def _order(guardrail: Definition) -> tuple[int, int, str]:
@@ -69,10 +91,7 @@ def _chains(document: Document, known: dict[str, Definition], faults: list[Fault
 def _linked(named: Node, hook: str, known: dict[str, Definition]) -> Definition | str:
     """A guardrail that a chain names, attached to the chain's hook; or why it cannot be."""
     name = str(named.value)
-    lacking = NAME_OF.get(name)
-    if name not in known and lacking is not None and CHECKS[lacking].lacks:
-        return f"`{name}` cannot be checked by this version: it has no {CHECKS[lacking].lacks}; leave it out"
-    if name not in known and lacking is None:
+    if name not in known and name not in NAME_OF:
         return f"there is no guardrail {shown(name)}: {hint(name, {*known, *NAME_OF})}"
     guardrail = known[name] if name in known else standard(name, named)
     if hook in guardrail.hooks:

@@ -1,0 +1,194 @@
+"""`stanchion experience`: what was learnt from the outcomes of calls, and what of it leaves."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from stanchion.cli.parser import Parser, count
+from stanchion.cli.stores import opened
+from stanchion.cli.table import table
+from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.trouble import BadInput
+from stanchion.cli.verbs import check_verb
+from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.experience.shelf import Shelf, ShelfError
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.load import load_policy
+from stanchion.policy.schema import Experience
+from stanchion.runtime.learning.retention import Keep, Left, prune
+from stanchion.runtime.learning.shelves import shelf_of
+from stanchion.runtime.standing.tenancy import DEFAULT
+from stanchion.stores.memory import wall_ms
+from stanchion.views.encode import json_line
+from stanchion.views.experience import ExperienceView, experience
+from stanchion.views.times import shown
+
+USAGE: Final = """stanchion experience [show] [TOOL] [--tenant NAME] [--store URL] [--json]
+       stanchion experience prune [--days N] [--rows N] [--policy FILE] [--store URL]
+       stanchion experience archive FILE [--days N] [--rows N] [--policy FILE] [--store URL]"""
+
+DESCRIPTION: Final = """\
+show     how reliable each tool is, as reported and lately; of one TOOL also its last
+         outcomes and the calls that worked
+prune    remove incidents that are too old or too many, and calls that have not worked for
+         as long; counters stay
+archive  the same, after appending the incidents to FILE, one JSON object on each line"""
+
+EPILOG: Final = """\
+examples:
+  stanchion experience
+  stanchion experience show send_mail --json
+  stanchion experience archive incidents.jsonl --days 30
+
+Experience is kept where a policy says `experience: {tier: persistent}`, beside the store.
+What is too old or too many is set by `days` and `rows` of that section, by options, or is
+90 days and 1,000,000. An interrupted archive loses nothing: run it again. The store is the
+project's (`stanchion state --where`), or the one that STANCHION_STORE names.
+
+exit status:
+  0  it is shown or done, or there is nothing yet
+  2  the store, the policy or the file cannot be used"""
+
+TAKES: Final = {
+    "show": frozenset({"name", "json", "tenant"}),
+    "prune": frozenset({"days", "rows", "policy"}),
+    "archive": frozenset({"name", "days", "rows", "policy"}),
+}
+LONGEST: Final = 60
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of the command line."""
+    summary = "show how reliable tools are by experience, and prune or archive it"
+    parser: Parser = commands.add_parser(
+        "experience", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument(
+        "verb", metavar="show|prune|archive", nargs="?", default="show", help="what to do (default: show)"
+    )
+    parser.add_argument("name", metavar="TOOL|FILE", nargs="?", default="", help="a tool, or the file of the archive")
+    parser.add_argument("--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)")
+    parser.add_argument("--days", metavar="N", type=count, help="incidents older than this leave")
+    parser.add_argument("--rows", metavar="N", type=count, help="more incidents than this leave, the oldest first")
+    parser.add_argument("--policy", metavar="FILE", help="the policy whose `days` and `rows` count")
+    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
+    add_project(parser)
+    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each tool")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show experience, or have some of it leave."""
+    check_verb("experience", TAKES, args, "name")
+    if args.verb == "archive" and not args.name:
+        raise BadInput("archive into which file? write `stanchion experience archive FILE`")
+    keep = _keep(args)
+    with _shelf(args, reading=args.verb == "show") as shelf:
+        if shelf is None:
+            return 0
+        if args.verb == "show":
+            found = experience(shelf, _tenant(args), wall_ms(), args.name)
+        else:
+            left = prune(shelf, keep, wall_ms(), Path(args.name) if args.verb == "archive" else None)
+            say(sys.stdout, _told(left, args.name))
+            return 0
+    if args.json:
+        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+    else:
+        _show(found, bool(args.name))
+    return 0
+
+
+@contextmanager
+def _shelf(args: argparse.Namespace, reading: bool) -> Iterator[Shelf | None]:
+    """The experience beside the store that is meant; `None`, and a word why, where there is none yet."""
+    with opened(args.store, whose(args.project, args.store)) as store:
+        if store is None:
+            yield None
+            return
+        try:
+            looked = shelf_of(store, reading=True)
+            try:
+                looked.count()
+            except ShelfError as error:
+                say(sys.stderr, f"nothing can be shown: {error}")
+                yield None
+                return
+            finally:
+                looked.close()
+            shelf = shelf_of(store, reading)
+            try:
+                yield shelf
+            finally:
+                shelf.close()
+        except ShelfError as error:
+            raise BadInput(str(error)) from None
+
+
+def _keep(args: argparse.Namespace) -> Keep:
+    try:
+        said = Experience() if args.policy is None else load_policy(args.policy).file.experience
+    except PolicyError as error:
+        raise BadInput(str(error)) from None
+    return Keep(said.days if args.days is None else args.days, said.rows if args.rows is None else args.rows)
+
+
+def _tenant(args: argparse.Namespace) -> str:
+    named = tenant_of(args.tenant)
+    return DEFAULT if named is None else named
+
+
+def _told(left: Left, archive: str) -> str:
+    incidents = f"{left.incidents:,} incident{'' if left.incidents == 1 else 's'}"
+    practices = f"{left.practices:,} call{'' if left.practices == 1 else 's'} that worked long ago"
+    where = f" after they were written to `{archive}`" if archive else ""
+    return f"{incidents} removed{where}; {practices} forgotten"
+
+
+def _show(found: list[ExperienceView], whole: bool) -> None:
+    if not found:
+        put(sys.stdout, "nothing is known: set `experience: {tier: persistent}` in the policy")
+        return
+    terminal = Terminal.of(sys.stdout, os.environ)
+    columns = ("tool", "worked", "failed", "rate", "lately", "likely between")
+    rows = [
+        (
+            one.tool, f"{one.successes:,}", f"{one.failures:,}", _share(one.rate), _share(one.recent),
+            "" if one.low is None else f"{_share(one.low)} and {_share(one.high)}",
+        )
+        for one in found
+    ]  # fmt: skip
+    for line in table(columns, rows, ("worked", "failed", "rate", "lately"), terminal):
+        put(sys.stdout, line)
+    for one in found if whole else ():
+        _show_whole(one, terminal)
+
+
+def _show_whole(one: ExperienceView, terminal: Terminal) -> None:
+    worked = [(f"{each.success_count:,}", f"{each.failure_count:,}", _short(each)) for each in one.practices]
+    if worked:
+        put(sys.stdout, "")
+        for line in table(("worked", "failed", "with"), worked, ("worked", "failed"), terminal):
+            put(sys.stdout, line)
+    last = [
+        (shown(each.at_ms), "worked" if each.success else "failed", each.session_id, each.error_reason)
+        for each in one.incidents
+    ]
+    put(sys.stdout, "")
+    for line in table(("when", "outcome", "run", "error"), last, (), terminal):
+        put(sys.stdout, line)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.0%}"
+
+
+def _short(one: Any) -> str:
+    text = visible(json.dumps(one.last_success_data, ensure_ascii=False))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -1,0 +1,74 @@
+"""What advice about a call is made from: what its run, its process and the store know of the tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from stanchion.experience.bounded import cut
+from stanchion.experience.incident import MOST_REASON, Practice
+from stanchion.experience.reliability import Reliability, reliability_of
+from stanchion.experience.session import OfTool
+from stanchion.experience.similarity import Difference, Similar, similar_to
+from stanchion.experience.tally import Known
+from stanchion.kernel.shown import visible
+
+OWN = "own"
+"""The fingerprint of the last call of the run itself that worked."""
+
+
+class ToolText(msgspec.Struct, frozen=True):
+    """Words of a tool: data, and no instruction. They are bounded; `str` gives them quoted, on one line, without
+    anything that ends the quotation."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return msgspec.json.encode(visible(self.text)).decode()
+
+
+class AdviceContext(msgspec.Struct, frozen=True):
+    """What is known when advice is given. `failure_count` are failures of the tool in this run since it last worked,
+    `last_error` the last of them. `similar_success` is the nearest call that worked: with its values where this very
+    run made it, else with names and kinds alone. `tool_reliability` is the plain rate of the tenant."""
+
+    tool_name: str
+    failure_count: int = 0
+    last_error: ToolText | None = None
+    similar_success: Similar | None = None
+    tool_reliability: float | None = None
+    reliability: Reliability | None = None
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What differs from the nearest call that worked."""
+        return () if self.similar_success is None else self.similar_success.differences
+
+
+def advice_context(
+    tool: str, args: dict[str, Any], met: OfTool, own: dict[str, Any] | None, known: Known, today: int
+) -> AdviceContext:
+    """What advice about a call is made from. `args` and `own`, the run's last call that worked, are bounded and
+    redacted, and `met` has no secrets in its words."""
+    reliability = reliability_of(tool, known.tally, today) if known.tally.days or known.tally.successes else None
+    if reliability is None and met.successes + met.failures:
+        rate = met.successes / (met.successes + met.failures)
+        reliability = Reliability(tool, met.successes, met.failures, rate)
+    return AdviceContext(
+        visible(tool),
+        met.in_a_row,
+        ToolText(cut(met.last_error, MOST_REASON)) if met.last_error else None,
+        _nearest(tool, args, met, own, known),
+        None if reliability is None else reliability.rate,
+        reliability,
+    )
+
+
+def _nearest(tool: str, args: dict[str, Any], met: OfTool, own: dict[str, Any] | None, known: Known) -> Similar | None:
+    found = [one.without_values() for one in similar_to(args, known.practices)[:1]]
+    if own is not None:
+        data = msgspec.json.encode(own).decode()
+        found += similar_to(args, [Practice(OWN, tool, met.successes, met.failures, data, 0)])
+    # The run's own call is preferred where it is as near: the run knows what it said.
+    return max(found, key=lambda one: (one.likeness, one.args is not None), default=None)

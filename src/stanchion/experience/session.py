@@ -1,0 +1,58 @@
+"""A session: what one run has met with each of its tools. It ends with the run."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.experience.bounded import cut
+from stanchion.experience.incident import MOST_REASON
+
+MOST_TOOLS: Final = 256
+"""How many tools of a run are remembered; the one that was used longest ago is forgotten first."""
+
+
+class OfTool(msgspec.Struct):
+    """What a run has met with one tool. `in_a_row` are failures since it last worked, `good` the arguments of the last
+    call that worked, as they were given."""
+
+    successes: int = 0
+    failures: int = 0
+    in_a_row: int = 0
+    last_error: str = ""
+    good: dict[str, Any] | None = None
+
+
+class Session:
+    """The counters of one run, by tool."""
+
+    def __init__(self) -> None:
+        self._tools: OrderedDict[str, OfTool] = OrderedDict()
+
+    def met(self, tool: str, success: bool, error: str = "", good: dict[str, Any] | None = None) -> None:
+        """Count one outcome."""
+        one = self._tools.get(tool)
+        if one is None:
+            if len(self._tools) >= MOST_TOOLS:
+                self._tools.popitem(last=False)
+            one = self._tools[tool] = OfTool()
+        else:
+            self._tools.move_to_end(tool)
+        if success:
+            one.successes += 1
+            one.in_a_row = 0
+            one.good = one.good if good is None else good
+        else:
+            one.failures += 1
+            one.in_a_row += 1
+            one.last_error = cut(error, MOST_REASON)
+
+    def of(self, tool: str) -> OfTool:
+        """What the run has met with a tool."""
+        return self._tools.get(tool, OfTool())
+
+    def tools(self) -> tuple[str, ...]:
+        """The tools of the run, the one that was used longest ago first."""
+        return tuple(self._tools)

@@ -1,0 +1,243 @@
+"""Targets: the branches that a call commits to, pushes to or moves; as far as its words say which."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from stanchion.guards.evidence.shell_texts import shell_text
+from stanchion.kernel.names import glob, is_glob
+from stanchion.kernel.regex import regex
+from stanchion.readings.act import act_of
+from stanchion.readings.act_words import COMMANDS
+from stanchion.readings.names import plain
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.outcome import Standing, decided
+from stanchion.readings.shell.partly_known import Open
+
+COMMITS: Final = frozenset({"commit", "cherry-pick", "revert", "am", "merge"})
+"""What git does on the branch that is checked out."""
+RESTS: Final = frozenset({"--abort", "--quit", "--dry-run"})
+"""Options with which it commits nothing."""
+ELSEWHERE: Final = frozenset({"--git-dir", "--work-tree", "--namespace", "--bare"})
+"""Options of git by which another repository is meant than that of the folder."""
+EVERY: Final = frozenset({"--all", "--branches", "--mirror"})
+"""Options by which a push goes to branches that nobody names."""
+BEFORE: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"})
+"""Options of git itself whose value is a word of its own."""
+MAKES: Final = frozenset({"-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"})
+"""Options behind which the name of a new branch stands."""
+PUSH_VALUES: Final = frozenset({"-o", "--push-option", "--repo", "--receive-pack", "--exec"})
+MAIN: Final = frozenset({"main", "master", "trunk"})
+"""Names of the branch that others start from."""
+FOLDERS: Final = (
+    "repo_path",
+    "repository_path",
+    "cwd",
+    "workdir",
+    "working_dir",
+    "working_directory",
+    "directory",
+    "dir",
+)
+NAMES: Final = ("branch", "target_branch", "base", "base_branch", "ref")
+"""What the arguments are called that say in which folder a call works, and on which branch."""
+TOOLS: Final = (
+    {"commit"}, {"git", "push"}, {"push", "files"}, {"git", "merge"}, {"merge", "pull", "request"},
+    {"accept", "merge", "request"}, {"merge", "pr"},
+)  # fmt: skip
+"""Words that are together in the name of a tool that commits, pushes or merges."""
+_OPEN: Final = regex(r"[$`*?\[]|\(…\)|^container:")
+
+
+class Target(NamedTuple):
+    """A branch that a call changes: `branch` by its name, or, where that is empty, the one that is checked out in
+    `folder`. Where both are `None`, it is not known which."""
+
+    what: str
+    branch: str | None = None
+    folder: str | None = None
+
+
+class Branches(NamedTuple):
+    """The branches that may be changed: those that match, and none that is written with `!`."""
+
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: tuple[str, ...]) -> Branches:
+        """Patterns as they are written. Where all of them say what may not be changed, everything else may."""
+        denied = tuple([one[1:] for one in given if one.startswith("!")])
+        allowed = tuple([one for one in given if not one.startswith("!")])
+        return cls(allowed if allowed or not denied else ("*",), denied)
+
+    def takes(self, branch: str) -> bool:
+        """Whether a branch may be changed."""
+        return _among(branch, self.allowed) and not _among(branch, self.denied)
+
+    @property
+    def all(self) -> bool:
+        """Whether every branch may be."""
+        return "*" in self.allowed and not self.denied
+
+    def shown(self) -> str:
+        """In words."""
+        return ", ".join([*self.allowed, *[f"not {one}" for one in self.denied]]) or "none"
+
+
+def _among(branch: str, patterns: tuple[str, ...]) -> bool:
+    return any(glob(one, branch) if is_glob(one) else one == branch for one in patterns)
+
+
+def targets_of(tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> list[Target]:
+    """The branches that a call changes, once each."""
+    texts = [text for key, value in args.items() if plain(str(key)) in COMMANDS and (text := shell_text(value, args))]
+    found = [one for text in texts if "git" in text or "gh" in text or "glab" in text for one in _in_shell(text)]
+    return list(dict.fromkeys([*found, *([] if texts else _by_tool(tool, traits, args))]))
+
+
+def folder_in(args: Mapping[str, Any]) -> str:
+    """The folder that a call says it works in."""
+    return next((args[name] for name in FOLDERS if type(args.get(name)) is str), "")
+
+
+def merges(command: Command) -> bool:
+    """Whether a command brings changes to the branch that others start from: it merges something else than that branch
+    itself, or pushes to it by its name."""
+    if command.name == "git" and command.operands[:1] == ("merge",):
+        names = [one.rpartition("/")[2] for one in command.operands[1:]]
+        return command.flags.isdisjoint(RESTS) and not (names and MAIN.issuperset(names))
+    if command.name == "git" and command.operands[:1] == ("push",):
+        return any(one.branch in MAIN for one in _pushed(command, ""))
+    return command.operands[:2] in (("pr", "merge"), ("mr", "merge"), ("mr", "accept")) and _hosted(command)
+
+
+def _hosted(command: Command) -> bool:
+    return command.name in ("gh", "glab")
+
+
+def _by_tool(tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> Iterator[Target]:
+    act = act_of(tool, traits)
+    if act.asks or not any(group <= act.words for group in TOOLS):
+        return
+    named = next((args[name] for name in NAMES if type(args.get(name)) is str and args[name]), None)
+    if named is not None:
+        yield Target(tool, named.removeprefix("refs/heads/"))
+    elif act.words & {"files", "request", "pr"}:
+        yield Target(tool)
+    else:
+        yield Target(tool, "", "")
+
+
+def _in_shell(text: str) -> Iterator[Target]:
+    """The branches that a text changes. What is checked out by one command is where the next commits; that is sure
+    where both are in one `&&` list, and otherwise both branches are meant."""
+    moved: dict[str, tuple[str | None, int]] = {}
+    for command, standing in decided(text):
+        if command.name == "git":
+            folder = _folder(command)
+            for one in _of_git(command, folder):
+                yield from _placed(one, moved.get(folder or ""), standing)
+            to = _switched(command)
+            if to is not None and folder is not None:
+                moved[folder] = (None if isinstance(to, Open) else str(to), standing.chain)
+        elif command.operands[:2] in (("pr", "merge"), ("mr", "merge"), ("mr", "accept")) and _hosted(command):
+            yield Target(f"{command.name} {' '.join(command.operands[:2])}")
+
+
+def _placed(target: Target, moved: tuple[str | None, int] | None, standing: Standing) -> Iterator[Target]:
+    """A target as it is once the commands before it have run."""
+    if target.branch != "" or moved is None:
+        yield target
+        return
+    branch, chain = moved
+    yield Target(target.what, branch, None)
+    if not chain or chain != standing.chain:
+        yield target
+
+
+def _of_git(command: Command, folder: str | None) -> Iterator[Target]:
+    verb, _ = _verb(command)
+    what = f"git {verb}"
+    here = Target(what) if folder is None else Target(what, "", folder)
+    if verb in COMMITS and command.flags.isdisjoint(RESTS):
+        yield here
+    elif verb == "push" and "--dry-run" not in command.flags and "-n" not in command.flags:
+        yield from _pushed(command, folder)
+    elif verb == "branch" and command.flags & {"-f", "--force", "-M", "-C", "-D", "--delete", "-d"}:
+        names = command.operands[1:]
+        named = (
+            names if command.flags & {"-D", "-d", "--delete"} else names[-1:] if "-M" in command.flags else names[:1]
+        )
+        yield from [_named(what, one) for one in named]
+    elif verb == "update-ref":
+        yield from [_named(what, one) for one in command.operands[1:2] if not str(one).startswith("refs/tags/")]
+
+
+def _pushed(command: Command, folder: str | None) -> Iterator[Target]:
+    """Where a push goes: to the branches behind the remote, or to that of the branch that is checked out."""
+    what = "git push"
+    if command.flags & EVERY:
+        yield Target(what)
+        return
+    words = _push_words(command)
+    refs = [word for word in words[1:] if not str(word).startswith("refs/tags/")]
+    if not words[1:] and "--tags" in command.flags:
+        return
+    if not words[1:]:
+        yield Target(what) if folder is None else Target(what, "", folder)
+    for word in refs:
+        to = str(word).lstrip("+").rpartition(":")[2].removeprefix("refs/heads/")
+        if to in ("HEAD", "@") and not isinstance(word, Open):
+            yield Target(what) if folder is None else Target(what, "", folder)
+        elif to.startswith("refs/tags/"):
+            continue
+        else:
+            yield _named(what, word, to)
+
+
+def _push_words(command: Command) -> list[str]:
+    """The remote and the refs of a push, without options and their values."""
+    words = list(command.operands[1:])
+    argv = command.argv
+    behind = {argv[at + 1] for at, word in enumerate(argv[:-1]) if word in PUSH_VALUES}
+    return [word for word in words if word not in behind]
+
+
+def _named(what: str, word: str, name: str | None = None) -> Target:
+    """A branch by its name; one that is only known when the text runs is not known."""
+    name = str(word).removeprefix("refs/heads/") if name is None else name
+    return Target(what) if isinstance(word, Open) or not name or _OPEN.search(name) else Target(what, name)
+
+
+def _switched(command: Command) -> str | None:
+    """The branch that a command checks out; `None` where it checks out none."""
+    verb, words = _verb(command)
+    if verb not in ("switch", "checkout") or (verb == "checkout" and "--" in words):
+        return None
+    made = [words[at + 1] for at, word in enumerate(words[:-1]) if word in MAKES]
+    named = [word for word in words if isinstance(word, Open) or not word.startswith("-")]
+    return next(iter([*made, *named]), None)
+
+
+def _verb(command: Command) -> tuple[str, tuple[str, ...]]:
+    """What git is to do, and the words behind that."""
+    at = 1
+    argv = command.argv
+    while at < len(argv) and argv[at].startswith("-"):
+        at += 2 if argv[at] in BEFORE else 1
+    return (argv[at], argv[at + 1 :]) if at < len(argv) else ("", ())
+
+
+def _folder(command: Command) -> str | None:
+    """The folder whose repository a command is about; `None` where that is not known."""
+    if command.flags & ELSEWHERE or any(name.startswith("GIT_") for name, _ in command.settings):
+        return None
+    _, behind = _verb(command)
+    before = command.argv[1 : len(command.argv) - len(behind)]
+    folder = command.cwd
+    for at, word in enumerate(before[:-1]):
+        folder = posixpath.join(folder, before[at + 1]) if word == "-C" else folder
+    return None if _OPEN.search(folder) else folder

@@ -1,0 +1,157 @@
+"""Asking for a bypass: checked at once, kept as a ticket, and answered by people."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from stanchion.approvals.bypass import (
+    BypassRefused,
+    BypassRequest,
+    Requested,
+    Urgency,
+    checked_reason,
+    life_ms,
+    timestamp,
+    urgency_of,
+)
+from stanchion.approvals.errors import TicketError
+from stanchion.approvals.grants import Grant
+from stanchion.approvals.shelf import Kept, Limits, change, find
+from stanchion.approvals.ticket import NO_REASON, State, Ticket
+from stanchion.audit.errors import AuditLost
+from stanchion.audit.redaction import masked
+from stanchion.kernel.autonomy import USED_UP
+from stanchion.kernel.state import StoreLost
+from stanchion.runtime.deciding.bypass import record, wanted
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.escalation import make_known
+from stanchion.runtime.deciding.refused_actions import RefusedAction
+from stanchion.runtime.deciding.ways_past import entry_of, no_way, ways_past
+from stanchion.runtime.driving.flow import Flow
+
+UNWRITTEN = "nobody is asked, because the audit trail cannot be written: ask again when it can be"
+
+
+def request(
+    desk: Desk, guardrail: str, reason: str, urgency: str = Urgency.NORMAL, call: str | None = None
+) -> Flow[BypassRequest]:
+    """Ask people to let an action past the guardrail that refused it: the last one of this run, or that of a decision.
+
+    Everything is checked before anybody is asked; `BypassRefused` says what is wrong, and nothing has changed then.
+    """
+    refused = _refused(desk, guardrail, call)
+    asked = _requested(desk, refused, guardrail, reason, urgency)
+    ticket = wanted(desk, refused.event, refused.decision, asked)
+    terms = desk.shield.policy.file.escalation
+    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
+    try:
+        if desk.shield.journal.trouble:
+            desk.shield.journal.probe()
+        yield from make_known(desk, ticket.tenant, refused.decision.id)
+        batch = f"{desk.new_id()}.bypass"
+        kept = (yield from find(desk.shield.records, batch, ticket, _never, life_ms(asked), limits)).kept
+        if kept is None:
+            raise BypassRefused("people were asked too often: nobody is asked about this; ask again later")
+        made = _standing(kept, ticket)
+        if kept.opened:
+            yield from _recorded(desk, made, refused)
+    except AuditLost as lost:
+        raise BypassRefused(UNWRITTEN) from lost
+    except StoreLost as lost:
+        raise BypassRefused("nobody could be asked, because the state store cannot be used: ask again later") from lost
+    desk.waits_for(refused.decision, made.id)
+    return _told(made)
+
+
+def _refused(desk: Desk, guardrail: str, call: str | None) -> RefusedAction:
+    """The action that is meant."""
+    policy = desk.shield.policy
+    if guardrail != USED_UP:
+        entry_of(policy, guardrail)
+    found = None if desk.refused is None else desk.refused.find(guardrail, call)
+    if found is None:
+        which = "nothing of this run" if call is None else f"`{call}`"
+        raise BypassRefused(f"{which} was refused by `{guardrail}`: call the tool first, and ask when it is refused")
+    if found.decision.policy != policy.hash:
+        raise BypassRefused("the policy has changed since: call the tool again, and ask when it is refused")
+    return found
+
+
+def _requested(desk: Desk, refused: RefusedAction, guardrail: str, reason: str, urgency: str) -> Requested:
+    """The request itself, if it may be made."""
+    policy, mode = desk.shield.policy, refused.decision.inputs.mode
+    ways = ways_past(policy, refused.event, mode, guardrail)
+    how = urgency_of(urgency)
+    overrides = how is Urgency.EMERGENCY and ways.responds
+    if not ways.asks and not overrides:
+        raise no_way(guardrail, mode)
+    said = checked_reason(reason, guardrail, refused.event.tool)
+    terms = policy.file.bypass
+    return Requested(
+        id=str(uuid4()),
+        guardrail=guardrail,
+        reason=str(masked(policy.veil.words(said))),
+        urgency=how,
+        asks=ways.asks,
+        each_ms=_ms(terms.timeout_s),
+        override_ms=_ms(terms.emergency_s) if overrides else 0,
+        review_ms=_ms(terms.review_s) if overrides else 0,
+    )
+
+
+def _ms(seconds: float) -> int:
+    return max(1, int(seconds * 1000))
+
+
+def _never(_grant: Grant, _now: int) -> bool:
+    return False
+
+
+def _standing(kept: Kept, asked: Ticket) -> Ticket:
+    """The request that stands for an action: the one that was made now, or one that is under way already."""
+    ticket = kept.ticket
+    if ticket is None or ticket.bypass is None or ticket.deed.what != asked.deed.what:
+        raise BypassRefused("people are asked about something else first: ask again when that is answered")
+    match ticket.state:
+        case State.OPEN | State.APPROVED:
+            return ticket
+        case State.DENIED | State.WITHDRAWN:
+            why = ticket.comment if ticket.comment else NO_REASON
+            raise BypassRefused(f"it was denied by `{ticket.answered_by}`: {why}; do something else")
+        case _:
+            raise BypassRefused("the request for it has just ended: call the tool again, and ask when it is refused")
+
+
+def _recorded(desk: Desk, ticket: Ticket, refused: RefusedAction) -> Flow[None]:
+    """Write a new request down; one that cannot be is taken back."""
+    assert ticket.bypass is not None
+    more = {"asks": ticket.roles, "expires_at": ticket.expires_at}
+    try:
+        record(
+            desk, "bypass.requested", ticket, ticket.opened_at, ticket.bypass.reason, call=refused.decision.id, **more
+        )
+    except AuditLost:
+
+        def taken_back(one: Ticket | None, _now: int) -> Ticket | None:
+            import msgspec
+
+            is_same = one is not None and one.generation == ticket.generation and one.state is State.OPEN
+            return msgspec.structs.replace(one, state=State.EXPIRED) if is_same and one is not None else one
+
+        yield from change(desk.shield.records, f"{desk.new_id()}.back", ticket.tenant, ticket.key, taken_back)
+        raise
+
+
+def _told(ticket: Ticket) -> BypassRequest:
+    one = ticket.bypass
+    if one is None:
+        raise TicketError(f"ticket `{ticket.id}` is no request for a bypass")
+    return BypassRequest(
+        id=one.id,
+        guardrail_id=one.guardrail,
+        requested_by=ticket.agent,
+        reason=one.reason,
+        urgency=one.urgency,
+        timestamp=timestamp(ticket.opened_at),
+        ticket=ticket.id,
+    )

@@ -1,0 +1,1 @@
+"""Learning: outcomes of calls become experience, beside the way of every decision."""

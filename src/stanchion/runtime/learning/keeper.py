@@ -1,0 +1,285 @@
+"""The keeper: takes outcomes in beside the way of every call, and brings them to each tier in batches."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from stanchion.audit.forks import tell_of_forks
+from stanchion.audit.wake import Waking
+from stanchion.experience.bounded import encoded, fingerprint
+from stanchion.experience.incident import DAY_MS, Incident, new_id
+from stanchion.experience.session import OfTool, Session
+from stanchion.experience.shelf import Shelf, ShelfError
+from stanchion.experience.tally import Known, Tally
+from stanchion.kernel.events import Failure, ToolResult
+from stanchion.kernel.faults import FAILED
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.locks import Lock
+from stanchion.runtime.learning.process import NEVER, PROCESS
+from stanchion.runtime.learning.shelves import place_of, shelf_of
+from stanchion.telemetry import loggers
+from stanchion.telemetry.catalogue import EXPERIENCE_DROPPED, EXPERIENCE_WRITTEN
+
+if TYPE_CHECKING:
+    from stanchion.kernel.chain import Plans
+    from stanchion.kernel.decision import Decision
+    from stanchion.kernel.events import Event, RunInfo
+    from stanchion.runtime.standing.grounds import Grounds
+
+BATCH: Final = 200
+"""How many incidents go to the store at a time, at the most."""
+MOST_WAITING: Final = 4_096
+"""How many outcomes wait at the most, before and after they are redacted; what comes beyond that is dropped."""
+FLUSH_S: Final = 0.5
+"""How long an outcome waits for others before they go together."""
+IDLE_S: Final = 5.0
+"""How long the thread waits for more before it ends; and after which time a store that failed is tried again."""
+REFRESH_MS: Final = 60_000
+"""How old what was read from the store may be: within that time what other processes learn is known here."""
+MOST_SESSIONS: Final = 1_024
+"""How many runs have a session at a time; the one that was used longest ago ends first."""
+
+
+class Outcome(NamedTuple):
+    """What came of a call, as it was judged: nothing is read of it on the way of the call."""
+
+    event: ToolResult | Failure
+    plans: Plans
+    proceeds: bool
+
+
+class Ended(NamedTuple):
+    """A run has ended."""
+
+    run: RunInfo
+    plans: Plans
+
+
+class Keeper:
+    """Keeps the experience of a shield. Its thread is there while there is something to do, and nobody waits for it."""
+
+    def __init__(self, shield: Grounds) -> None:
+        self._clock: Final = shield.clock
+        self._count: Final[Callable[..., None]] = shield.telemetry.count
+        self._store: Final = shield.store
+        self._place: Final = place_of(shield.store)
+        self._begin()
+        tell_of_forks(self)
+
+    def _begin(self) -> None:
+        self._waiting: deque[Outcome | Ended] = deque()
+        self._owed: deque[Incident] = deque()
+        self._unread: dict[tuple[str, str], None] = {}
+        self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
+        self._digesting, self._writing = Lock(), Lock()
+        self._shelf: Shelf | None = None
+        self._waking: Waking | None = None
+        self._trouble = ""
+        self._closed = False
+
+    def forked(self) -> None:
+        """In a forked process: what waits is the parent's, and it writes it."""
+        closed = self._closed
+        self._begin()
+        self._closed = closed
+
+    def heard(self, event: Event, plans: Plans, decision: Decision) -> None:
+        """Take an outcome in. This is on the way of every call: it is only put aside."""
+        if type(event) is ToolResult:
+            if FAILED in event.traits or event.part > 1:
+                return
+        elif type(event) is not Failure or not event.tool:
+            return
+        if len(self._waiting) >= MOST_WAITING or self._closed:
+            self._count(EXPERIENCE_DROPPED)
+            return
+        self._waiting.append(Outcome(event, plans, decision.proceeds))
+        self._wake(len(self._waiting) >= BATCH)
+
+    def ended(self, run: RunInfo, plans: Plans) -> None:
+        """A run has ended: what it met goes to the store at once, and its session is forgotten after that."""
+        if self._waiting or self._sessions:
+            self._waiting.append(Ended(run, plans))
+            self._wake(at_once=True)
+
+    def flush(self) -> bool:
+        """Bring all that waits to its tiers; says whether nothing is left."""
+        with self._writing:
+            self._digest()
+            done = self._write()
+            if done:
+                self._learn()
+            return done
+
+    def session(self, tenant: str, run: str, tool: str) -> OfTool:
+        """What a run has met with a tool."""
+        self._digest()
+        session = self._sessions.get((tenant, run))
+        return OfTool() if session is None else session.of(tool)
+
+    def at_hand(self, tier: str, tenant: str, tool: str) -> Known | None:
+        """What is known of a tool without asking the store; `None` where the store has to be asked."""
+        self._digest()
+        if tier == "session":
+            return self._of_sessions(tenant, tool)
+        entry = PROCESS.get(self._place, tenant, tool)
+        if tier == "process":
+            return Known() if entry is None else entry.known
+        fresh = entry is not None and entry.read_ms != NEVER and self._clock() - entry.read_ms < REFRESH_MS
+        return entry.known if entry is not None and fresh else None
+
+    def asked(self, tenant: str, tool: str) -> Known:
+        """What is known of a tool, with what the store knows of it; `ShelfError` where it cannot be asked."""
+        self.flush()
+        return self._read(tenant, tool)
+
+    def close(self) -> None:
+        """Bring what waits to the store, and let go of it; what it does not take then is lost, and counted."""
+        if self._closed:
+            return
+        self._closed = True
+        waking = self._waking
+        if waking is not None:
+            waking.at_once()
+        if not self.flush():
+            for _ in range(len(self._owed)):
+                self._count(EXPERIENCE_DROPPED)
+        with self._writing:
+            shelf, self._shelf = self._shelf, None
+        if shelf is not None:
+            shelf.close()
+
+    def _wake(self, at_once: bool) -> None:
+        waking = self._waking
+        if waking is None:
+            waking = self._waking = Waking()
+            waking.start(self._work)
+        if at_once:
+            waking.at_once()
+        else:
+            waking.soon()
+
+    def _work(self) -> None:
+        """Flush as long as something comes. Who puts something aside looks for the thread afterwards, and the thread
+        looks for what waits after it has said that it ends."""
+        waking = self._waking
+        while waking is not None and not self._closed:
+            waking.sleep(IDLE_S, FLUSH_S, lambda: self._closed)
+            left = bool(self._waiting)
+            if not self._closed:
+                self.flush()
+            if not left and not self._owed:
+                self._waking = None
+                if self._waiting:
+                    self._wake(at_once=False)
+                return
+
+    def _digest(self) -> None:
+        """Redact what waits, and count it in the run and in the process."""
+        if not self._waiting:
+            return
+        with self._digesting:
+            while self._waiting:
+                try:
+                    self._take(self._waiting.popleft())
+                except IndexError:
+                    return
+                except Exception as error:  # noqa: BLE001 - what cannot be read is not kept, and nobody else suffers
+                    self._count(EXPERIENCE_DROPPED)
+                    self._say("an outcome could not be kept", error)
+
+    def _take(self, outcome: Outcome | Ended) -> None:
+        from stanchion.runtime.learning.redacted import kept_args, kept_name, kept_words
+
+        if isinstance(outcome, Ended):
+            ended, plans = outcome
+            self._sessions.pop((kept_name(plans, ended.tenant), kept_name(plans, ended.id)), None)
+            return
+        event, plans, proceeds = outcome
+        policy: Any = plans.policy
+        tier: str = policy.file.experience.tier
+        name, run = kept_name(plans, event.tool), kept_name(plans, event.run.id)
+        tenant = kept_name(plans, event.run.tenant)
+        args, whole = kept_args(plans, event.tool, event.args)
+        reason = kept_words(plans, event) if type(event) is Failure else ""
+        success = type(event) is ToolResult
+        good = success and whole and proceeds
+        self._session(tenant, run).met(name, success, reason, args if good else None)
+        if tier not in ("process", "persistent"):
+            return
+        data = encoded(args)
+        one = Incident(
+            new_id(event.at, os.urandom(10)), tenant, run, name, fingerprint(name, data), success, event.at, reason,
+            kept_name(plans, event.run.task), data, good,
+        )  # fmt: skip
+        PROCESS.add(self._place, one)
+        if tier == "persistent":
+            self._owed.append(one)
+            if len(self._owed) > MOST_WAITING:
+                self._owed.popleft()
+                self._count(EXPERIENCE_DROPPED)
+
+    def _session(self, tenant: str, run: str) -> Session:
+        session = self._sessions.get((tenant, run))
+        if session is None:
+            if len(self._sessions) >= MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+            session = self._sessions[tenant, run] = Session()
+        return session
+
+    def _of_sessions(self, tenant: str, tool: str) -> Known:
+        met = [session.of(tool) for (whose, _), session in list(self._sessions.items()) if whose == tenant]
+        good, bad = sum([one.successes for one in met]), sum([one.failures for one in met])
+        return Known(Tally().plus(good, bad, self._clock() // DAY_MS) if met else Tally())
+
+    def _write(self) -> bool:
+        while self._owed:
+            batch = list(self._owed)[:BATCH]
+            try:
+                self._shelved().write(batch)
+            except ShelfError as error:
+                self._say("experience cannot be written, and is tried again", error)
+                return False
+            self._trouble = ""
+            for _ in batch:
+                self._count(EXPERIENCE_WRITTEN)
+                self._owed.popleft()
+            self._unread |= dict.fromkeys([(one.tenant, one.tool_name) for one in batch])
+        return True
+
+    def _learn(self) -> None:
+        """Read what the store knows of the tools that were just written, so that nobody has to wait for it."""
+        unread, self._unread = self._unread, {}
+        for tenant, tool in unread:
+            if self.at_hand("persistent", tenant, tool) is None:
+                try:
+                    self._read(tenant, tool)
+                except ShelfError as error:
+                    self._say("experience cannot be read", error)
+                    return
+
+    def _read(self, tenant: str, tool: str) -> Known:
+        """Take over what the store knows of a tool. What was redacted meanwhile and is not written counts beside it."""
+        now = self._clock()
+        known = self._shelved().known(tenant, tool, now // DAY_MS)
+        with self._digesting:
+            for one in self._owed:
+                if (one.tenant, one.tool_name) == (tenant, tool):
+                    known = known.plus(one)
+            PROCESS.put(self._place, tenant, tool, known, now)
+        return known
+
+    def _shelved(self) -> Shelf:
+        if self._shelf is None:
+            self._shelf = shelf_of(self._store)
+        return self._shelf
+
+    def _say(self, what: str, error: Exception) -> None:
+        """Say once what is wrong, until it is over."""
+        said = f"{what}: {error}" if isinstance(error, ShelfError) else f"{what}: {type(error).__name__}"
+        if said != self._trouble:
+            self._trouble = said
+            loggers.say(loggers.TELEMETRY, loggers.WARNING, what, why=said)

@@ -1,0 +1,90 @@
+"""What a shield knows from experience: how reliable a tool is, and which calls of it worked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stanchion.experience.advice_context import AdviceContext, advice_context
+from stanchion.experience.incident import DAY_MS
+from stanchion.experience.reliability import Reliability, reliability_of
+from stanchion.experience.shelf import ShelfError
+from stanchion.experience.similarity import Similar, similar_to
+from stanchion.experience.tally import Known
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.needs import Invoke
+from stanchion.runtime.learning.redacted import kept_args, kept_name
+from stanchion.runtime.standing.grounds import Grounds
+
+if TYPE_CHECKING:
+    from stanchion.runtime.deciding.desk import Desk
+    from stanchion.runtime.learning.keeper import Keeper
+
+MOST_SIMILAR = 5
+NOTHING = "none"
+
+
+class Experienced(Grounds, Protocol):
+    """A shield, as far as experience needs it."""
+
+    @property
+    def experience(self) -> Keeper:
+        """Keeps what calls came to."""
+
+
+def reliability(shield: Experienced, tool: str, tenant: str | None = None) -> Reliability:
+    """How reliable a tool is for a tenant: successes, failures and their plain rate as reported, and beside it an
+    estimate with a half-life of seven days and its Wilson interval (95 %).
+
+    By the tier that the policy names under `experience`: without one nothing is known. `ShelfError` where the store
+    cannot be read and the process does not know the tool.
+    """
+    name = shield.policy.veil.name(tool)
+    known = _known(shield, name, shield.tenancy.of(tenant))
+    return reliability_of(tool, known.tally, shield.clock() // DAY_MS)
+
+
+def similar(shield: Experienced, tool: str, args: dict[str, Any], tenant: str | None = None) -> tuple[Similar, ...]:
+    """Calls of a tool that worked for a tenant, the most alike first, each with the arguments that differ and how.
+
+    The newest and the most used are compared, a bounded number however much is kept. It is for a program and for
+    people: values are those of any run of the tenant, without secrets. An agent reads `Similar.without_values()`.
+    """
+    name, whose = shield.policy.veil.name(tool), shield.tenancy.of(tenant)
+    known = _known(shield, name, whose)
+    if not known.practices:
+        return ()
+    from stanchion.kernel.chain import EVERY_ACTION
+    from stanchion.kernel.events import RunInfo
+    from stanchion.runtime.deciding.hosts import plans_of
+
+    plans = plans_of(shield.policy, RunInfo("", tenant=whose), EVERY_ACTION)
+    return similar_to(kept_args(plans, tool, args)[0], known.practices)[:MOST_SIMILAR]
+
+
+def _known(shield: Experienced, tool: str, tenant: str) -> Known:
+    tier = shield.policy.file.experience.tier
+    if tier == NOTHING:
+        return Known()
+    whose = shield.policy.veil.name(tenant)
+    known = shield.experience.at_hand(tier, whose, tool)
+    return shield.experience.asked(whose, tool) if known is None else known
+
+
+def context_of(desk: Desk, tool: str, args: dict[str, Any]) -> Flow[AdviceContext]:
+    """What advice about a call is made from, by all tiers. The store is asked where the process does not know the
+    tool; where it cannot be, the run's own session has to do."""
+    shield: Any = desk.shield
+    tier, plans = shield.policy.file.experience.tier, desk.plans
+    if tier == NOTHING:
+        return AdviceContext(tool)
+    keeper: Keeper = shield.experience
+    name, tenant = kept_name(plans, tool), kept_name(plans, desk.info.tenant)
+    met = keeper.session(tenant, kept_name(plans, desk.info.id), name)
+    known = keeper.at_hand(tier, tenant, name)
+    if known is None:
+        try:
+            known = yield Invoke(keeper.asked, (tenant, name))
+        except ShelfError:
+            known = Known()
+    given, _ = kept_args(plans, tool, args)
+    return advice_context(name, given, met, met.good, known, shield.clock() // DAY_MS)

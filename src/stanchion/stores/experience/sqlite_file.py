@@ -1,0 +1,174 @@
+"""The file of experience in SQLite: its tables, and a connection for each process."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TypeVar
+
+from stanchion.experience.shelf import ShelfError
+from stanchion.locks import Lock
+from stanchion.stores.protocol import StoreError
+from stanchion.stores.sqlite import forks
+from stanchion.stores.sqlite.connections import made
+from stanchion.stores.sqlite.troubles import explain
+
+MARK: Final = 0x53746145
+"""What marks a file as one of experience: `StaE` in ASCII."""
+VERSION: Final = 1
+BUSY_S: Final = 5.0
+CACHE_KB: Final = 16_000
+"""How much of the file is kept in memory: practices are found by hash, here and there in a large file."""
+
+TABLES: Final = (
+    """CREATE TABLE incidents (
+        id TEXT PRIMARY KEY,
+        tenant TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        tool_name TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        success INTEGER NOT NULL,
+        timestamp REAL NOT NULL,
+        error_reason TEXT NOT NULL,
+        context_hint TEXT NOT NULL,
+        call_data TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX incidents_of_tool ON incidents (tenant, tool_name, id)",
+    """CREATE TABLE best_practices (
+        tenant TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        tool_name TEXT NOT NULL,
+        success_count INTEGER NOT NULL,
+        failure_count INTEGER NOT NULL,
+        last_success_data TEXT,
+        last_ms INTEGER NOT NULL,
+        PRIMARY KEY (tenant, fingerprint)
+    )""",
+    """CREATE INDEX newest_practice ON best_practices (tenant, tool_name, last_ms DESC, fingerprint)
+        WHERE last_success_data IS NOT NULL""",
+    """CREATE INDEX used_practice ON best_practices (tenant, tool_name, success_count DESC, fingerprint)
+        WHERE last_success_data IS NOT NULL""",
+    """CREATE TABLE tool_days (
+        tenant TEXT NOT NULL,
+        tool_name TEXT NOT NULL,
+        day INTEGER NOT NULL,
+        successes INTEGER NOT NULL,
+        failures INTEGER NOT NULL,
+        PRIMARY KEY (tenant, tool_name, day)
+    ) WITHOUT ROWID""",
+    f"PRAGMA application_id = {MARK}",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+T = TypeVar("T")
+
+
+class File:
+    """A connection that is made when it is first needed, and again after a fork or a trouble. `ShelfError` where there
+    is none to be had. With `reading` no file is made."""
+
+    def __init__(self, path: Path, reading: bool = False) -> None:
+        self.path: Final = path
+        self._reading: Final = reading
+        self._lock: Final = Lock()
+        self._db: sqlite3.Connection | None = None
+        self._closed = False
+        forks.watch(self)
+
+    @contextmanager
+    def _troubles(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise ShelfError(explain(error, self.path, BUSY_S)) from error
+        except StoreError as error:
+            raise ShelfError(str(error)) from error
+
+    def read(self, ask: Callable[[sqlite3.Connection], T]) -> T:
+        """What somebody finds in the file."""
+        with self._troubles(), self._lock:
+            return ask(self._connected())
+
+    def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+        """What comes of a change, which is made wholly or not at all."""
+        with self._troubles(), self._lock:
+            db = self._connected()
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                answer = change(db)
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+            return answer
+
+    def close(self) -> None:
+        """Close the file for good."""
+        self._closed = True
+        with self._lock:
+            self._let_go()
+
+    def before_fork(self) -> None:
+        """Close the connection: it must not be carried into a child."""
+        with self._lock.within(BUSY_S) as held:
+            if held:
+                self._let_go()
+
+    def after_fork(self) -> None:
+        """Nothing: the next one who needs it opens it."""
+
+    def _let_go(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._closed:
+            raise ShelfError(f"the experience in `{self.path}` was closed: open it again")
+        if self._db is None:
+            self._db = self._connect()
+        elif self._db.in_transaction:  # whoever began it was cut off
+            self._db.execute("ROLLBACK")
+        return self._db
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._reading and not self.path.exists():
+            raise ShelfError(f"`{self.path}` does not exist: no experience is kept there")
+        if not self._reading:
+            made(self.path)
+        mode = "ro" if self._reading else "rw"
+        uri = f"{self.path.as_uri()}?mode={mode}"
+        db = sqlite3.connect(uri, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            self._prepare(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        if not self._reading:
+            db.execute("PRAGMA journal_mode = WAL").fetchone()
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+            if not _version(db, self.path):
+                db.execute("BEGIN EXCLUSIVE")
+                for statement in TABLES if not _version(db, self.path) else ():
+                    db.execute(statement)
+                db.execute("COMMIT")
+        elif not _version(db, self.path):
+            raise ShelfError(f"`{self.path}` holds no experience yet")
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    (mark,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if mark != MARK and (mark or version or tables):
+        raise ShelfError(f"`{path}` is a database of something else: move it away, or use another store")
+    if version > VERSION:
+        raise ShelfError(f"`{path}` was written by a newer Stanchion: upgrade Stanchion, or use another store")
+    return int(version)

@@ -1,0 +1,71 @@
+"""The windows of all processes, in one file of the folder of figures. Whoever changes it holds a lock; a reader never
+sees half of it, because it is replaced as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from stanchion.telemetry.alert_windows import Fresh, Looked, Window, looked
+from stanchion.telemetry.file_lock import attempt
+
+VERSION: Final = 1
+FILE: Final = "alerts.json"
+HELD: Final = "alerts.held"
+LARGEST: Final = 4 * 1024 * 1024
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What the file holds."""
+
+    version: int
+    windows: tuple[Window, ...]
+
+
+_decode: Final = msgspec.json.Decoder(Kept).decode
+
+
+def looked_together(folder: Path, fresh: Iterable[Fresh], now_ms: int) -> Looked | None:
+    """Enter what has occurred in this process into the windows of all; `None` where another process is about to do the
+    same: then it is to be tried again. `OSError` where the folder cannot be written."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    held = attempt(folder / HELD, create=True)
+    if held is None:
+        return None
+    try:
+        before = _read(folder)
+        found = looked(before, fresh, now_ms)
+        if found.windows != before:
+            _write(folder, Kept(VERSION, found.windows))
+        return found
+    finally:
+        os.close(held)
+
+
+def _read(folder: Path) -> tuple[Window, ...]:
+    """The windows so far; from a file that is broken, or of another version, none."""
+    try:
+        with open(folder / FILE, "rb") as file:
+            text = file.read(LARGEST + 1)
+        kept = _decode(text)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return ()
+    return kept.windows if kept.version == VERSION else ()
+
+
+def _write(folder: Path, kept: Kept) -> None:
+    new = folder / f"{FILE}.{os.urandom(4).hex()}.new"
+    file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        with open(file, "wb") as out:
+            out.write(msgspec.json.encode(kept))
+        os.replace(new, folder / FILE)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(new)
+        raise
