@@ -129,9 +129,7 @@ def add(commands: Any) -> None:
     summary = "read, verify and export the trail of everything that was decided"
     parser: Parser = commands.add_parser("audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG)
     parser.register("action", None, Once)  # what argparse takes where an option names no action
-    parser.add_argument(
-        "verb", metavar="tail|shadow|show|verify|heads|witness|key|export|prune|erase", help="what to do"
-    )
+    parser.add_argument("verb", metavar="|".join(VERBS), help="what to do")
     parser.add_argument("what", metavar="WHAT", nargs="?", help="the record, the trail or the place")
     parser.add_argument("more", metavar="FILE", nargs="?", help="the file of the key to make")
     parser.add_argument("--trail", metavar="DIR", help="the folder of the trail, or the URL of its database")
