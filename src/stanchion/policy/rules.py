@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
-from stanchion.kernel.findings import Finding, Pause
+from stanchion.kernel.findings import Finding, Pause, Retry
 from stanchion.kernel.guard import Kind, Switch
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
@@ -57,12 +57,17 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     message: str = ""
     advice: str = ""
     pause: Pausing | None = None
+    max_attempts: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
 
     def __post_init__(self) -> None:
         if self.when == "true" and self.check is None:
             raise GuardFault("the rule says nothing: give it a `when`, a `check`, or both")
         if self.pause is not None and self.action != "escalate":
             raise GuardFault("`pause` asks a person, and only `action: escalate` waits for one: write that", "pause")
+        if self.max_attempts is not None and self.action != "retry":
+            raise GuardFault(
+                "`max_attempts` is for retries, and only `action: retry` retries: write that", "max_attempts"
+            )
         self.when_condition  # noqa: B018 - compiled now, so that a mistake is found at load
         self.check_condition  # noqa: B018
 
@@ -93,7 +98,9 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
         return Finding(ACTIONS[self.action], "rule.broken", (about,), said, self.advice, terms=self._terms)
 
     @property
-    def _terms(self) -> Pause | None:
+    def _terms(self) -> Pause | Retry | None:
+        if self.max_attempts is not None:
+            return Retry(self.max_attempts)
         asked = self.pause
         return None if asked is None else Pause(asked.prompt, asked.roles, round(asked.timeout_s * 1_000))
 
