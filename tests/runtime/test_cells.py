@@ -126,7 +126,7 @@ def test_an_error_is_retried_only_under_retry(action: Action) -> None:
 
     with pytest.raises(Exception, match=r".") as raised:
         run.call(fails)
-    assert len(calls) == (2 if action == Action.RETRY else 1)
+    assert len(calls) == (3 if action == Action.RETRY else 1)
     assert isinstance(raised.value, Refused) == (action == Action.HALT)
     assert ("secret" in str(raised.value)) == (action not in (Action.HALT, Action.REDACT))
 
@@ -170,7 +170,7 @@ def test_a_reply_is_handed_on_only_where_its_cell_says_so(action: Action) -> Non
     else:
         with pytest.raises(Refused):
             run.model(model, [])
-    assert len(heard) == (2 if action == Action.RETRY else 1)
+    assert len(heard) == (3 if action == Action.RETRY else 1)
     if action == Action.RETRY:
         assert heard[1][-1] == {"role": "system", "content": "be brief"}
 

@@ -17,6 +17,7 @@ from stanchion.views.operators import OperatorView
 from stanchion.views.projects import ProjectView
 from stanchion.views.records import DecisionView, RecordView
 from stanchion.views.runs import BurnView, RunDetailView, RunView
+from stanchion.views.shadow import ShadowView, WouldView
 from stanchion.views.standing import StateView
 from stanchion.views.stored import CounterCell, HoldView, OutcomesCell, RecordCell, RunCell, ShieldCell, TookView
 from stanchion.views.tickets import TicketView
@@ -33,7 +34,8 @@ INTRODUCTION = """\
 With `--json` a command answers with one line of JSON for each thing that it shows. Fields may be added; those that are
 here stay. Moments are in milliseconds since 1970, and a name that ends with `_ms`, `_s` or `_bytes` is in that unit.
 Amounts are whole numbers in the unit that `measure` names: 4,900,000 `cost_microusd` are $4.90. Secrets in names and
-in content are hidden, as they are for people. `stanchion audit` answers with the records themselves.
+in content are hidden, as they are for people. The other verbs of `stanchion audit` answer with the records
+themselves.
 """
 
 VIEWS: Final[dict[str, tuple[type, ...]]] = {
@@ -51,6 +53,7 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion metrics guardrails": (GuardrailState,),
     "stanchion operators": (OperatorView,),
     "stanchion secrets allowed": (AllowanceView,),
+    "stanchion audit shadow": (ShadowView, WouldView),
 }
 """Every command that answers with views, and those that it answers with, outer before inner."""
 

@@ -162,6 +162,9 @@ PARTS: Final[dict[str, str]] = {
     "Limits.count_marks": "Whether marks of meters, such as `warn_at`, and warnings of guards that only watch count "
     "towards `warnings`, as in AGENT-33.",
     "PolicyFile.strikes": "What findings with the effect `increment_strike` lead to.",
+    "Pausing.prompt": "The question, in words for the person; if absent, the rule's message.",
+    "Pausing.roles": "The roles that are asked, in this order; if absent, those of `escalation`.",
+    "Pausing.timeout_s": "The action is refused after this many seconds without an answer.",
     "Strikes.per": "What the strikes of a guard are counted for.",
     "Strikes.decay_s": "A strike is forgotten after this many seconds.",
     "Strikes.escalate_at": "From this number of strikes by one guard on, the run's next step waits for a person; "

@@ -189,6 +189,7 @@ OPTIONS: Final[dict[str, dict[str, Stricter]]] = {
         **dict.fromkeys(("when", "check"), SAME),
         "action": ACTION,
         **dict.fromkeys(("message", "advice"), WORDS),
+        **dict.fromkeys(("pause", "max_attempts"), SAME),
     },
     "sequence": {
         **dict.fromkeys(("after", "refuse", "unless", "before", "need", "since", "count"), SAME),

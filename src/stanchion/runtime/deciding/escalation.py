@@ -35,6 +35,7 @@ from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import arguments
 from stanchion.runtime.deciding.kept_answers import grant_doubt, taken
+from stanchion.runtime.deciding.terms import paused, question
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Turn
 from stanchion.runtime.people.passing import context, is_due, pass_on
@@ -100,7 +101,7 @@ def ask(desk: Desk, event: Event, decision: Decision, waits: bool) -> Flow[Grant
         if name:
             return Granted(f"{BY_POLICY}{name}", decision.policy, asking(decision), "", 0, 0)
     wanted = asked_about(desk, event, decision)
-    terms = desk.shield.policy.file.escalation
+    terms = paused(decision, desk.shield.policy.file.escalation)
     life_ms = max(1, int(terms.timeout_s * 1000))
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
@@ -247,7 +248,7 @@ def _how_expired(ticket: Ticket) -> str:
 
 def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
     """What is asked of a person, fit to be shown; it is not open yet."""
-    determining, terms = decision.determining, desk.shield.policy.file.escalation
+    determining, terms = decision.determining, paused(decision, desk.shield.policy.file.escalation)
     run = event.run
     content = bounded(masked(patched(content_of(event), decision)))
     beside = {name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]}
@@ -264,7 +265,7 @@ def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
         above=desk.lineage,
         guard="" if determining is None else determining.guard,
         code=decision.code,
-        message=decision.message,
+        message=question(decision),
         roles=terms.roles,
         mode=decision.inputs.mode,
         opened_at=0,
