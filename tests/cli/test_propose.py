@@ -42,8 +42,10 @@ def _answered(shield: Shield, command: str, yes: bool) -> None:
         with pytest.raises(Refused) as raised:
             run.call(bash, command=command)
         assert raised.value.ticket is not None
-        (shield.approve if yes else shield.deny)(raised.value.ticket, by="ann")
-        if yes:
+        if not yes:
+            shield.deny(raised.value.ticket, by="ann", comment="not like that")
+        else:
+            shield.approve(raised.value.ticket, by="ann")
             run.call(bash, command=command)
 
 

@@ -50,7 +50,7 @@ class House:
                 self.shield.approve(raised.value.ticket, by=self.signer)
                 assert run.call(self.bash, command=command) == "done"
             else:
-                self.shield.deny(raised.value.ticket, by=self.signer)
+                self.shield.deny(raised.value.ticket, by=self.signer, comment="not like that")
                 with pytest.raises(Refused, match="said no"):
                     run.call(self.bash, command=command)
         self.clock.advance(3_600_000)

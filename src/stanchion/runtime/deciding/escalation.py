@@ -237,6 +237,8 @@ def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding
             return Finding(Action.BLOCK, USED, (ticket.id,), guard="kernel")
         case State.EXPIRED:
             return Finding(Action.BLOCK, EXPIRED, (ticket.id, _how_expired(ticket)), guard="kernel")
+        case State.REVIEWED:  # nothing starts on a review
+            return None
 
 
 def _how_expired(ticket: Ticket) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.approvals.digest import IRREVERSIBLE
 from stanchion.approvals.standing import CRITICAL, Call
-from stanchion.approvals.ticket import LONGEST_S
+from stanchion.approvals.act import LONGEST_S
 from stanchion.audit.again import withheld
 from stanchion.audit.notes import FACT, Told
 from stanchion.audit.reader import Found, Reader
